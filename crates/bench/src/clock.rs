@@ -1,0 +1,169 @@
+//! The one clock. `Instant::now` is banned everywhere else (clippy.toml).
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds since the run's clock was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// Time since `earlier`; zero if `earlier` is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment `duration` later.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)),
+        )
+    }
+}
+
+/// A source of timestamps.
+pub trait Clock: Debug + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+
+    /// Waits until `deadline`.
+    fn wait_until(&self, deadline: Timestamp);
+}
+
+/// `CLOCK_MONOTONIC`, as `std::time::Instant` reads it on Linux.
+#[derive(Debug)]
+pub struct MonotonicClock {
+    epoch: Instant,
+}
+
+impl MonotonicClock {
+    /// A clock whose epoch is this moment.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "this is the one place")]
+    pub fn new() -> Self {
+        Self {
+            epoch: Instant::now(),
+        }
+    }
+}
+
+impl Default for MonotonicClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for MonotonicClock {
+    #[inline]
+    #[allow(clippy::disallowed_methods, reason = "this is the one place")]
+    fn now(&self) -> Timestamp {
+        let elapsed = self.epoch.elapsed();
+        // 584 years fit.
+        Timestamp(elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos()))
+    }
+
+    fn wait_until(&self, deadline: Timestamp) {
+        // The kernel wakes a sleeper some 50 to 100 µs late; the last stretch is spun.
+        const SPIN: Duration = Duration::from_micros(200);
+        loop {
+            let left = deadline.since(self.now());
+            if left.is_zero() {
+                return;
+            }
+            if left > SPIN {
+                std::thread::sleep(left - SPIN);
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// A clock that moves only when told to: tests of the pipeline are exact with it.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    nanoseconds: AtomicU64,
+}
+
+impl ManualClock {
+    /// Moves time on.
+    pub fn advance(&self, duration: Duration) {
+        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.nanoseconds.load(Ordering::Relaxed))
+    }
+
+    fn wait_until(&self, deadline: Timestamp) {
+        self.nanoseconds.fetch_max(deadline.0, Ordering::Relaxed);
+    }
+}
+
+/// What the harness itself costs, measured at the start of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Harness {
+    /// Smallest step between two readings of the clock that differ, in nanoseconds.
+    pub clock_resolution_ns: u64,
+    /// Median time between two readings with nothing in between, in nanoseconds: part of every sample.
+    pub clock_reading_ns: u64,
+    /// Time the worker loop spends per sample outside the two readings, in nanoseconds.
+    pub loop_ns: u64,
+}
+
+/// Smallest step and median distance of neighbouring readings, in nanoseconds.
+#[must_use]
+pub fn read_cost(clock: &dyn Clock) -> (u64, u64) {
+    const READINGS: usize = 4096;
+    let mut steps: Vec<u64> = (0..READINGS)
+        .map(|_| {
+            let first = clock.now();
+            clock.now().0 - first.0
+        })
+        .collect();
+    steps.sort_unstable();
+    let resolution = steps.iter().copied().find(|step| *step > 0).unwrap_or(0);
+    (resolution, steps[READINGS / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_never_go_back() {
+        let clock = MonotonicClock::new();
+        let readings: Vec<_> = (0..1000).map(|_| clock.now()).collect();
+        assert!(readings.is_sorted());
+    }
+
+    #[test]
+    fn waiting_ends_at_or_after_the_deadline() {
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(Duration::from_millis(2));
+        clock.wait_until(deadline);
+        assert!(clock.now() >= deadline);
+        clock.wait_until(Timestamp(0)); // the past: returns at once
+    }
+
+    #[test]
+    fn the_manual_clock_stands_still() {
+        let clock = ManualClock::default();
+        assert_eq!(clock.now(), clock.now());
+        clock.advance(Duration::from_micros(3));
+        assert_eq!(clock.now(), Timestamp(3_000));
+        clock.wait_until(Timestamp(5_000));
+        assert_eq!(clock.now(), Timestamp(5_000));
+        assert_eq!(read_cost(&clock), (0, 0));
+    }
+}

@@ -1,0 +1,137 @@
+//! On what a run was measured. Read once, before anything is timed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The machine and the programs of a run. What could not be found out is absent, not guessed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Environment {
+    /// Model name of the processor.
+    pub cpu_model: Option<String>,
+    /// Processors this process may use.
+    pub cores: u32,
+    /// Frequency governor of the first processor.
+    pub governor: Option<String>,
+    /// Kernel release.
+    pub kernel: Option<String>,
+    /// Name of the distribution.
+    pub os: Option<String>,
+    /// Hypervisor or container, as far as it shows.
+    pub virtualization: Option<String>,
+    /// Memory in kibibytes.
+    pub memory_kib: Option<u64>,
+    /// One-minute load average when the run began.
+    pub load_average: Option<f64>,
+    /// Version of keymark, with the commit it was built from.
+    pub keymark: String,
+    /// Versions of libraries and programs, by name.
+    pub versions: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Reads `/proc` and `/sys`; `keymark` is the version of the program that measures.
+    #[must_use]
+    pub fn capture(keymark: &str) -> Self {
+        Self::read(Path::new("/"), keymark)
+    }
+
+    fn read(root: &Path, keymark: &str) -> Self {
+        let text = |path: &str| {
+            fs::read_to_string(root.join(path))
+                .ok()
+                .map(|text| text.trim().to_owned())
+                .filter(|t| !t.is_empty())
+        };
+        let cpuinfo = text("proc/cpuinfo").unwrap_or_default();
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        Self {
+            // "model name" on x86, "Model" (the board) or "CPU part" on Arm.
+            cpu_model: field(&cpuinfo, "model name", ':').or_else(|| field(&cpuinfo, "Model", ':')),
+            cores: u32::try_from(cores).unwrap_or(u32::MAX),
+            governor: text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            kernel: text("proc/sys/kernel/osrelease"),
+            os: text("etc/os-release")
+                .and_then(|release| field(&release, "PRETTY_NAME", '='))
+                .map(|name| name.trim_matches('"').to_owned()),
+            virtualization: virtualization(&cpuinfo, &text),
+            memory_kib: text("proc/meminfo")
+                .and_then(|memory| field(&memory, "MemTotal", ':'))
+                .and_then(|total| total.split_whitespace().next()?.parse().ok()),
+            load_average: text("proc/loadavg")
+                .and_then(|load| load.split(' ').next()?.parse().ok()),
+            keymark: keymark.to_owned(),
+            versions: BTreeMap::new(),
+        }
+    }
+}
+
+/// The value of the first `key: value` (or `key=value`) line.
+fn field(text: &str, key: &str, separator: char) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (name, value) = line.split_once(separator)?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}
+
+fn virtualization(cpuinfo: &str, text: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let container = ["run/.containerenv", ".dockerenv"]
+        .iter()
+        .any(|path| text(path).is_some());
+    let hypervisor = field(cpuinfo, "flags", ':')
+        .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+        .then(|| {
+            text("sys/class/dmi/id/sys_vendor")
+                .or_else(|| text("sys/hypervisor/type"))
+                .unwrap_or_else(|| "hypervisor, unnamed".to_owned())
+        });
+    match (hypervisor, container) {
+        (Some(name), true) => Some(format!("{name}, in a container")),
+        (Some(name), false) => Some(name),
+        (None, true) => Some("container".to_owned()),
+        (None, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_their_whole_name() {
+        let cpuinfo = "model\t\t: 2\nmodel name\t: AMD EPYC\nflags\t\t: fpu hypervisor lahf_lm\n";
+        assert_eq!(
+            field(cpuinfo, "model name", ':').as_deref(),
+            Some("AMD EPYC")
+        );
+        assert_eq!(field(cpuinfo, "model", ':').as_deref(), Some("2"));
+        assert_eq!(field(cpuinfo, "serial", ':'), None);
+    }
+
+    #[test]
+    fn a_hypervisor_shows_in_the_cpu_flags() {
+        let vendor =
+            |path: &str| (path == "sys/class/dmi/id/sys_vendor").then(|| "QEMU".to_owned());
+        assert_eq!(
+            virtualization("flags : fpu hypervisor\n", &vendor).as_deref(),
+            Some("QEMU")
+        );
+        assert_eq!(virtualization("flags : fpu\n", &vendor), None);
+        assert_eq!(
+            virtualization("flags : hypervisor\n", &|_| None).as_deref(),
+            Some("hypervisor, unnamed")
+        );
+    }
+
+    #[test]
+    fn nothing_is_made_up_where_nothing_can_be_read() {
+        let nowhere = Environment::read(Path::new("/nonexistent"), "0");
+        assert_eq!(
+            (nowhere.cpu_model, nowhere.kernel, nowhere.memory_kib),
+            (None, None, None)
+        );
+        assert!(nowhere.cores >= 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! A stack with scripted latencies and failures: drives the whole pipeline in tests, exactly.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::case::{Case, StackName};
+use crate::clock::ManualClock;
+use crate::error::Error;
+use crate::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+
+/// What a fake operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Takes this long and yields the right result.
+    Take(Duration),
+    /// Takes this long and yields a wrong result.
+    Wrong(Duration),
+    /// Takes this long and fails.
+    Fail(Duration),
+}
+
+/// The script of one case: its steps, from the top again when they are used up.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// The case gets ready and performs these.
+    Steps(Vec<Step>),
+    /// The case cannot be made ready.
+    Unprepared(String),
+}
+
+/// Chooses the script of a case.
+pub type Scripting = Box<dyn Fn(&Case) -> Script + Send + Sync>;
+
+/// A stack that follows scripts on a clock that only it moves.
+pub struct FakeStack {
+    name: StackName,
+    clock: Arc<ManualClock>,
+    scripting: Scripting,
+}
+
+impl std::fmt::Debug for FakeStack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FakeStack")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FakeStack {
+    /// A stack of that name.
+    #[must_use]
+    pub fn new(name: StackName, clock: Arc<ManualClock>, scripting: Scripting) -> Self {
+        Self {
+            name,
+            clock,
+            scripting,
+        }
+    }
+}
+
+impl Stack for FakeStack {
+    fn name(&self) -> StackName {
+        self.name
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let steps = match (self.scripting)(case) {
+            Script::Steps(steps) => steps,
+            Script::Unprepared(reason) => return Err(Error::call("prepare", reason, "")),
+        };
+        let handle = || -> Box<dyn KeyHandle> {
+            Box::new(FakeHandle {
+                clock: Arc::clone(&self.clock),
+                steps: steps.clone(),
+                next: 0,
+            })
+        };
+        Ok(Workload {
+            handles: (0..case.concurrency()).map(|_| handle()).collect(),
+            inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
+            verifier: Arc::new(Echo),
+            output_capacity: 1,
+        })
+    }
+}
+
+struct FakeHandle {
+    clock: Arc<ManualClock>,
+    steps: Vec<Step>,
+    next: usize,
+}
+
+impl KeyHandle for FakeHandle {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let step = self.steps[self.next % self.steps.len()];
+        self.next += 1;
+        let (Step::Take(time) | Step::Wrong(time) | Step::Fail(time)) = step;
+        self.clock.advance(time);
+        match step {
+            Step::Take(_) => output[0] = input.bytes[0],
+            Step::Wrong(_) => output[0] = !input.bytes[0],
+            Step::Fail(_) => return Err(Error::call("FAKE", "scripted failure", "")),
+        }
+        Ok(Performed {
+            length: 1,
+            cpu: None,
+        })
+    }
+}
+
+/// The right result is the input itself.
+struct Echo;
+
+impl Verifier for Echo {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        let expected = |result: &Verifiable<'_>| [u8::try_from(result.input + 1).unwrap_or(0)];
+        results
+            .iter()
+            .map(|result| {
+                if result.output == expected(result) {
+                    Ok(())
+                } else {
+                    Err("scripted wrong result".to_owned())
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,23 @@
+//! keymark's core: the vocabulary, the plan, the runner and the record.
+//!
+//! Flow: [`plan::Selection`] and [`plan::Offer`]s become a [`plan::Plan`]; the [`runner::Runner`]
+//! prepares, warms up, measures, verifies and cleans up; what it yields is a [`record::Record`].
+//! The runner drives [`store::Stack`]s and knows neither GnuPG nor APDUs.
+
+pub mod algorithm;
+pub mod baseline;
+pub mod case;
+pub mod clock;
+pub mod environment;
+pub mod error;
+pub mod fake;
+pub mod operation;
+pub mod plan;
+pub mod record;
+pub mod runner;
+pub mod sample;
+pub mod stop;
+pub mod store;
+#[cfg(test)]
+mod testing;
+pub mod words;

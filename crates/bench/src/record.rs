@@ -1,0 +1,207 @@
+//! A finished run: plan, environment, samples. Serialised, this is the exchange format
+//! (`schema/record-1.json`).
+
+use std::fmt;
+
+use keymark_stats::Seconds;
+use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::clock::{Harness, Timestamp};
+use crate::environment::Environment;
+use crate::plan::Plan;
+use crate::sample::{Block, CpuTime, Outcome, Sample};
+use crate::stop::Stopped;
+use crate::store::StoreIdentity;
+
+/// Version of the exchange format.
+pub const SCHEMA: u32 = 1;
+
+/// Name of a run: UTC date and time, and four hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl RunId {
+    /// For a run that starts at `now`; `salt` tells runs of the same second apart.
+    #[must_use]
+    pub fn new(now: jiff::Timestamp, salt: u16) -> Self {
+        Self(format!("{}-{salt:04x}", now.strftime("%Y%m%d-%H%M%S")))
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Not yet; or keymark was killed.
+    Unfinished,
+    /// By itself.
+    Finished,
+    /// By the user.
+    Interrupted,
+    /// Not run here: imported figures.
+    Published,
+}
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// What stopped it.
+    pub stopped: Stopped,
+    /// Why, if it failed.
+    pub reason: Option<String>,
+}
+
+/// A mean that somebody published, without its samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMean {
+    /// As the source states it.
+    pub mean: Seconds,
+    /// Number of operations, if stated.
+    pub n: Option<u64>,
+    /// The source's remarks.
+    pub note: String,
+}
+
+/// One case with everything measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CaseRecord {
+    /// The case.
+    pub case: Case,
+    /// How it ended; none while it is under way or if keymark was killed.
+    pub ending: Option<Ending>,
+    /// Its blocks, in time order.
+    pub blocks: Vec<Block>,
+    /// In place of blocks, for figures of an article.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedMean>,
+}
+
+impl CaseRecord {
+    /// A case that nothing was measured of yet.
+    #[must_use]
+    pub const fn new(case: Case) -> Self {
+        Self {
+            case,
+            ending: None,
+            blocks: Vec::new(),
+            published: None,
+        }
+    }
+
+    /// Every sample, in time order.
+    pub fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.blocks.iter().flat_map(|block| &block.samples)
+    }
+
+    /// Operations that failed or whose result was refused.
+    #[must_use]
+    pub fn failed(&self) -> usize {
+        self.samples()
+            .filter(|sample| sample.outcome != Outcome::Done)
+            .count()
+    }
+
+    /// Why the case failed, if it did.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.ending.as_ref()?.reason.as_deref()
+    }
+
+    /// Latencies of the operations that counted, by block.
+    #[must_use]
+    pub fn latencies(&self) -> keymark_stats::Blocks {
+        keymark_stats::Blocks::from_blocks(
+            self.blocks
+                .iter()
+                .map(|block| (block.round, block.latencies_ns())),
+        )
+    }
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of this format.
+    pub schema: u32,
+    /// Name of the run.
+    pub id: RunId,
+    /// When it started.
+    pub started: jiff::Timestamp,
+    /// How it ended.
+    pub state: RunState,
+    /// What was to be measured, and how.
+    pub plan: Plan,
+    /// On what.
+    pub environment: Environment,
+    /// The harness's own cost; none for published figures.
+    pub harness: Option<Harness>,
+    /// The devices.
+    pub stores: Vec<StoreIdentity>,
+    /// The cases, in the plan's order.
+    pub cases: Vec<CaseRecord>,
+}
+
+/// `[worker, scheduled, start, end, outcome, user_us, system_us]`: samples come by the million.
+#[derive(Serialize, Deserialize)]
+struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
+
+#[derive(Serialize, Deserialize)]
+struct BlockRows {
+    round: u32,
+    samples: Vec<Row>,
+}
+
+impl Serialize for Block {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |sample: &Sample| {
+            let Sample {
+                worker,
+                scheduled,
+                start,
+                end,
+                outcome,
+                cpu,
+            } = *sample;
+            let (user, system) = (cpu.map(|cpu| cpu.user_us), cpu.map(|cpu| cpu.system_us));
+            Row(worker, scheduled.0, start.0, end.0, outcome, user, system)
+        };
+        BlockRows {
+            round: self.round,
+            samples: self.samples.iter().map(row).collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let BlockRows { round, samples } = BlockRows::deserialize(deserializer)?;
+        let sample = |Row(worker, scheduled, start, end, outcome, user, system): Row| {
+            if start > end || scheduled > start {
+                return Err(serde::de::Error::custom("a sample ends before it starts"));
+            }
+            Ok(Sample {
+                worker,
+                scheduled: Timestamp(scheduled),
+                start: Timestamp(start),
+                end: Timestamp(end),
+                outcome,
+                cpu: user
+                    .zip(system)
+                    .map(|(user_us, system_us)| CpuTime { user_us, system_us }),
+            })
+        };
+        Ok(Self {
+            round,
+            samples: samples.into_iter().map(sample).collect::<Result<_, _>>()?,
+        })
+    }
+}

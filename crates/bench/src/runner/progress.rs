@@ -1,0 +1,140 @@
+//! How far a case has come: how long its next block should be, and whether it is done.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use keymark_stats::RunningMean;
+
+use crate::case::{Case, Pacing};
+use crate::plan::Settings;
+use crate::sample::{Block, Outcome, Sample};
+use crate::stop::{Precision, StopRule, Stopped};
+
+use super::block::Budget;
+
+/// Fewer blocks than this say nothing about the spread between blocks.
+const LEAST_BLOCKS: usize = 10;
+/// A case's time is divided into at least this many blocks.
+const WANTED_BLOCKS: u32 = 24;
+/// A block without a plan's time limit lasts this long.
+const USUAL_BLOCK: Duration = Duration::from_millis(20);
+/// Blocks of operations shorter than this hold several of them, led in by one that is not counted,
+/// because the caches hold another case's data when a block begins.
+const SHORT_OPERATION: Duration = Duration::from_millis(100);
+/// Least number of operations a worker does in a block of short ones.
+const LEAST_OPERATIONS: u32 = 4;
+/// An open loop needs longer blocks: a queue takes time to build up.
+const OPEN_BLOCK: Duration = Duration::from_secs(1);
+
+pub(super) struct Progress {
+    stop: StopRule,
+    pacing: Pacing,
+    workers: NonZeroU32,
+    mean: RunningMean,
+    done: u64,
+    blocks: usize,
+    measured: Duration,
+    operation: Duration,
+}
+
+impl Progress {
+    /// Starts from what the warm-up showed.
+    pub(super) fn new(case: &Case, settings: &Settings, warm_up: &Block) -> Self {
+        Self {
+            stop: settings.stop,
+            pacing: case.load.pacing,
+            workers: case.load.concurrency,
+            mean: RunningMean::default(),
+            done: 0,
+            blocks: 0,
+            measured: Duration::ZERO,
+            operation: service_time(warm_up),
+        }
+    }
+
+    pub(super) const fn has_samples(&self) -> bool {
+        self.done > 0
+    }
+
+    /// Length of the next block, given this case's part of the plan's time.
+    pub(super) fn budget(&self, part: Option<Duration>) -> Budget {
+        let usual = part.map_or(USUAL_BLOCK, |part| {
+            (part / WANTED_BLOCKS).clamp(Duration::from_millis(5), Duration::from_millis(50))
+        });
+        let short = self.operation <= SHORT_OPERATION;
+        let time = match self.pacing {
+            Pacing::Open(_) => OPEN_BLOCK,
+            Pacing::Closed if short => usual.max(self.operation * LEAST_OPERATIONS),
+            Pacing::Closed => usual.max(self.operation),
+        };
+        let operations = match self.stop {
+            StopRule::Precision { .. } => u64::MAX,
+            StopRule::Runs(runs) => {
+                let runs = u64::from(runs.get());
+                let left = runs.saturating_sub(self.done);
+                left.min((runs / 20).max(u64::from(self.workers.get())))
+            }
+        };
+        Budget {
+            time,
+            operations,
+            lead_in: u32::from(short),
+            pacing: self.pacing,
+        }
+    }
+
+    pub(super) fn add(&mut self, block: &Block) {
+        let latencies = block.latencies_ns();
+        self.done += latencies.len() as u64;
+        self.blocks += 1;
+        self.mean.push_block(&latencies);
+        if let (Some(first), Some(last)) = (
+            block.samples.iter().map(|sample| sample.start).min(),
+            block.samples.iter().map(|sample| sample.end).max(),
+        ) {
+            self.measured += last.since(first);
+        }
+        if !latencies.is_empty() {
+            self.operation = service_time(block);
+        }
+    }
+
+    /// Whether the stop rule is met.
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        match self.stop {
+            StopRule::Runs(runs) => {
+                (self.done >= u64::from(runs.get())).then_some(Stopped::RuleMet)
+            }
+            StopRule::Precision { target, max_time } => {
+                if self.reached(target) {
+                    return Some(Stopped::RuleMet);
+                }
+                max_time
+                    .is_some_and(|limit| self.measured >= limit)
+                    .then_some(Stopped::OutOfTime)
+            }
+        }
+    }
+
+    fn reached(&self, target: Precision) -> bool {
+        self.blocks >= LEAST_BLOCKS
+            && self
+                .mean
+                .half_width_relative()
+                .is_some_and(|width| width <= target.fraction())
+    }
+}
+
+/// Mean time an operation took, without what it waited for in an open loop.
+fn service_time(block: &Block) -> Duration {
+    let done = || {
+        block
+            .samples
+            .iter()
+            .filter(|sample| sample.outcome == Outcome::Done)
+    };
+    let total: Duration = done()
+        .map(|Sample { start, end, .. }| end.since(*start))
+        .sum();
+    total / u32::try_from(done().count()).unwrap_or(u32::MAX).max(1)
+}

@@ -1,0 +1,224 @@
+//! Samples: one timed operation each, kept for ever.
+
+use std::time::Duration;
+
+use keymark_stats::Window;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::words::words;
+
+words! {
+    /// What became of an operation.
+    pub enum Outcome("outcome") {
+        /// The intended thing happened, and was checked.
+        Done = "done",
+        /// The operation reported an error.
+        Failed = "failed",
+        /// The operation reported success, but the check refused its result.
+        Wrong = "wrong",
+    }
+}
+
+/// Processor time of a child process, to the microsecond that the kernel reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// In user mode, in microseconds.
+    pub user_us: u32,
+    /// In the kernel, in microseconds.
+    pub system_us: u32,
+}
+
+impl CpuTime {
+    /// From the two durations; what exceeds an hour is cut.
+    #[must_use]
+    pub fn new(user: Duration, system: Duration) -> Self {
+        let micros = |time: Duration| u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
+        Self {
+            user_us: micros(user),
+            system_us: micros(system),
+        }
+    }
+
+    /// User and system time together.
+    #[must_use]
+    pub const fn total(self) -> Duration {
+        Duration::from_micros(self.user_us as u64 + self.system_us as u64)
+    }
+}
+
+/// One timed operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// Which worker did it.
+    pub worker: u32,
+    /// When it was due: its start in a closed loop, its arrival in an open one.
+    pub scheduled: Timestamp,
+    /// Clock reading before.
+    pub start: Timestamp,
+    /// Clock reading after.
+    pub end: Timestamp,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Processor time of the child, where the operation is a process.
+    pub cpu: Option<CpuTime>,
+}
+
+impl Sample {
+    /// What counts: from when the operation was due to its end.
+    #[must_use]
+    pub const fn latency(&self) -> Duration {
+        self.end.since(self.scheduled)
+    }
+
+    /// [`Self::latency`] in nanoseconds.
+    #[must_use]
+    pub const fn latency_ns(&self) -> u64 {
+        self.end.0.saturating_sub(self.scheduled.0)
+    }
+}
+
+/// A contiguous stretch of one case's samples; other cases are measured between two blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block {
+    /// Interleaving round it belongs to: blocks of one round are neighbours in time.
+    pub round: u32,
+    /// In order of their end.
+    pub samples: Vec<Sample>,
+}
+
+impl Block {
+    /// Latencies of the operations that counted, in nanoseconds, in order of their end.
+    #[must_use]
+    pub fn latencies_ns(&self) -> Vec<u64> {
+        self.done().map(Sample::latency_ns).collect()
+    }
+
+    /// Operations that counted.
+    pub fn done(&self) -> impl Iterator<Item = &Sample> {
+        self.samples
+            .iter()
+            .filter(|sample| sample.outcome == Outcome::Done)
+    }
+
+    /// The stretch in which every worker was busy, and what was completed in it: an operation
+    /// that the stretch's end cuts counts by the share that lies inside. `None` when no such
+    /// stretch exists.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        let workers = self.samples.iter().map(|sample| sample.worker).max()? + 1;
+        let bounds = |worker| {
+            let own = || {
+                self.samples
+                    .iter()
+                    .filter(move |sample| sample.worker == worker)
+            };
+            Some((own().map(|s| s.start).min()?, own().map(|s| s.end).max()?))
+        };
+        let (mut from, mut to) = (Timestamp(0), Timestamp(u64::MAX));
+        for worker in 0..workers {
+            let (first, last) = bounds(worker)?;
+            from = from.max(first);
+            to = to.min(last);
+        }
+        let length_ns = to.0.checked_sub(from.0).filter(|length| *length > 0)?;
+        let completed = self
+            .done()
+            .map(|sample| {
+                let inside = sample.end.min(to).since(sample.start.max(from)).as_nanos();
+                let whole = sample.end.since(sample.start).as_nanos().max(1);
+                inside as f64 / whole as f64
+            })
+            .sum();
+        Some(Window {
+            completed,
+            length_ns,
+            round: self.round,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(worker: u32, start: u64, end: u64) -> Sample {
+        let (start, end) = (Timestamp(start), Timestamp(end));
+        Sample {
+            worker,
+            scheduled: start,
+            start,
+            end,
+            outcome: Outcome::Done,
+            cpu: None,
+        }
+    }
+
+    #[test]
+    fn a_single_worker_is_busy_from_first_start_to_last_end() {
+        let block = Block {
+            round: 3,
+            samples: vec![sample(0, 100, 200), sample(0, 210, 310)],
+        };
+        let window = block.window().unwrap();
+        assert_eq!((window.length_ns, window.round), (210, 3));
+        assert!((window.completed - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_common_window_cuts_operations_by_share() {
+        // Worker 0 is busy 0..300, worker 1 100..400: common 100..300.
+        let block = Block {
+            round: 0,
+            samples: vec![
+                sample(0, 0, 150),
+                sample(1, 100, 250),
+                sample(0, 150, 300),
+                sample(1, 250, 400),
+            ],
+        };
+        let window = block.window().unwrap();
+        assert_eq!(window.length_ns, 200);
+        let expected = 50.0 / 150.0 + 1.0 + 1.0 + 50.0 / 150.0;
+        assert!(
+            (window.completed - expected).abs() < 1e-12,
+            "{}",
+            window.completed
+        );
+    }
+
+    #[test]
+    fn failures_take_time_but_do_not_count() {
+        let failed = Sample {
+            outcome: Outcome::Failed,
+            ..sample(0, 0, 100)
+        };
+        let block = Block {
+            round: 0,
+            samples: vec![failed, sample(0, 100, 200)],
+        };
+        let window = block.window().unwrap();
+        assert_eq!(window.length_ns, 200);
+        assert!((window.completed - 1.0).abs() < 1e-12);
+        assert_eq!(block.latencies_ns(), [100]);
+    }
+
+    #[test]
+    fn a_worker_without_samples_leaves_no_common_window() {
+        let block = Block {
+            round: 0,
+            samples: vec![sample(1, 0, 10)],
+        };
+        assert!(block.window().is_none());
+        assert!(Block::default().window().is_none());
+    }
+
+    #[test]
+    fn open_loop_latency_counts_from_the_schedule() {
+        let late = Sample {
+            scheduled: Timestamp(10),
+            ..sample(0, 100, 120)
+        };
+        assert_eq!(late.latency(), Duration::from_nanos(110));
+    }
+}

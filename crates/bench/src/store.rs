@@ -1,0 +1,162 @@
+//! The seam to key stores and stacks: what yields a timed operation.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::Algorithm;
+use crate::case::{Case, DeviceName, Provenance, StackName, StoreKind};
+use crate::error::Error;
+use crate::operation::Operation;
+use crate::sample::CpuTime;
+
+/// One device: what it is and what runs on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreIdentity {
+    /// The name to select it by.
+    pub device: DeviceName,
+    /// What kind of key store it is.
+    pub kind: StoreKind,
+    /// What kind of figure it yields.
+    pub provenance: Provenance,
+    /// Product name.
+    pub product: String,
+    /// Serial number, where it has one.
+    pub serial: Option<String>,
+    /// Versions of firmware, libraries and programs, by their names.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// One algorithm and operation that a device offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Capability {
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What can be asked of it.
+    pub operation: Operation,
+}
+
+/// Names a key within a key store.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct KeyRef {
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What it will be asked.
+    pub operation: Operation,
+    /// The key's name in its store: a keygrip, a slot, a label.
+    pub label: String,
+}
+
+/// Where private keys live. Capabilities are asked for, never assumed.
+pub trait KeyStore: Debug + Send + Sync {
+    /// Which device this is.
+    ///
+    /// # Errors
+    /// When the device cannot be asked.
+    fn identity(&self) -> Result<StoreIdentity, Error>;
+
+    /// What it offers.
+    ///
+    /// # Errors
+    /// When the device cannot be asked.
+    fn capabilities(&self) -> Result<Vec<Capability>, Error>;
+
+    /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here.
+    ///
+    /// # Errors
+    /// When the key is not there or cannot do what the reference says.
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
+}
+
+/// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The bytes that [`KeyHandle::perform`] gets.
+    pub bytes: Vec<u8>,
+}
+
+/// What an operation that succeeded left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Performed {
+    /// Bytes written to the output.
+    pub length: usize,
+    /// Processor time of the child process, where there was one.
+    pub cpu: Option<CpuTime>,
+}
+
+/// One worker's way to a key. Only `perform` stands between the two clock readings.
+pub trait KeyHandle: Send {
+    /// Untimed, before each operation: opens the file that will take the output, say.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        let _ = input;
+        Ok(())
+    }
+
+    /// The operation.
+    ///
+    /// # Errors
+    /// With the failing call and its code.
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error>;
+
+    /// Untimed, after each operation: fetches output that `perform` left elsewhere.
+    ///
+    /// # Errors
+    /// When the output cannot be had.
+    fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
+        let _ = output;
+        Ok(performed.length)
+    }
+}
+
+/// An operation's input and output, for the check.
+#[derive(Debug, Clone, Copy)]
+pub struct Verifiable<'a> {
+    /// Which of the workload's inputs.
+    pub input: usize,
+    /// What came out.
+    pub output: &'a [u8],
+}
+
+/// Checks, outside the timed region, that the intended thing happened.
+pub trait Verifier: Send + Sync {
+    /// One verdict an operation: why the result is wrong, or nothing.
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
+}
+
+/// A case made ready: keys exist, agents run, inputs are prepared.
+pub struct Workload {
+    /// One handle a worker.
+    pub handles: Vec<Box<dyn KeyHandle>>,
+    /// Inputs, used in turn.
+    pub inputs: Arc<[Input]>,
+    /// The check.
+    pub verifier: Arc<dyn Verifier>,
+    /// Room for one output, in bytes.
+    pub output_capacity: usize,
+}
+
+impl Debug for Workload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workload")
+            .field("handles", &self.handles.len())
+            .field("inputs", &self.inputs.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A program path to keys: makes cases ready to be measured.
+pub trait Stack: Send + Sync {
+    /// Its name.
+    fn name(&self) -> StackName;
+
+    /// Makes the case ready.
+    ///
+    /// # Errors
+    /// Why it cannot be measured here.
+    fn prepare(&self, case: &Case) -> Result<Workload, Error>;
+}

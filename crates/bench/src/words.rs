@@ -1,0 +1,61 @@
+//! Enumerations with one word a value: the same word on the command line, in records and tables.
+
+/// A word that is not of the vocabulary, with those that are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no {kind} is called '{word}'; there are: {known}")]
+pub struct UnknownWord {
+    /// What was being named.
+    pub kind: &'static str,
+    /// What was given.
+    pub word: String,
+    /// The words there are, separated by commas.
+    pub known: String,
+}
+
+/// Declares such an enumeration with `ALL`, `Display`, `FromStr` and serde by its words.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident($kind:literal) {
+        $($(#[$vmeta:meta])* $variant:ident = $word:literal,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$vmeta])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// Every value, in table order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The word for it.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::words::UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|value| value.word().eq_ignore_ascii_case(word))
+                    .ok_or_else(|| $crate::words::UnknownWord {
+                        kind: $kind,
+                        word: word.to_owned(),
+                        known: Self::ALL.iter().map(|value| value.word()).collect::<Vec<_>>().join(", "),
+                    })
+            }
+        }
+    };
+}
+
+pub(crate) use words;

@@ -1,0 +1,330 @@
+//! A client of gpg-agent's Assuan socket: blocking, one connection a worker.
+//!
+//! Written here because it stands inside the timed region: the libraries there are bring an
+//! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use keymark_bench::error::Error;
+
+/// Longest line of the protocol, without its line feed ("Server responses").
+const LINE: usize = 1000;
+
+/// A connection.
+#[derive(Debug)]
+pub struct Assuan {
+    stream: UnixStream,
+    buffer: Vec<u8>,
+    from: usize,
+    to: usize,
+}
+
+/// What the server said with one line.
+enum Response {
+    Ok,
+    Err(String),
+    /// Data, appended to the caller's.
+    Data,
+    Inquire(String),
+    /// Status lines and comments.
+    Other,
+}
+
+impl Assuan {
+    /// Connects and reads the greeting.
+    ///
+    /// # Errors
+    /// When nobody answers there.
+    pub fn connect(socket: &Path) -> Result<Self, Error> {
+        let failed = |error: io::Error| {
+            Error::call(
+                format!("connect {}", socket.display()),
+                error,
+                "is gpg-agent still running?",
+            )
+        };
+        let stream = UnixStream::connect(socket).map_err(failed)?;
+        let mut connection = Self {
+            stream,
+            buffer: vec![0; 4096],
+            from: 0,
+            to: 0,
+        };
+        connection.answer("greeting", &mut Vec::new(), None)?;
+        Ok(connection)
+    }
+
+    /// Sends one command line and returns its data.
+    ///
+    /// # Errors
+    /// With the agent's code when it refuses, or when the connection breaks.
+    pub fn command(&mut self, line: &str) -> Result<Vec<u8>, Error> {
+        let mut data = Vec::new();
+        self.transact(line, None, &mut data)?;
+        Ok(data)
+    }
+
+    /// Sends one command line; an inquiry is answered with `reply`, lines made by [`data_lines`].
+    /// Data are appended to `data`.
+    ///
+    /// # Errors
+    /// With the agent's code when it refuses, or when the connection breaks.
+    pub fn transact(
+        &mut self,
+        line: &str,
+        reply: Option<&[u8]>,
+        data: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let command = line.split(' ').next().unwrap_or_default().trim_end();
+        let mut message = Vec::with_capacity(line.len() + 1);
+        message.extend_from_slice(line.as_bytes());
+        if !line.ends_with('\n') {
+            message.push(b'\n');
+        }
+        self.send(command, &message)?;
+        self.answer(command, data, reply)
+    }
+
+    fn send(&mut self, command: &str, bytes: &[u8]) -> Result<(), Error> {
+        self.stream
+            .write_all(bytes)
+            .map_err(|error| broken(command, &error))
+    }
+
+    fn answer(
+        &mut self,
+        command: &str,
+        data: &mut Vec<u8>,
+        reply: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        loop {
+            match self.response(command, data)? {
+                Response::Ok => return Ok(()),
+                Response::Err(reason) => return Err(Error::call(command, reason, advice(command))),
+                Response::Inquire(keyword) => match reply {
+                    Some(reply) => self.send(command, reply)?,
+                    None => {
+                        self.send(command, b"CAN\n")?;
+                        let reason =
+                            format!("gpg-agent asks for {keyword}, which nobody here can give");
+                        // The refusal that follows belongs to this command.
+                        while !matches!(
+                            self.response(command, data)?,
+                            Response::Err(_) | Response::Ok
+                        ) {}
+                        return Err(Error::call(command, reason, advice(command)));
+                    }
+                },
+                Response::Data | Response::Other => {}
+            }
+        }
+    }
+
+    fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<Response, Error> {
+        let (from, to) = self.line().map_err(|error| broken(command, &error))?;
+        let line = &self.buffer[from..to];
+        let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+        Ok(match line {
+            b"OK" => Response::Ok,
+            [b'O', b'K', b' ', ..] => Response::Ok,
+            [b'E', b'R', b'R', b' ', reason @ ..] => Response::Err(text(reason)),
+            [b'D', b' ', escaped @ ..] => {
+                unescape(escaped, data);
+                Response::Data
+            }
+            [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
+                Response::Inquire(text(keyword))
+            }
+            _ => Response::Other,
+        })
+    }
+
+    /// Bounds of the next line in the buffer.
+    fn line(&mut self) -> io::Result<(usize, usize)> {
+        loop {
+            if let Some(length) = self.buffer[self.from..self.to]
+                .iter()
+                .position(|octet| *octet == b'\n')
+            {
+                let from = self.from;
+                self.from += length + 1;
+                return Ok((from, from + length));
+            }
+            self.buffer.copy_within(self.from..self.to, 0);
+            self.to -= self.from;
+            self.from = 0;
+            if self.to == self.buffer.len() {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "a line is too long",
+                ));
+            }
+            let read = self.stream.read(&mut self.buffer[self.to..])?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.to += read;
+        }
+    }
+}
+
+fn broken(command: &str, error: &io::Error) -> Error {
+    Error::call(
+        command,
+        format!("the connection to gpg-agent broke: {error}"),
+        "has the agent been ended?",
+    )
+}
+
+fn advice(command: &str) -> &'static str {
+    match command {
+        "PKSIGN" | "PKDECRYPT" => {
+            "is the key's passphrase in the agent's cache, and the right one?"
+        }
+        _ => "",
+    }
+}
+
+/// `D` lines with the data, and `END`: the answer to an inquiry.
+#[must_use]
+pub fn data_lines(data: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(data.len() + 64);
+    let mut length = LINE;
+    for &octet in data {
+        if length + 3 > LINE {
+            if !lines.is_empty() {
+                lines.push(b'\n');
+            }
+            lines.extend(b"D ");
+            length = 2;
+        }
+        if matches!(octet, b'%' | b'\r' | b'\n') {
+            lines.extend(format!("%{octet:02X}").bytes());
+            length += 3;
+        } else {
+            lines.push(octet);
+            length += 1;
+        }
+    }
+    lines.extend(b"\nEND\n");
+    lines
+}
+
+fn unescape(escaped: &[u8], data: &mut Vec<u8>) {
+    let mut rest = escaped;
+    while let [octet, tail @ ..] = rest {
+        rest = tail;
+        if let (b'%', [high, low, after @ ..]) = (octet, tail)
+            && let (Some(high), Some(low)) = (
+                char::from(*high).to_digit(16),
+                char::from(*low).to_digit(16),
+            )
+        {
+            data.push((high << 4 | low) as u8);
+            rest = after;
+        } else {
+            data.push(*octet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::BufRead;
+    use std::os::unix::net::UnixListener;
+
+    /// A server that says the lines in turn, each after the client's next line.
+    fn scripted(
+        answers: &'static [&'static str],
+    ) -> (tempfile::TempDir, std::thread::JoinHandle<Vec<String>>) {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("S")).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = io::BufReader::new(stream.try_clone().unwrap()).lines();
+            let mut heard = Vec::new();
+            for (index, answer) in answers.iter().enumerate() {
+                if index > 0 {
+                    heard.push(lines.next().unwrap().unwrap());
+                }
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+            heard
+        });
+        (dir, server)
+    }
+
+    #[test]
+    fn data_come_back_unescaped() {
+        let (dir, server) =
+            scripted(&["OK Pleased\n", "# hint\nS PROGRESS\nD a%25\nD b%0Ac\nOK\n"]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        assert_eq!(connection.command("GETINFO version").unwrap(), b"a%b\nc");
+        assert_eq!(server.join().unwrap(), ["GETINFO version"]);
+    }
+
+    #[test]
+    fn an_inquiry_is_answered() {
+        let (dir, server) = scripted(&[
+            "OK\n",
+            "S INQUIRE_MAXLEN 4096\nINQUIRE CIPHERTEXT\n",
+            "",
+            "D x\nOK\n",
+        ]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let mut data = Vec::new();
+        connection
+            .transact("PKDECRYPT", Some(&data_lines(b"50%")), &mut data)
+            .unwrap();
+        assert_eq!(data, b"x");
+        assert_eq!(server.join().unwrap(), ["PKDECRYPT", "D 50%25", "END"]);
+    }
+
+    #[test]
+    fn a_refusal_carries_the_agents_code() {
+        let (dir, _server) = scripted(&["OK\n", "ERR 67108881 No secret key <GPG Agent>\n"]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let error = connection.command("PKSIGN").unwrap_err().to_string();
+        assert!(
+            error.starts_with("PKSIGN failed: 67108881 No secret key"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_unexpected_inquiry_is_cancelled() {
+        let (dir, server) = scripted(&["OK\n", "INQUIRE PASSPHRASE\n", "ERR 67109141 cancelled\n"]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let error = connection.command("PKSIGN").unwrap_err().to_string();
+        assert!(error.contains("PASSPHRASE"), "{error}");
+        assert_eq!(server.join().unwrap(), ["PKSIGN", "CAN"]);
+    }
+
+    #[test]
+    fn a_broken_connection_is_an_error() {
+        let (dir, _server) = scripted(&["OK\n", ""]);
+        let mut connection = Assuan::connect(&dir.path().join("S")).unwrap();
+        let error = connection.command("PKSIGN").unwrap_err().to_string();
+        assert!(error.contains("broke"), "{error}");
+        assert!(Assuan::connect(&dir.path().join("nobody")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn data_survive_and_lines_stay_short(data in proptest::collection::vec(any::<u8>(), 1..3000)) {
+            let lines = data_lines(&data);
+            let mut back = Vec::new();
+            for line in lines.split(|octet| *octet == b'\n') {
+                prop_assert!(line.len() <= LINE);
+                if let Some(escaped) = line.strip_prefix(b"D ") {
+                    unescape(escaped, &mut back);
+                }
+            }
+            prop_assert_eq!(back, data);
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! A private `GNUPGHOME` with its own agent and one test key. The user's keyring is never touched.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::error::Error;
+use zeroize::Zeroizing;
+
+use super::assuan::{Assuan, data_lines};
+use super::status::{self, ListedKey};
+use super::{Gnupg, composite_curve, curve_name};
+
+/// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
+const SOCKET_PATH: usize = 107;
+/// The longest name gpg-agent gives a socket.
+const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
+/// How long an agent may take to open its socket.
+const AGENT_START: Duration = Duration::from_secs(10);
+
+/// The passphrase of protected test keys.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Clone)]
+pub struct Passphrase(Zeroizing<String>);
+
+impl Passphrase {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// When the system has no randomness.
+    pub fn random() -> Result<Self, Error> {
+        let mut octets = Zeroizing::new([0; 12]);
+        openssl::rand::rand_bytes(octets.as_mut_slice())
+            .map_err(|error| Error::call("RAND_bytes", error, ""))?;
+        Ok(Self(Zeroizing::new(
+            octets.iter().map(|octet| format!("{octet:02x}")).collect(),
+        )))
+    }
+}
+
+/// A home with a running agent; both are gone when it is dropped.
+#[derive(Debug)]
+pub struct Home {
+    gnupg: Gnupg,
+    path: PathBuf,
+    agent: Option<Child>,
+    socket: PathBuf,
+}
+
+impl Home {
+    /// Makes a home of an empty directory and starts its agent.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket, or the agent does not start.
+    pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
+        let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
+        if length > SOCKET_PATH {
+            return Err(Error::call(
+                format!("making the GNUPGHOME {}", path.display()),
+                format!(
+                    "its sockets' paths would have {length} bytes, and the system allows {SOCKET_PATH}"
+                ),
+                "set TMPDIR to a shorter directory",
+            ));
+        }
+        let configuration = "allow-preset-passphrase\ndisable-scdaemon\n\
+            default-cache-ttl 34560000\nmax-cache-ttl 34560000\n";
+        fs::write(path.join("gpg-agent.conf"), configuration).map_err(|error| {
+            Error::call(
+                format!("writing {}/gpg-agent.conf", path.display()),
+                error,
+                "",
+            )
+        })?;
+        let mut home = Self {
+            gnupg: gnupg.clone(),
+            path,
+            agent: None,
+            socket: PathBuf::new(),
+        };
+        home.start_agent()?;
+        Ok(home)
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The installed GnuPG.
+    #[must_use]
+    pub const fn gnupg(&self) -> &Gnupg {
+        &self.gnupg
+    }
+
+    /// A connection to the agent.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn connect(&self) -> Result<Assuan, Error> {
+        let mut connection = Assuan::connect(&self.socket)?;
+        // Never a window: what is not in the cache is an error.
+        connection.command("OPTION pinentry-mode=error")?;
+        Ok(connection)
+    }
+
+    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input:
+    /// when keymark is killed, the agent ends by itself within a second.
+    fn start_agent(&mut self) -> Result<(), Error> {
+        let mut command = self.program("gpg-agent");
+        command
+            .args(["--daemon", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // Ctrl-C is keymark's to handle.
+        command.process_group(0);
+        let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
+        let agent = command.spawn().map_err(|error| failed(error.to_string()))?;
+        self.agent = Some(agent);
+        let sockets = self
+            .program_of("gpgconf", &["--list-dirs", "agent-socket"])
+            .output();
+        let listed = sockets.map_err(|error| failed(error.to_string()))?.stdout;
+        self.socket = PathBuf::from(unescaped(String::from_utf8_lossy(&listed).trim()));
+        const STEP: Duration = Duration::from_millis(1);
+        let mut waited = Duration::ZERO;
+        while Assuan::connect(&self.socket).is_err() {
+            if waited > AGENT_START {
+                return Err(failed(format!(
+                    "no socket at {} after {AGENT_START:?}",
+                    self.socket.display()
+                )));
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
+        Ok(())
+    }
+
+    fn program(&self, name: &str) -> Command {
+        self.program_of(name, &[])
+    }
+
+    fn program_of(&self, name: &str, arguments: &[&str]) -> Command {
+        let mut command = self.gnupg.command(name);
+        command.arg("--homedir").arg(&self.path).args(arguments);
+        command
+    }
+
+    /// `gpg` in this home, as a script calls it: no terminal, no questions, status lines on stderr.
+    #[must_use]
+    pub fn gpg(&self) -> Command {
+        let mut command = self.program("gpg");
+        command.args([
+            "--batch",
+            "--no-tty",
+            "--pinentry-mode",
+            "error",
+            "--status-fd",
+            "2",
+        ]);
+        command
+    }
+
+    /// Runs gpg to its end and returns (stdout, stderr with status lines).
+    ///
+    /// # Errors
+    /// With gpg's complaint when it fails.
+    pub fn run(&self, call: &str, arguments: &[&str]) -> Result<(Vec<u8>, String), Error> {
+        let output = self
+            .gpg()
+            .args(arguments)
+            .output()
+            .map_err(|error| Error::call(call, error, ""))?;
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            Ok((output.stdout, text))
+        } else {
+            let reason = format!("{}: {}", output.status, status::complaint(&text));
+            Err(Error::call(call, reason, ""))
+        }
+    }
+
+    /// Generates the test key of an algorithm, unprotected.
+    ///
+    /// # Errors
+    /// With gpg's complaint.
+    pub fn generate(&self, algorithm: Algorithm) -> Result<(), Error> {
+        let Some(parameters) = parameters(algorithm) else {
+            let reason = format!("GnuPG makes no key of {algorithm}");
+            return Err(Error::call("gpg --generate-key", reason, ""));
+        };
+        let text = format!(
+            "%no-protection\n{parameters}Name-Real: keymark test key\nExpire-Date: 0\n%commit\n"
+        );
+        let file = self.path.join("parameters");
+        write_private(&file, text.as_bytes())?;
+        let (_, said) = self.run(
+            "gpg --generate-key",
+            &["--generate-key", &file.to_string_lossy()],
+        )?;
+        if status::has(&said, "KEY_CREATED") {
+            return Ok(());
+        }
+        Err(Error::call(
+            "gpg --generate-key",
+            status::complaint(&said),
+            "",
+        ))
+    }
+
+    /// The keys of this home.
+    ///
+    /// # Errors
+    /// With gpg's complaint.
+    pub fn keys(&self) -> Result<Vec<ListedKey>, Error> {
+        let arguments = ["--with-colons", "--with-keygrip", "--list-secret-keys"];
+        let (listing, _) = self.run("gpg --list-secret-keys", &arguments)?;
+        Ok(status::listed_keys(&String::from_utf8_lossy(&listing)))
+    }
+
+    /// Puts every key behind a passphrase (S2K with the agent's own calibration).
+    ///
+    /// # Errors
+    /// When the agent refuses.
+    pub fn protect(&self, passphrase: &Passphrase) -> Result<(), Error> {
+        let mut connection = self.connect()?;
+        connection.command("OPTION pinentry-mode=loopback")?;
+        for key in self.keys()? {
+            let reply = Zeroizing::new(data_lines(passphrase.0.as_bytes()));
+            connection.transact(
+                &format!("PASSWD {}", key.keygrip),
+                Some(&reply),
+                &mut Vec::new(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Puts the passphrase into the agent's cache, for good.
+    ///
+    /// # Errors
+    /// When the agent refuses.
+    pub fn prime(&self, passphrase: &Passphrase) -> Result<(), Error> {
+        let mut connection = self.connect()?;
+        let octets = passphrase.0.bytes();
+        let hex: Zeroizing<String> =
+            Zeroizing::new(octets.map(|octet| format!("{octet:02X}")).collect());
+        for key in self.keys()? {
+            let line = Zeroizing::new(format!(
+                "PRESET_PASSPHRASE {} -1 {}",
+                key.keygrip,
+                hex.as_str()
+            ));
+            connection.command(&line)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Ok(mut connection) = Assuan::connect(&self.socket) {
+            // It may be gone already.
+            let _ = connection.command("KILLAGENT");
+        }
+        if let Some(mut agent) = self.agent.take() {
+            drop(agent.stdin.take()); // ends the `cat`
+            let _ = agent.wait();
+        }
+    }
+}
+
+/// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
+fn unescaped(path: &str) -> String {
+    path.replace("%3a", ":").replace("%25", "%")
+}
+
+/// Writes a file that only this user can read.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let open = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path);
+    open.and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| {
+            Error::call(
+                format!("writing {}", path.display()),
+                error,
+                "is the disk full?",
+            )
+        })
+}
+
+/// Key parameters (doc/gpg.texi, "Unattended key generation"). An algorithm that cannot sign gets
+/// an Ed25519 primary key, one that has a counterpart of the same curve shares a key with it.
+fn parameters(algorithm: Algorithm) -> Option<String> {
+    let signing_curve = |curve: &str, kind: &str| {
+        format!("Key-Type: {kind}\nKey-Curve: {curve}\nKey-Usage: sign\n")
+    };
+    let ecdh =
+        |curve: &str| format!("Subkey-Type: ECDH\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n");
+    Some(match algorithm.family() {
+        Family::Rsa(bits) => {
+            format!("Key-Type: RSA\nKey-Length: {bits}\nKey-Usage: sign,encrypt,cert\n")
+        }
+        Family::Dsa(bits) => format!("Key-Type: DSA\nKey-Length: {bits}\nKey-Usage: sign\n"),
+        Family::Elgamal(bits) => {
+            signing_curve("ed25519", "EDDSA")
+                + &format!("Subkey-Type: ELG\nSubkey-Length: {bits}\nSubkey-Usage: encrypt\n")
+        }
+        Family::Weierstrass(curve) => {
+            signing_curve(curve_name(curve), "ECDSA") + &ecdh(curve_name(curve))
+        }
+        Family::Cv25519 | Family::Ed25519 => signing_curve("ed25519", "EDDSA") + &ecdh("cv25519"),
+        Family::Cv448 | Family::Ed448 => signing_curve("ed448", "EDDSA") + &ecdh("cv448"),
+        Family::KyberComposite(composite) => {
+            let length = algorithm.length().1;
+            let curve = composite_curve(composite);
+            signing_curve("ed25519", "EDDSA")
+                + &format!(
+                    "Subkey-Type: KYBER\nSubkey-Length: {length}\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n"
+                )
+        }
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_too_long_for_a_socket_is_refused_at_once() {
+        let gnupg = Gnupg::find(None).unwrap();
+        let error =
+            Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("107") && text.contains("TMPDIR"), "{text}");
+    }
+
+    #[test]
+    fn every_algorithm_of_gnupg_has_parameters() {
+        for algorithm in Algorithm::all() {
+            let expected = !matches!(
+                algorithm.family(),
+                Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..)
+            );
+            assert_eq!(parameters(algorithm).is_some(), expected, "{algorithm}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! GnuPG: the installed programs, private homes with one key each, and the stacks `agent` and
+//! `gnupg` on them.
+
+pub mod agent;
+pub mod assuan;
+pub mod home;
+pub mod keys;
+pub mod openpgp;
+pub mod process;
+pub mod sexp;
+pub mod status;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use keymark_bench::algorithm::{Algorithm, Composite, Curve, Family};
+use keymark_bench::error::Error;
+
+/// Oldest GnuPG whose key files and status lines keymark reads.
+const OLDEST: (u32, u32) = (2, 2);
+const INSTALL: &str = "apt-get install gnupg gpg-agent brings it on Debian and Ubuntu";
+
+/// The installed GnuPG.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gnupg {
+    directory: Option<PathBuf>,
+    /// Version of gpg.
+    pub version: String,
+    /// Version of libgcrypt, which does the arithmetic.
+    pub libgcrypt: Option<String>,
+    /// What it can make keys of.
+    pub algorithms: BTreeSet<Algorithm>,
+}
+
+impl Gnupg {
+    /// Asks the installed gpg; programs are looked for in `directory`, or along `PATH`.
+    ///
+    /// # Errors
+    /// When it is missing, too old, or without its agent.
+    pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
+        let directory = directory.map(Path::to_owned);
+        let mut gnupg = Self {
+            directory,
+            version: String::new(),
+            libgcrypt: None,
+            algorithms: BTreeSet::new(),
+        };
+        let config = gnupg.ask("gpg", &["--list-config", "--with-colons"])?;
+        gnupg.version = status::configured(&config, "version")
+            .unwrap_or("unknown")
+            .to_owned();
+        let mut numbers = gnupg
+            .version
+            .split('.')
+            .map(|part| part.parse::<u32>().unwrap_or(0));
+        let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        if found < OLDEST {
+            return Err(Error::Missing {
+                what: "GnuPG 2.2 or newer".to_owned(),
+                reason: format!("gpg is version {}", gnupg.version),
+                advice: INSTALL.to_owned(),
+            });
+        }
+        gnupg.ask("gpg-agent", &["--version"])?;
+        let banner = gnupg.ask("gpg", &["--version"])?;
+        gnupg.libgcrypt = banner
+            .lines()
+            .find_map(|line| line.strip_prefix("libgcrypt "))
+            .map(|v| v.trim().to_owned());
+        gnupg.algorithms = offered(&config);
+        Ok(gnupg)
+    }
+
+    /// A command that runs one of GnuPG's programs, in the language this code reads.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        let path = match &self.directory {
+            Some(directory) => directory.join(program),
+            None => PathBuf::from(program),
+        };
+        let mut command = Command::new(path);
+        command
+            .env("LC_ALL", "C")
+            .env_remove("GNUPGHOME")
+            .env_remove("GPG_TTY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn ask(&self, program: &str, arguments: &[&str]) -> Result<String, Error> {
+        let missing = |reason: String| Error::Missing {
+            what: format!("{program} (GnuPG)"),
+            reason,
+            advice: INSTALL.to_owned(),
+        };
+        let output = self
+            .command(program)
+            .args(arguments)
+            .output()
+            .map_err(|error| missing(error.to_string()))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(missing(format!(
+                "{program} {} ended with {}",
+                arguments.join(" "),
+                output.status
+            )))
+        }
+    }
+}
+
+/// The algorithms behind `cfg:pubkey` and `cfg:curve`; lengths are those gpg makes keys of.
+fn offered(config: &str) -> BTreeSet<Algorithm> {
+    let list = |name| {
+        status::configured(config, name)
+            .unwrap_or_default()
+            .split(';')
+            .collect::<BTreeSet<_>>()
+    };
+    let (numbers, curves) = (list("pubkey"), list("curve"));
+    let has = |number: &str| numbers.contains(number);
+    let curve = |name: &str| curves.iter().any(|curve| curve.eq_ignore_ascii_case(name));
+    let offered = |family: Family| match family {
+        Family::Rsa(_) => has("1"),
+        Family::Elgamal(_) => has("16"),
+        Family::Dsa(_) => has("17"),
+        Family::Weierstrass(wanted) => has("18") && has("19") && curve(curve_name(wanted)),
+        Family::Cv25519 => has("18") && curve("cv25519"),
+        Family::Ed25519 => has("22") && curve("ed25519"),
+        Family::Cv448 => has("18") && curve("cv448"),
+        Family::Ed448 => has("22") && curve("ed448"),
+        Family::KyberComposite(composite) => has("8") && curve(composite_curve(composite)),
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => false,
+    };
+    Algorithm::all()
+        .filter(|algorithm| offered(algorithm.family()))
+        .collect()
+}
+
+/// GnuPG's name of a curve, in parameter files.
+const fn curve_name(curve: Curve) -> &'static str {
+    match curve {
+        Curve::NistP256 => "nistp256",
+        Curve::NistP384 => "nistp384",
+        Curve::NistP521 => "nistp521",
+        Curve::BrainpoolP256r1 => "brainpoolP256r1",
+        Curve::BrainpoolP384r1 => "brainpoolP384r1",
+        Curve::BrainpoolP512r1 => "brainpoolP512r1",
+        Curve::Secp256k1 => "secp256k1",
+    }
+}
+
+const fn composite_curve(composite: Composite) -> &'static str {
+    match composite {
+        Composite::Ky768Cv25519 => "cv25519",
+        Composite::Ky1024Cv448 => "cv448",
+        Composite::Ky768Bp256 => "brainpoolP256r1",
+        Composite::Ky1024Bp384 => "brainpoolP384r1",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(config: &str) -> Vec<&'static str> {
+        offered(config).into_iter().map(Algorithm::name).collect()
+    }
+
+    #[test]
+    fn gnupg_2_2_offers_no_448() {
+        let names = names(
+            "cfg:pubkey:1;16;17;18;19;22\ncfg:curve:cv25519;ed25519;nistp256;brainpoolP512r1;secp256k1\n",
+        );
+        for name in [
+            "rsa1024",
+            "rsa4096",
+            "dsa3072",
+            "elg2048",
+            "cv25519",
+            "ed25519",
+            "brainpoolp512r1",
+        ] {
+            assert!(names.contains(&name), "{name} of {names:?}");
+        }
+        for name in ["cv448", "ed448", "nistp384", "ky768_cv25519", "mlkem768"] {
+            assert!(!names.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn gnupg_2_5_offers_kyber() {
+        let names = names("cfg:pubkey:1;8;18;22\ncfg:curve:cv25519;cv448;ed448;brainpoolP256r1\n");
+        for name in [
+            "ky768_cv25519",
+            "ky1024_cv448",
+            "ky768_bp256",
+            "ed448",
+            "cv448",
+        ] {
+            assert!(names.contains(&name), "{name} of {names:?}");
+        }
+        assert!(!names.contains(&"ky1024_bp384") && !names.contains(&"dsa3072"));
+    }
+
+    #[test]
+    fn a_missing_gpg_names_the_command_that_brings_it() {
+        let error = Gnupg::find(Some(Path::new("/nonexistent")))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("gpg (GnuPG) is missing here") && error.contains("apt-get install"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_old_gpg_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let gpg = dir.path().join("gpg");
+        std::fs::write(&gpg, "#!/bin/sh\necho cfg:version:1.4.23\n").unwrap();
+        std::fs::set_permissions(&gpg, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let error = Gnupg::find(Some(dir.path())).unwrap_err().to_string();
+        assert!(error.contains("gpg is version 1.4.23"), "{error}");
+    }
+}

@@ -1,0 +1,252 @@
+//! The stack `gnupg`: one `gpg` process an operation.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use keymark_bench::case::{Case, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::sample::CpuTime;
+use keymark_bench::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use wait4::Wait4;
+
+use super::keys::{GnupgKeys, KeyHome};
+use super::status;
+
+/// The stack.
+#[derive(Debug)]
+pub struct GnupgStack {
+    keys: Arc<GnupgKeys>,
+}
+
+impl GnupgStack {
+    /// Runs gpg in these keys' homes.
+    #[must_use]
+    pub const fn new(keys: Arc<GnupgKeys>) -> Self {
+        Self { keys }
+    }
+}
+
+impl Stack for GnupgStack {
+    fn name(&self) -> StackName {
+        StackName::Gnupg
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let home = self.keys.home(case.algorithm, case.protection)?;
+        let messages = self
+            .keys
+            .messages(&home, case.operation, case.input_bytes)?;
+        let signer = home.key(Operation::Sign)?.fingerprint.clone();
+        let handle = |worker| -> Box<dyn KeyHandle> {
+            let scratch = home
+                .home
+                .path()
+                .join(format!("out-{}-{worker}", case.operation));
+            Box::new(GpgProcess {
+                arguments: arguments(case.operation, &signer),
+                operation: case.operation,
+                status: scratch.with_extension("status"),
+                output: scratch,
+                home: Arc::clone(&home),
+                command: None,
+            })
+        };
+        let inputs = messages.iter().map(|message| Input {
+            bytes: message.file.as_os_str().as_encoded_bytes().to_vec(),
+        });
+        // A message grows by packets and, if it does not compress, by little else.
+        let output_capacity = case.input_bytes as usize + case.input_bytes as usize / 64 + 8192;
+        let handles = (0..case.concurrency()).map(handle).collect();
+        let verifier: Arc<dyn Verifier> = match case.operation {
+            Operation::Sign => Arc::new(SignedMessages { home, signer }),
+            _ => Arc::new(Plaintexts(
+                messages
+                    .iter()
+                    .map(|message| message.plaintext.clone())
+                    .collect(),
+            )),
+        };
+        Ok(Workload {
+            handles,
+            inputs: inputs.collect(),
+            verifier,
+            output_capacity,
+        })
+    }
+}
+
+/// What follows gpg's common options; the file comes last.
+fn arguments(operation: Operation, signer: &str) -> Vec<String> {
+    let words: &[&str] = match operation {
+        Operation::Sign => &["--local-user", signer, "--output", "-", "--sign"],
+        _ => &["--decrypt"],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// One worker's gpg processes.
+struct GpgProcess {
+    home: Arc<KeyHome>,
+    operation: Operation,
+    arguments: Vec<String>,
+    output: PathBuf,
+    status: PathBuf,
+    command: Option<Command>,
+}
+
+impl GpgProcess {
+    fn call(&self) -> String {
+        format!("gpg --{}", self.operation)
+    }
+
+    fn file(&self, path: &Path) -> Result<File, Error> {
+        File::create(path)
+            .map_err(|error| Error::call(format!("creating {}", path.display()), error, ""))
+    }
+}
+
+impl KeyHandle for GpgProcess {
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        use std::os::unix::ffi::OsStrExt;
+        let mut command = self.home.home.gpg();
+        command
+            .args(&self.arguments)
+            .arg(std::ffi::OsStr::from_bytes(&input.bytes));
+        command
+            .stdout(self.file(&self.output)?)
+            .stderr(self.file(&self.status)?);
+        // Ctrl-C is keymark's to handle: the operation under way is finished.
+        command.process_group(0);
+        self.command = Some(command);
+        Ok(())
+    }
+
+    fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
+        let Some(mut command) = self.command.take() else {
+            return Err(Error::call(self.call(), "it was not armed", ""));
+        };
+        let child = command
+            .spawn()
+            .map_err(|error| Error::call(self.call(), error, ""))?;
+        let used = child
+            .wait4()
+            .map_err(|error| Error::call("wait4", error, ""))?;
+        if !used.status.success() {
+            let said = fs::read_to_string(&self.status).unwrap_or_default();
+            let reason = format!("{}: {}", used.status, status::complaint(&said));
+            return Err(Error::call(
+                self.call(),
+                reason,
+                "is the key's passphrase in the agent's cache, and the right one?",
+            ));
+        }
+        Ok(Performed {
+            length: 0,
+            cpu: Some(CpuTime::new(used.rusage.utime, used.rusage.stime)),
+        })
+    }
+
+    fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
+        let failed = |error: std::io::Error| {
+            Error::call(format!("reading {}", self.output.display()), error, "")
+        };
+        let said = fs::read_to_string(&self.status).map_err(failed)?;
+        let expected = if self.operation == Operation::Sign {
+            "SIG_CREATED"
+        } else {
+            "DECRYPTION_OKAY"
+        };
+        if !status::has(&said, expected) {
+            return Err(Error::call(
+                self.call(),
+                format!("no {expected}: {}", status::complaint(&said)),
+                "",
+            ));
+        }
+        let bytes = fs::read(&self.output).map_err(failed)?;
+        let Some(room) = output.get_mut(..bytes.len()) else {
+            return Err(Error::call(
+                self.call(),
+                format!("{} bytes of output are too many", bytes.len()),
+                "",
+            ));
+        };
+        room.copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+}
+
+/// Decrypted text is compared with the text that was encrypted.
+struct Plaintexts(Vec<Vec<u8>>);
+
+impl Verifier for Plaintexts {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        let check = |result: &Verifiable<'_>| {
+            if self.0[result.input] == result.output {
+                Ok(())
+            } else {
+                Err("the decrypted text is not the text that was encrypted".to_owned())
+            }
+        };
+        results.iter().map(check).collect()
+    }
+}
+
+/// Signed messages are verified by one gpg process for a whole block.
+struct SignedMessages {
+    home: Arc<KeyHome>,
+    signer: String,
+}
+
+impl SignedMessages {
+    fn verdicts(&self, results: &[Verifiable<'_>]) -> Result<Vec<Result<(), String>>, String> {
+        let dir = self.home.home.path().join("check");
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir(&dir).map_err(|error| error.to_string())?;
+        let mut command = self.home.home.gpg();
+        command.args(["--trust-model", "always", "--verify-files"]);
+        for (number, result) in results.iter().enumerate() {
+            let file = dir.join(format!("{number}.gpg"));
+            fs::write(&file, result.output).map_err(|error| error.to_string())?;
+            command.arg(file);
+        }
+        let output = command.output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let mut verdicts: Vec<Result<(), String>> = vec![
+            Err(format!(
+                "the signature does not verify: {}",
+                status::complaint(&said)
+            ));
+            results.len()
+        ];
+        let mut current = None;
+        for line in status::status_lines(&said) {
+            match line.keyword {
+                // FILE_START 1 path
+                "FILE_START" => current = current.map_or(Some(0), |number: usize| Some(number + 1)),
+                "VALIDSIG" if line.arguments.last() == Some(&self.signer.as_str()) => {
+                    if let Some(verdict) = current.and_then(|number| verdicts.get_mut(number)) {
+                        *verdict = Ok(());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(verdicts)
+    }
+}
+
+impl Verifier for SignedMessages {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        if results.is_empty() {
+            return Vec::new();
+        }
+        self.verdicts(results).unwrap_or_else(|error| {
+            vec![Err(format!("gpg --verify-files failed: {error}")); results.len()]
+        })
+    }
+}

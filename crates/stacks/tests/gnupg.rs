@@ -1,0 +1,223 @@
+//! The installed GnuPG end to end: every algorithm it offers, on every layer, with the same key.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Stack, Verifiable, Workload};
+use keymark_stacks::gnupg::Gnupg;
+use keymark_stacks::gnupg::agent::AgentStack;
+use keymark_stacks::gnupg::home::Passphrase;
+use keymark_stacks::gnupg::keys::GnupgKeys;
+use keymark_stacks::gnupg::process::GnupgStack;
+use keymark_stacks::private_dir::processes_naming;
+use keymark_stores::raw::RawStack;
+
+fn case(
+    algorithm: Algorithm,
+    operation: Operation,
+    stack: StackName,
+    protection: Protection,
+) -> Case {
+    Case {
+        device: DeviceName::software(),
+        store: StoreKind::Software,
+        provenance: Provenance::Measured,
+        algorithm,
+        operation,
+        stack,
+        load: Load::closed(NonZeroU32::new(2).unwrap()),
+        protection,
+        input_bytes: 40,
+        replica: 0,
+    }
+}
+
+/// Every handle performs every input, and every result has to pass the check.
+fn exercise(workload: &mut Workload) -> Result<(), String> {
+    let mut outputs = Vec::new();
+    for handle in &mut workload.handles {
+        for (index, input) in workload.inputs.iter().enumerate() {
+            let mut output = vec![0; workload.output_capacity];
+            handle.arm(input).map_err(|error| error.to_string())?;
+            let performed = handle
+                .perform(input, &mut output)
+                .map_err(|error| error.to_string())?;
+            let length = handle
+                .collect(performed, &mut output)
+                .map_err(|error| error.to_string())?;
+            output.truncate(length);
+            outputs.push((index, output));
+        }
+    }
+    let results: Vec<_> = outputs
+        .iter()
+        .map(|(input, output)| Verifiable {
+            input: *input,
+            output,
+        })
+        .collect();
+    let verdicts = workload.verifier.verify(&results);
+    assert_eq!(verdicts.len(), results.len());
+    verdicts.into_iter().collect()
+}
+
+/// A wrong result must not pass: the check can fail.
+fn refuses_wrong_results(workload: &Workload) -> bool {
+    let garbage = [0x5A; 64];
+    let results = [Verifiable {
+        input: 0,
+        output: &garbage,
+    }];
+    workload
+        .verifier
+        .verify(&results)
+        .iter()
+        .all(Result::is_err)
+}
+
+fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
+    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let raw = RawStack::new(keys.clone());
+    let (agent, gnupg) = (AgentStack::new(keys.clone()), GnupgStack::new(keys));
+    let stacks: [&dyn Stack; 3] = [&raw, &agent, &gnupg];
+    let mut failures = Vec::new();
+    for algorithm in algorithms {
+        // ML-KEM composites have one layer only: OpenSSL lacks them, and the agent's way differs.
+        let layers = if matches!(algorithm.family(), Family::KyberComposite(_)) {
+            &stacks[2..]
+        } else {
+            &stacks
+        };
+        for &operation in algorithm.operations() {
+            for stack in layers {
+                let case = case(algorithm, operation, stack.name(), Protection::None);
+                let outcome = stack
+                    .prepare(&case)
+                    .map_err(|error| error.to_string())
+                    .and_then(|mut workload| {
+                        assert!(refuses_wrong_results(&workload), "{case}");
+                        exercise(&mut workload)
+                    });
+                if let Err(reason) = outcome {
+                    failures.push(format!("{case}: {reason}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+fn offered() -> impl Iterator<Item = Algorithm> {
+    Gnupg::find(None).unwrap().algorithms.into_iter()
+}
+
+fn is_elgamal(algorithm: &Algorithm) -> bool {
+    matches!(algorithm.family(), Family::Elgamal(_))
+}
+
+#[test]
+fn every_algorithm_that_gpg_offers_works_on_every_layer() {
+    every_layer(offered().filter(|algorithm| !is_elgamal(algorithm)));
+}
+
+/// Apart, because generating the group takes many seconds.
+#[test]
+fn elgamal_works_on_every_layer() {
+    every_layer(offered().filter(is_elgamal));
+}
+
+#[test]
+fn a_cached_passphrase_opens_the_key_on_both_layers() {
+    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let cv25519: Algorithm = "cv25519".parse().unwrap();
+    let plain = keys.home(cv25519, Protection::None).unwrap();
+    let cached = keys.home(cv25519, Protection::Cached).unwrap();
+    assert_eq!(
+        plain.key(Operation::Decrypt).unwrap().keygrip,
+        cached.key(Operation::Decrypt).unwrap().keygrip,
+        "both homes hold the same key"
+    );
+    let keygrip = &cached.key(Operation::Decrypt).unwrap().keygrip;
+    let file = cached
+        .home
+        .path()
+        .join("private-keys-v1.d")
+        .join(format!("{keygrip}.key"));
+    let content = std::fs::read(file).unwrap();
+    assert!(
+        content.windows(10).any(|window| window == b"(protected"),
+        "the cached key is protected at rest"
+    );
+    for stack in [
+        &AgentStack::new(keys.clone()) as &dyn Stack,
+        &GnupgStack::new(keys.clone()),
+    ] {
+        let case = case(
+            cv25519,
+            Operation::Decrypt,
+            stack.name(),
+            Protection::Cached,
+        );
+        exercise(&mut stack.prepare(&case).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_wrong_passphrase_in_the_cache_ends_the_operation_with_a_reason() {
+    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let ed25519: Algorithm = "ed25519".parse().unwrap();
+    let home = keys.home(ed25519, Protection::Cached).unwrap();
+    home.home.prime(&Passphrase::random().unwrap()).unwrap();
+    for stack in [
+        &AgentStack::new(keys.clone()) as &dyn Stack,
+        &GnupgStack::new(keys.clone()),
+    ] {
+        let case = case(ed25519, Operation::Sign, stack.name(), Protection::Cached);
+        let error = exercise(&mut stack.prepare(&case).unwrap()).unwrap_err();
+        assert!(error.contains("passphrase"), "{}: {error}", stack.name());
+    }
+}
+
+#[test]
+fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
+    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let ed25519: Algorithm = "ed25519".parse().unwrap();
+    let stack = AgentStack::new(keys.clone());
+    let mut workload = stack
+        .prepare(&case(
+            ed25519,
+            Operation::Sign,
+            StackName::Agent,
+            Protection::None,
+        ))
+        .unwrap();
+    let home = keys.home(ed25519, Protection::None).unwrap();
+    home.home.connect().unwrap().command("KILLAGENT").unwrap();
+    while home.home.connect().is_ok() {
+        std::thread::yield_now();
+    }
+    drop(home);
+    // GnuPG 2.4 ends at once, 2.2 only when its connections are closed: then it still answers.
+    if let Err(error) = exercise(&mut workload) {
+        assert!(error.contains("agent"), "{error}");
+    }
+}
+
+#[test]
+fn homes_and_agents_are_gone_afterwards() {
+    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let home = keys
+        .home("ed25519".parse().unwrap(), Protection::None)
+        .unwrap();
+    let path = home.home.path().to_owned();
+    assert!(!processes_naming(&path).is_empty(), "an agent runs");
+    drop(home);
+    drop(keys);
+    assert!(!path.exists());
+    assert!(processes_naming(&path).is_empty());
+}

@@ -1,0 +1,149 @@
+//! A figure with its interval and the method that gave it: never a bare number.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Quantity;
+
+/// Confidence of every interval of this crate.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// The probability left out on each side of an interval.
+pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
+
+/// How an interval was obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Method {
+    /// No interval: a single observation says nothing about spread.
+    PointOnly,
+    /// Studentized bootstrap over blocks or batches.
+    BootstrapT,
+    /// Student's t over blocks, batches or samples, when too few to resample.
+    StudentT,
+    /// Order statistics by inversion of a cluster-corrected proportion.
+    Woodruff,
+    /// Exact binomial order statistics.
+    OrderStatistics,
+    /// Percentile bootstrap over blocks or batches.
+    ClusterBootstrap,
+    /// Studentized bootstrap of the log ratio, two independent cases.
+    LogRatioBootstrapT,
+    /// Studentized bootstrap of the log ratio over shared rounds.
+    PairedLogRatioBootstrapT,
+    /// Student's t on the log ratio, two independent cases.
+    WelchT,
+    /// Student's t on the log ratio over shared rounds.
+    PairedStudentT,
+    /// Weighted least squares with a percentile bootstrap over windows.
+    UslBootstrap,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PointOnly => "point estimate, no interval",
+            Self::BootstrapT => {
+                "bootstrap-t over blocks (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley 1997, §3.8)"
+            }
+            Self::StudentT => "Student's t over batches (Law & Kelton 2000, §9.5.3)",
+            Self::Woodruff => "Woodruff interval with block variance (Woodruff 1952)",
+            Self::OrderStatistics => "binomial order statistics (Hahn & Meeker 1991, §5.2)",
+            Self::ClusterBootstrap => {
+                "percentile bootstrap over blocks (Davison & Hinkley 1997, §3.8)"
+            }
+            Self::LogRatioBootstrapT => {
+                "bootstrap-t of the log ratio, independent (Efron & Tibshirani 1993, ch. 12)"
+            }
+            Self::PairedLogRatioBootstrapT => {
+                "bootstrap-t of the log ratio over shared rounds (Davison & Hinkley 1997, §2.4, §3.8)"
+            }
+            Self::WelchT => "Welch's t of the log ratio (Welch 1947; Satterthwaite 1946)",
+            Self::PairedStudentT => "Student's t of the log ratio over shared rounds (Student 1908)",
+            Self::UslBootstrap => {
+                "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
+            }
+        })
+    }
+}
+
+/// A value with its interval.
+///
+/// Invariant: `low <= value <= high` where the bounds exist.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate<T> {
+    /// The point estimate.
+    pub value: T,
+    /// Lower bound; `None` if so few samples cannot bound this side.
+    pub low: Option<T>,
+    /// Upper bound; `None` if so few samples cannot bound this side.
+    pub high: Option<T>,
+    /// Nominal coverage of the interval, between 0 and 1.
+    pub confidence: f64,
+    /// How the interval was obtained.
+    pub method: Method,
+}
+
+impl<T: Quantity> Estimate<T> {
+    /// Builds an estimate from plain numbers, widening the interval to hold the value.
+    pub(crate) fn new(value: f64, low: Option<f64>, high: Option<f64>, method: Method) -> Self {
+        Self {
+            value: T::from_f64(value),
+            low: low.map(|low| T::from_f64(low.min(value))),
+            high: high.map(|high| T::from_f64(high.max(value))),
+            confidence: CONFIDENCE,
+            method,
+        }
+    }
+
+    /// An estimate without bounds.
+    pub(crate) fn point(value: f64) -> Self {
+        Self::new(value, None, None, Method::PointOnly)
+    }
+
+    /// Half the interval's width as a share of the value; `None` if a side is
+    /// unbounded or the value is not positive.
+    #[must_use]
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = (self.low?.to_f64(), self.high?.to_f64());
+        let value = self.value.to_f64();
+        (value > 0.0).then(|| (high - low) / 2.0 / value)
+    }
+}
+
+impl<T> Estimate<T> {
+    /// The same estimate in another unit. `f` must be increasing.
+    #[must_use]
+    pub fn map<U>(self, f: impl Fn(T) -> U) -> Estimate<U> {
+        Estimate {
+            value: f(self.value),
+            low: self.low.map(&f),
+            high: self.high.map(&f),
+            confidence: self.confidence,
+            method: self.method,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Seconds;
+
+    #[test]
+    fn half_width_needs_both_sides() {
+        let mut e: Estimate<Seconds> = Estimate::new(2.0, Some(1.9), Some(2.3), Method::BootstrapT);
+        assert!((e.relative_half_width().unwrap() - 0.1).abs() < 1e-12);
+        e.high = None;
+        assert_eq!(e.relative_half_width(), None);
+    }
+
+    #[test]
+    fn map_changes_the_unit() {
+        let e: Estimate<Seconds> = Estimate::new(2.0, Some(1.0), None, Method::Woodruff);
+        let ms = e.map(|s| s.0 * 1e3);
+        assert_eq!((ms.value, ms.low, ms.high), (2000.0, Some(1000.0), None));
+    }
+}

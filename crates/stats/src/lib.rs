@@ -1,0 +1,42 @@
+//! Statistics of keymark: pure functions on samples, one cited method a file.
+//!
+//! Durations of one case are [`Blocks`]: samples in time order, grouped as
+//! they were measured. Every figure is an [`Estimate`] with an interval and a
+//! named [`Method`]. Whatever is random takes a seed. Nothing here reads a
+//! clock, a file or a key.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
+
+mod blocks;
+mod dip;
+mod drift;
+mod estimate;
+mod levels;
+mod mean;
+mod modality;
+mod num;
+mod outliers;
+mod quantile;
+mod quantity;
+mod ratio;
+mod resample;
+mod special;
+mod spread;
+mod summary;
+mod throughput;
+mod usl;
+
+pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS};
+pub use drift::{Drift, drift};
+pub use estimate::{CONFIDENCE, Estimate, Method};
+pub use levels::Level;
+pub use mean::{RunningMean, half_width_relative, mean};
+pub use modality::{MIN_DIP, Modality, Modes, modality};
+pub use outliers::{Outliers, outliers};
+pub use quantile::{Sorted, quantile};
+pub use quantity::{PerSecond, Quantity, Ratio, Seconds};
+pub use ratio::{MIN_ROUNDS, differs, independent, paired};
+pub use spread::{extremes, median_absolute_deviation, standard_deviation};
+pub use summary::{Summary, Warning};
+pub use throughput::{Window, throughput};
+pub use usl::{LackOfFit, Usl, UslError, fit as fit_usl};

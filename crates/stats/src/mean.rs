@@ -1,0 +1,167 @@
+//! Mean duration with an interval that respects correlation inside blocks.
+//!
+//! Point: ratio of sums (all time over all samples). Interval: bootstrap-t
+//! over blocks or batches (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley
+//! 1997, §2.4 and §3.8); Student's t when there are too few to resample.
+//! With fewer than [`MIN_BLOCKS`] blocks the batches are pieces of blocks, so
+//! variation between blocks is only partly seen.
+
+use crate::blocks::{Blocks, MIN_BLOCKS};
+use crate::estimate::{Estimate, Method};
+use crate::num::Float;
+use crate::quantity::{NS, Seconds};
+use crate::resample::{
+    MIN_UNITS, Stream, bootstrap_t, ratio_of_sums, rng, standard_error, t_half_width,
+};
+
+/// Fewer samples than this get Student's t.
+const MIN_SAMPLES: usize = 8;
+
+/// Mean duration; `None` without samples, no bounds for a single sample.
+///
+/// Bounds below zero are raised to zero: a duration is not negative.
+#[must_use]
+pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
+    if blocks.is_empty() {
+        return None;
+    }
+    let units = blocks.units();
+    let clusters = units.clusters();
+    let point = ratio_of_sums(clusters.iter().copied());
+    let seconds = |shifted: f64| (units.offset_ns + shifted).max(0.0) / NS;
+    let k = clusters.len();
+    if k < 2 {
+        return Some(Estimate::point(seconds(point.value)));
+    }
+    let resampled = if k < MIN_UNITS || blocks.len() < MIN_SAMPLES {
+        None
+    } else {
+        bootstrap_t(&clusters, rng(seed, Stream::Mean))
+    };
+    let (low, high, method) = if let Some((low, high)) = resampled {
+        (low, high, Method::BootstrapT)
+    } else {
+        let half = t_half_width(point.error, k);
+        (point.value - half, point.value + half, Method::StudentT)
+    };
+    let bounds = (Some(seconds(low)), Some(seconds(high)));
+    Some(Estimate::new(
+        seconds(point.value),
+        bounds.0,
+        bounds.1,
+        method,
+    ))
+}
+
+/// Half-width of Student's t interval over batches, as a share of the mean.
+///
+/// `None` with fewer than two batches or a mean of zero.
+#[must_use]
+pub fn half_width_relative(blocks: &Blocks) -> Option<f64> {
+    let units = blocks.units();
+    let k = units.batches.len();
+    let point = ratio_of_sums(units.clusters().into_iter());
+    let mean = units.offset_ns + point.value;
+    (k >= 2 && mean > 0.0).then(|| t_half_width(point.error, k) / mean)
+}
+
+/// Running mean for a stop rule: takes block after block, in constant memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunningMean {
+    blocks: usize,
+    offset: f64,
+    count: f64,
+    sum: f64,
+    count_squares: f64,
+    sum_squares: f64,
+    products: f64,
+}
+
+impl RunningMean {
+    /// Adds a block of durations (ns); an empty one is ignored.
+    pub fn push_block(&mut self, durations: &[u64]) {
+        if durations.is_empty() {
+            return;
+        }
+        let count = durations.len().float();
+        if self.blocks == 0 {
+            let first: f64 = durations.iter().map(|&ns| ns.float()).sum();
+            self.offset = (first / count).round();
+        }
+        let sum: f64 = durations.iter().map(|&ns| ns.float() - self.offset).sum();
+        self.blocks += 1;
+        self.count += count;
+        self.sum += sum;
+        self.count_squares += count * count;
+        self.sum_squares += sum * sum;
+        self.products += count * sum;
+    }
+
+    /// Number of blocks that held a sample.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// Mean so far; `None` without samples.
+    #[must_use]
+    pub fn mean(&self) -> Option<Seconds> {
+        let shifted = self.sum / self.count;
+        (self.blocks > 0).then(|| Seconds::from_nanos(self.offset + shifted))
+    }
+
+    /// Half-width of Student's t interval over blocks, as a share of the mean.
+    ///
+    /// `None` below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer
+    /// stops on the variation inside one moment.
+    #[must_use]
+    pub fn half_width_relative(&self) -> Option<f64> {
+        let mean = self.mean()?.0 * NS;
+        if self.blocks < MIN_BLOCKS || mean <= 0.0 {
+            return None;
+        }
+        let m = self.sum / self.count;
+        let squares = self.sum_squares - 2.0 * m * self.products + m * m * self.count_squares;
+        let error = standard_error(squares.max(0.0), self.blocks) / self.count;
+        Some(t_half_width(error, self.blocks) / mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand_student_t() {
+        // Mean 4, s = 2, n = 3: half-width 4.303 × 2/√3.
+        let e = mean(&Blocks::from_blocks([(0, vec![2, 4, 6])]), 1).unwrap();
+        assert_eq!(e.method, Method::StudentT);
+        assert!((e.value.0 - 4e-9).abs() < 1e-18);
+        assert!((e.high.unwrap().0 - (4.0 + 4.302_65 * 2.0 / 3f64.sqrt()) * 1e-9).abs() < 1e-13);
+        assert_eq!(e.low.unwrap(), Seconds(0.0));
+    }
+
+    #[test]
+    fn constant_data_are_degenerate() {
+        let e = mean(&Blocks::from_blocks((0..10).map(|i| (i, vec![1000; 5]))), 1).unwrap();
+        assert_eq!((e.low, e.high), (Some(e.value), Some(e.value)));
+    }
+
+    #[test]
+    fn running_mean_agrees() {
+        let blocks = Blocks::from_blocks(
+            (0..12).map(|i| (i, (0..=u64::from(i % 5)).map(|j| 1000 + 37 * j).collect())),
+        );
+        let mut running = RunningMean::default();
+        for (i, (_, durations)) in blocks.iter().enumerate() {
+            assert_eq!(running.half_width_relative().is_some(), i >= MIN_BLOCKS);
+            running.push_block(durations);
+        }
+        let (a, b) = (
+            half_width_relative(&blocks).unwrap(),
+            running.half_width_relative().unwrap(),
+        );
+        assert!((a - b).abs() < 1e-12 * a.max(1.0), "{a} {b}");
+        assert!((running.mean().unwrap().0 - mean(&blocks, 0).unwrap().value.0).abs() < 1e-18);
+    }
+}

@@ -1,0 +1,154 @@
+//! Quantiles with intervals for clustered samples.
+//!
+//! Point: Hyndman & Fan, "Sample Quantiles in Statistical Packages", 1996,
+//! definition 7. Interval: Woodruff, "Confidence Intervals for Medians and
+//! Other Position Measures", 1952: the interval of the proportion below the
+//! point, from the linearised variance between blocks, read back through the
+//! order statistics; never narrower than the exact binomial one (Hahn &
+//! Meeker, "Statistical Intervals", 1991, §5.2).
+
+use crate::blocks::Blocks;
+use crate::estimate::{Estimate, Method, TAIL};
+use crate::num::{Float, index};
+use crate::quantity::{NS, Seconds};
+use crate::resample::{Cluster, ratio_of_sums, t_half_width};
+use crate::special::binomial_ranks;
+
+/// Durations (ns) in ascending order: one sort serves every order statistic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sorted(Vec<u64>);
+
+impl Sorted {
+    /// Sorts a copy of all durations.
+    #[must_use]
+    pub fn of(blocks: &Blocks) -> Self {
+        Self::from_vec(blocks.durations().to_vec())
+    }
+
+    /// Sorts durations (ns).
+    #[must_use]
+    pub fn from_vec(mut durations: Vec<u64>) -> Self {
+        durations.sort_unstable();
+        Self(durations)
+    }
+
+    /// Durations (ns), ascending.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The quantile at share `p` (0 to 1), in ns; `None` without samples.
+    pub(crate) fn quantile_ns(&self, p: f64) -> Option<f64> {
+        let last = self.0.len().checked_sub(1)?;
+        let h = last.float() * p.clamp(0.0, 1.0);
+        let i = index(h).min(last);
+        let (below, above) = (self.0[i].float(), self.0[(i + 1).min(last)].float());
+        // Clamped: rounding must not leave the two neighbours.
+        Some((below + (h - i.float()) * (above - below)).clamp(below, above))
+    }
+}
+
+/// The quantile at share `p` (clamped to 0..=1); `None` without samples.
+///
+/// `sorted` must hold the same samples as `blocks`. A side that so few samples
+/// cannot bound is `None`: the 99th percentile needs 368 of them for an upper bound.
+#[must_use]
+pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Seconds>> {
+    let n = sorted.0.len();
+    let value = sorted.quantile_ns(p)?;
+    if n < 2 || !(p > 0.0 && p < 1.0) {
+        return Some(Estimate::point(value / NS));
+    }
+    let (mut low, mut high) = binomial_ranks(n, p, TAIL);
+    let half = proportion_half_width(blocks, value);
+    if let Some(half) = half {
+        let rank_low = index(n.float() * (p - half));
+        let rank_high = index((n.float() * (p + half)).ceil()).saturating_add(1);
+        low = low.map(|rank| rank.min(rank_low)).filter(|&rank| rank >= 1);
+        high = high
+            .map(|rank| rank.max(rank_high))
+            .filter(|&rank| rank <= n);
+    }
+    let at = |rank: usize| sorted.0[rank - 1].float() / NS;
+    let method = if half.is_some() {
+        Method::Woodruff
+    } else {
+        Method::OrderStatistics
+    };
+    Some(Estimate::new(value / NS, low.map(at), high.map(at), method))
+}
+
+/// Half-width of the interval of the share of samples below `value` (ns), with
+/// batches as clusters; `None` with a single batch.
+fn proportion_half_width(blocks: &Blocks, value: f64) -> Option<f64> {
+    let durations = blocks.durations();
+    let cluster = |range: std::ops::Range<usize>| {
+        let size = range.len().float();
+        // Ties count half: with a coarse clock much lies exactly on the quantile.
+        let twice: u64 = durations[range]
+            .iter()
+            .map(|&ns| u64::from(ns.float() < value) + u64::from(ns.float() <= value))
+            .sum();
+        Cluster {
+            total: twice.float() / 2.0,
+            size,
+        }
+    };
+    let clusters: Vec<_> = blocks.unit_ranges().into_iter().map(cluster).collect();
+    let k = clusters.len();
+    (k >= 2).then(|| t_half_width(ratio_of_sums(clusters.into_iter()).error, k))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn singles(values: impl IntoIterator<Item = u64>) -> Blocks {
+        Blocks::from_blocks([(0, values.into_iter().collect::<Vec<_>>())])
+    }
+
+    fn ns(s: Seconds) -> f64 {
+        (s.0 * NS).round()
+    }
+
+    #[test]
+    fn type_7_by_hand() {
+        let s = Sorted::from_vec(vec![40, 10, 30, 20]);
+        // h = 3p: numpy and R give 25, 17.5 and 39.7.
+        for (p, want) in [
+            (0.0, 10.0),
+            (0.25, 17.5),
+            (0.5, 25.0),
+            (0.99, 39.7),
+            (1.0, 40.0),
+        ] {
+            assert!((s.quantile_ns(p).unwrap() - want).abs() < 1e-12);
+        }
+        assert_eq!(Sorted::from_vec(vec![]).quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn p99_of_thirty_has_no_upper_bound() {
+        let blocks = singles(1..=30);
+        let e = quantile(&blocks, &Sorted::of(&blocks), 0.99).unwrap();
+        assert_eq!(e.high, None);
+        assert!(e.low.is_some());
+    }
+
+    #[test]
+    fn never_narrower_than_binomial() {
+        let blocks = singles((0..100).map(|i| (i * 37) % 100 + 1));
+        let e = quantile(&blocks, &Sorted::of(&blocks), 0.5).unwrap();
+        assert!(ns(e.low.unwrap()) <= 40.0 && ns(e.high.unwrap()) >= 61.0);
+    }
+
+    #[test]
+    fn wide_if_blocks_differ() {
+        // Ten blocks of 100 samples, each constant: worth ten samples, not a thousand.
+        let blocks = Blocks::from_blocks((0..10).map(|i| (i, vec![u64::from(i) + 1; 100])));
+        let e = quantile(&blocks, &Sorted::of(&blocks), 0.5).unwrap();
+        assert!(ns(e.low.unwrap()) <= 2.0 && ns(e.high.unwrap()) >= 9.0);
+        assert_eq!(e.method, Method::Woodruff);
+    }
+}

@@ -1,0 +1,154 @@
+//! Resampling of clusters, shared by every bootstrap of this crate.
+//!
+//! Studentized (bootstrap-t) interval: Efron & Tibshirani, "An Introduction to
+//! the Bootstrap", 1993, §12.5, eq. 12.22; Davison & Hinkley, "Bootstrap
+//! Methods and their Application", 1997, §2.4, with whole clusters resampled
+//! as in §3.8. The standard error of a ratio of sums is linearised (Cochran,
+//! "Sampling Techniques", 3rd ed. 1977, §6.3, eq. 6.9).
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::estimate::TAIL;
+use crate::num::{Float, index};
+use crate::special::t_quantile;
+
+/// Resamples of every interval of one case or of a pair.
+pub(crate) const RESAMPLES: usize = 2000;
+/// Fewer units than this are not resampled: too few different resamples.
+pub(crate) const MIN_UNITS: usize = 6;
+
+/// Random streams, so that one seed gives unrelated draws to each use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stream {
+    Mean = 1,
+    Spread,
+    Numerator,
+    Denominator,
+    Paired,
+    Throughput,
+    Usl,
+}
+
+pub(crate) fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(stream as u64);
+    rng
+}
+
+/// Fills `picks` with indices below its length, drawn with replacement.
+pub(crate) fn draw(rng: &mut ChaCha8Rng, picks: &mut [usize]) {
+    let k = picks.len();
+    for pick in picks {
+        *pick = rng.random_range(0..k);
+    }
+}
+
+/// One unit of resampling: a total and its size (durations and their count,
+/// completions and their time).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cluster {
+    pub total: f64,
+    pub size: f64,
+}
+
+/// A statistic with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub value: f64,
+    pub error: f64,
+}
+
+/// Sum of totals over sum of sizes; the error is infinite for a single cluster.
+pub(crate) fn ratio_of_sums(clusters: impl ExactSizeIterator<Item = Cluster> + Clone) -> Point {
+    let k = clusters.len();
+    let (total, size) = clusters
+        .clone()
+        .fold((0.0, 0.0), |(t, s), c| (t + c.total, s + c.size));
+    let value = total / size;
+    let squares: f64 = clusters.map(|c| (c.total - value * c.size).powi(2)).sum();
+    let error = standard_error(squares, k) / size;
+    Point { value, error }
+}
+
+/// √(k/(k−1) Σ r²): standard error of a sum of `k` linearised terms r.
+pub(crate) fn standard_error(squares: f64, k: usize) -> f64 {
+    if k < 2 {
+        f64::INFINITY
+    } else {
+        (squares * k.float() / (k - 1).float()).sqrt()
+    }
+}
+
+/// Studentized interval of a ratio of sums; `None` if it cannot be had.
+pub(crate) fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(f64, f64)> {
+    let point = ratio_of_sums(clusters.iter().copied());
+    let mut picks = vec![0; clusters.len()];
+    studentized(point, || {
+        draw(&mut rng, &mut picks);
+        ratio_of_sums(picks.iter().map(|&i| clusters[i]))
+    })
+}
+
+/// Studentized interval from resampled statistics; `None` if too many
+/// resamples have no spread to studentize by.
+pub(crate) fn studentized(point: Point, mut next: impl FnMut() -> Point) -> Option<(f64, f64)> {
+    if point.error <= 0.0 {
+        return Some((point.value, point.value));
+    }
+    let mut pivots: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let star = next();
+            // Zero error: infinite pivot with the sign of the difference; 0/0 is no difference.
+            let t = (star.value - point.value) / star.error;
+            if t.is_nan() { 0.0 } else { t }
+        })
+        .collect();
+    pivots.sort_by(f64::total_cmp);
+    let low = point.value - order(&pivots, 1.0 - TAIL) * point.error;
+    let high = point.value - order(&pivots, TAIL) * point.error;
+    (low.is_finite() && high.is_finite()).then_some((low, high))
+}
+
+/// Percentile interval of resampled values (sorted here).
+pub(crate) fn percentile(values: &mut [f64]) -> Option<(f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    (!values.is_empty()).then(|| (order(values, TAIL), order(values, 1.0 - TAIL)))
+}
+
+/// The order statistic at share `p` of sorted, non-empty values.
+fn order(sorted: &[f64], p: f64) -> f64 {
+    sorted[index(((sorted.len() + 1).float() * p).round()).clamp(1, sorted.len()) - 1]
+}
+
+/// Half-width of Student's t interval over `k` units.
+pub(crate) fn t_half_width(error: f64, k: usize) -> f64 {
+    if error == 0.0 {
+        0.0
+    } else {
+        t_quantile(1.0 - TAIL, k.float() - 1.0) * error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratio_of_sums_by_hand() {
+        let c = [(1.0, 1.0), (6.0, 2.0), (2.0, 1.0)].map(|(total, size)| Cluster { total, size });
+        let p = ratio_of_sums(c.into_iter());
+        assert!((p.value - 2.25).abs() < 1e-12);
+        // Residuals −1.25, 1.5, −0.25: Σr² = 3.875; √(3.875 × 3/2) / 4.
+        assert!((p.error - (3.875_f64 * 1.5).sqrt() / 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn streams_differ() {
+        let mut a = [0; 20];
+        let mut b = [0; 20];
+        draw(&mut rng(7, Stream::Mean), &mut a);
+        draw(&mut rng(7, Stream::Spread), &mut b);
+        assert_ne!(a, b);
+    }
+}

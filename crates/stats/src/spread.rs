@@ -1,0 +1,126 @@
+//! Spread: standard deviation with its interval, extremes, and MAD.
+//!
+//! Standard deviation: percentile bootstrap over blocks or batches (Davison &
+//! Hinkley 1997, §3.8), from their counts, sums and sums of squares. MAD:
+//! median absolute deviation from the median (Hampel, "The Influence Curve and
+//! its Role in Robust Estimation", 1974), not rescaled.
+
+use crate::blocks::{Batch, Blocks};
+use crate::estimate::{Estimate, Method};
+use crate::num::Float;
+use crate::quantile::Sorted;
+use crate::quantity::{NS, Seconds};
+use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
+
+/// Standard deviation (n − 1) of the durations; `None` below two samples, no
+/// bounds below six batches.
+#[must_use]
+pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
+    if blocks.len() < 2 {
+        return None;
+    }
+    let batches = blocks.units().batches;
+    let value = deviation(batches.iter()) / NS;
+    let k = batches.len();
+    if k < MIN_UNITS {
+        return Some(Estimate::point(value));
+    }
+    let mut rng = rng(seed, Stream::Spread);
+    let mut picks = vec![0; k];
+    let mut values: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            draw(&mut rng, &mut picks);
+            deviation(picks.iter().map(|&i| &batches[i])) / NS
+        })
+        .collect();
+    let (low, high) = percentile(&mut values)?;
+    Some(Estimate::new(
+        value,
+        Some(low),
+        Some(high),
+        Method::ClusterBootstrap,
+    ))
+}
+
+fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {
+    let (n, sum, squares) = batches.fold((0.0, 0.0, 0.0), |(n, s, q), b| {
+        (n + b.count.float(), s + b.sum, q + b.sum_squares)
+    });
+    if n < 2.0 {
+        0.0
+    } else {
+        ((squares - sum * sum / n).max(0.0) / (n - 1.0)).sqrt()
+    }
+}
+
+/// Shortest and longest duration; `None` without samples.
+#[must_use]
+pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
+    let (first, last) = (sorted.as_slice().first()?, sorted.as_slice().last()?);
+    Some((
+        Seconds::from_nanos(first.float()),
+        Seconds::from_nanos(last.float()),
+    ))
+}
+
+/// Median absolute deviation from the median; `None` without samples.
+#[must_use]
+pub fn median_absolute_deviation(sorted: &Sorted) -> Option<Seconds> {
+    let median = sorted.quantile_ns(0.5)?;
+    let x = sorted.as_slice();
+    // Deviations ascend away from the median on both sides: merge, no second sort.
+    let mut above = x.partition_point(|&ns| ns.float() < median);
+    let mut below = above;
+    let mut previous = 0.0;
+    let mut last = 0.0;
+    for _ in 0..=x.len() / 2 {
+        let down = below.checked_sub(1).map(|i| median - x[i].float());
+        let up = x.get(above).map(|ns| ns.float() - median);
+        previous = last;
+        last = match (down, up) {
+            (Some(d), Some(u)) if d < u => (below -= 1, d).1,
+            (Some(d), None) => (below -= 1, d).1,
+            (_, Some(u)) => (above += 1, u).1,
+            (None, None) => last,
+        };
+    }
+    let odd = x.len() % 2 == 1;
+    Some(Seconds::from_nanos(if odd {
+        last
+    } else {
+        f64::midpoint(previous, last)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand() {
+        // NIST/SEMATECH style example: mean 5, Σ(x−5)² = 32, n = 8.
+        let blocks = Blocks::from_blocks([(0, vec![2, 4, 4, 4, 5, 5, 7, 9])]);
+        let sd = standard_deviation(&blocks, 1).unwrap();
+        assert!((sd.value.0 - (32.0 / 7.0_f64).sqrt() * 1e-9).abs() < 1e-18);
+        assert!(sd.low.unwrap() <= sd.value && sd.high.unwrap() >= sd.value);
+        assert_eq!(
+            extremes(&Sorted::of(&blocks)),
+            Some((Seconds(2e-9), Seconds(9e-9)))
+        );
+    }
+
+    #[test]
+    fn mad_by_hand() {
+        for (values, want) in [
+            (vec![1, 1, 2, 2, 4, 6, 9], 1.0),
+            (vec![1, 2, 3, 4], 1.0),
+            (vec![1, 2, 4, 100], 1.5),
+            (vec![7], 0.0),
+            (vec![5, 5], 0.0),
+            (vec![1, 10], 4.5),
+        ] {
+            let mad = median_absolute_deviation(&Sorted::from_vec(values.clone())).unwrap();
+            assert!((mad.0 * NS - want).abs() < 1e-9, "{values:?}: {mad:?}");
+        }
+    }
+}

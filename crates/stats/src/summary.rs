@@ -1,0 +1,170 @@
+//! Everything said about one case, and the warnings that follow from it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::Blocks;
+use crate::drift::{Drift, drift};
+use crate::estimate::Estimate;
+use crate::mean::mean;
+use crate::modality::{Modality, Modes, modality};
+use crate::num::Float;
+use crate::outliers::{Outliers, outliers};
+use crate::quantile::{Sorted, quantile};
+use crate::quantity::{Ratio, Seconds};
+use crate::spread::{extremes, median_absolute_deviation, standard_deviation};
+
+/// Drift is warned of beyond this share of the median ...
+const DRIFT: f64 = 0.05;
+/// ... if it is this improbable by chance.
+const DRIFT_P: f64 = 0.01;
+/// Severe outliers are warned of beyond this share of samples ...
+const SEVERE: f64 = 0.05;
+/// ... or this share of the time.
+const SEVERE_TIME: f64 = 0.2;
+
+/// Statistics of one case's durations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Number of samples.
+    pub n: usize,
+    /// Shortest duration.
+    pub min: Seconds,
+    /// Longest duration.
+    pub max: Seconds,
+    /// Mean duration.
+    pub mean: Estimate<Seconds>,
+    /// Median duration.
+    pub median: Estimate<Seconds>,
+    /// Duration that 90 % of operations do not exceed.
+    pub p90: Estimate<Seconds>,
+    /// Duration that 99 % of operations do not exceed.
+    pub p99: Estimate<Seconds>,
+    /// Standard deviation; `None` for a single sample.
+    pub stddev: Option<Estimate<Seconds>>,
+    /// Median absolute deviation from the median, not rescaled.
+    pub mad: Seconds,
+    /// Samples beyond Tukey's fences.
+    pub outliers: Outliers,
+    /// Trend over the case; `None` with too few blocks.
+    pub drift: Option<Drift>,
+    /// Dip test; `None` with too few samples.
+    pub modality: Option<Modality>,
+}
+
+impl Summary {
+    /// Summarises a case; `None` without samples.
+    #[must_use]
+    pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
+        let sorted = Sorted::of(blocks);
+        let (min, max) = extremes(&sorted)?;
+        Some(Self {
+            n: blocks.len(),
+            min,
+            max,
+            mean: mean(blocks, seed)?,
+            median: quantile(blocks, &sorted, 0.5)?,
+            p90: quantile(blocks, &sorted, 0.9)?,
+            p99: quantile(blocks, &sorted, 0.99)?,
+            stddev: standard_deviation(blocks, seed),
+            mad: median_absolute_deviation(&sorted)?,
+            outliers: outliers(&sorted)?,
+            drift: drift(blocks),
+            modality: modality(&sorted),
+        })
+    }
+
+    /// What the reader should know before trusting the figures.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        if let Some(drift) = self.drift
+            && drift.relative_change.0.abs() > DRIFT
+            && drift.p_value < DRIFT_P
+        {
+            warnings.push(Warning::Drift(drift));
+        }
+        let samples = Ratio(self.outliers.severe().float() / self.n.float());
+        let time = self.outliers.high_severe_time;
+        if samples.0 > SEVERE || time.0 > SEVERE_TIME {
+            warnings.push(Warning::SevereOutliers { samples, time });
+        }
+        if let Some(modes) = self.modality.and_then(|m| m.modes) {
+            warnings.push(Warning::TwoModes(modes));
+        }
+        if self.p99.high.is_none() {
+            warnings.push(Warning::TooFewForP99 { n: self.n });
+        }
+        warnings
+    }
+}
+
+/// Something that limits what the figures mean; displays as advice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Warning {
+    /// The durations changed over the run.
+    Drift(Drift),
+    /// Far outliers are many, or take much of the time.
+    SevereOutliers {
+        /// Share of samples that are severe outliers.
+        samples: Ratio,
+        /// Share of the time spent in the slow ones.
+        time: Ratio,
+    },
+    /// There are two groups of durations.
+    TwoModes(Modes),
+    /// The 99th percentile has no upper bound.
+    TooFewForP99 {
+        /// Number of samples there are.
+        n: usize,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drift(drift) => write!(
+                f,
+                "durations drifted by {:+.1} % over the run; warm up longer, \
+                 or look for throttling and other load",
+                drift.relative_change.0 * 100.0
+            ),
+            Self::SevereOutliers { samples, time } => write!(
+                f,
+                "severe outliers: {:.1} % of the samples, the slow ones taking {:.1} % of the time; \
+                 measure on a quieter system, and prefer the median",
+                samples.0 * 100.0,
+                time.0 * 100.0
+            ),
+            Self::TwoModes(modes) => write!(
+                f,
+                "two groups of durations, about {} and {} ({:.0} % in the slower); \
+                 no single figure describes them: look at the histogram",
+                Human(modes.lower),
+                Human(modes.upper),
+                modes.upper_share.0 * 100.0
+            ),
+            Self::TooFewForP99 { n } => write!(
+                f,
+                "{n} samples are too few to bound the 99th percentile from above; \
+                 that takes at least 368, more if they are correlated"
+            ),
+        }
+    }
+}
+
+/// A duration in the unit that suits it.
+struct Human(Seconds);
+
+impl fmt::Display for Human {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = self.0.0;
+        let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
+        let unit = units.into_iter().find(|&(size, _)| s >= size);
+        let (size, name) = unit.unwrap_or((1e-9, "ns"));
+        write!(f, "{:.3} {name}", s / size)
+    }
+}

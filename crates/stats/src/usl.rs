@@ -1,0 +1,235 @@
+//! Universal Scalability Law.
+//!
+//! Gunther, "Guerrilla Capacity Planning", 2007, eq. 4.31 and ch. 5:
+//! X(N) = λN / (1 + σ(N−1) + κN(N−1)). As N/X = a + b(N−1) + cN(N−1) it is
+//! linear in a = 1/λ, b = σ/λ, c = κ/λ and fitted by weighted least squares with
+//! b, c ≥ 0 (every active set is tried: Lawson & Hanson, "Solving Least Squares
+//! Problems", 1974, ch. 23), weighted by the delta method from the variance of
+//! the windows. Intervals: percentile bootstrap over windows, its deviations
+//! scaled by √(k/(k−1)) for k windows (Rao & Wu, "Resampling Inference With
+//! Complex Survey Data", 1988, §2).
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::estimate::{Estimate, Method};
+use crate::levels::{Level, Point, points};
+use crate::num::Float;
+use crate::quantity::PerSecond;
+use crate::resample::{Stream, draw, percentile, ratio_of_sums, rng};
+use crate::special::chi_square_sf;
+
+const RESAMPLES: usize = 500;
+/// A fit is rejected at this probability of a worse one.
+const REJECT: f64 = 0.01;
+
+/// Why no law could be fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum UslError {
+    /// Three unknowns need three levels.
+    #[error("{0} distinct concurrencies with completions; the scalability law needs at least 3")]
+    TooFewLevels(usize),
+    /// No law with a positive rate comes near the data.
+    #[error("no scalability law with a positive rate fits the throughputs")]
+    NoFit,
+}
+
+/// A fitted scalability law.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Usl {
+    /// λ: throughput of one worker.
+    pub lambda: Estimate<PerSecond>,
+    /// σ: contention, the share of work done one at a time.
+    pub sigma: Estimate<f64>,
+    /// κ: coherency, the cost of each pair of workers.
+    pub kappa: Estimate<f64>,
+    /// Share of the variance of the throughputs explained (R²); `None` if they are all equal.
+    pub r_squared: Option<f64>,
+    /// Test of fit; `None` without residual degrees of freedom or variance.
+    pub lack_of_fit: Option<LackOfFit>,
+}
+
+/// χ² test of the fit against the windows' own variance.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LackOfFit {
+    /// χ² per residual degree of freedom; about 1 if the law holds.
+    pub chi_square_per_df: f64,
+    /// Residual degrees of freedom.
+    pub df: usize,
+    /// Probability of a worse fit if the law holds.
+    pub p_value: f64,
+}
+
+impl Usl {
+    /// Whether the law does not describe these data; its parameters then mean little.
+    #[must_use]
+    pub fn rejected(&self) -> bool {
+        self.lack_of_fit.is_some_and(|test| test.p_value < REJECT)
+    }
+
+    /// Throughput the law gives for `n` workers.
+    #[must_use]
+    pub fn throughput(&self, n: f64) -> PerSecond {
+        let cost = 1.0 + self.sigma.value * (n - 1.0) + self.kappa.value * n * (n - 1.0);
+        PerSecond(self.lambda.value.0 * n / cost)
+    }
+
+    /// Number of workers of highest throughput, √((1−σ)/κ) (Gunther 2007, eq. 4.33);
+    /// `None` if the throughput never falls, 1 if more workers never help.
+    #[must_use]
+    pub fn best_concurrency(&self) -> Option<f64> {
+        let (sigma, kappa) = (self.sigma.value, self.kappa.value);
+        (kappa > 0.0).then(|| ((1.0 - sigma).max(0.0) / kappa).sqrt().max(1.0))
+    }
+}
+
+/// Fits the law; levels of equal concurrency are joined, those that completed
+/// nothing left out. No bounds unless every level has two windows.
+///
+/// # Errors
+/// Fewer than three distinct concurrencies, or no law with a positive rate.
+pub fn fit(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
+    let (points, known) = points(levels);
+    if points.len() < 3 {
+        return Err(UslError::TooFewLevels(points.len()));
+    }
+    let rates: Vec<f64> = points.iter().map(|p| p.rate).collect();
+    let best = solve(&points, &rates).ok_or(UslError::NoFit)?;
+    let mut draws = resample(&points, seed);
+    let mut estimate = |i: usize| {
+        let (low, high) = percentile(&mut draws[i]).unzip();
+        let method = if low.is_some() {
+            Method::UslBootstrap
+        } else {
+            Method::PointOnly
+        };
+        (best[i], low, high, method)
+    };
+    let (lambda, sigma, kappa) = (estimate(0), estimate(1), estimate(2));
+    let mut usl = Usl {
+        lambda: Estimate::new(lambda.0, lambda.1, lambda.2, lambda.3),
+        sigma: Estimate::new(sigma.0, sigma.1, sigma.2, sigma.3),
+        kappa: Estimate::new(kappa.0, kappa.1, kappa.2, kappa.3),
+        r_squared: None,
+        lack_of_fit: None,
+    };
+    usl.r_squared = r_squared(&points, &usl);
+    usl.lack_of_fit = known.then(|| lack_of_fit(&points, &usl)).flatten();
+    Ok(usl)
+}
+
+/// λ, σ, κ of the best feasible active set for the given rates.
+fn solve(points: &[Point], rates: &[f64]) -> Option<[f64; 3]> {
+    let row = |p: &Point| [1.0, p.n - 1.0, p.n * (p.n - 1.0)];
+    let mut best: Option<(f64, [f64; 3])> = None;
+    for active in [&[0][..], &[0, 1], &[0, 2], &[0, 1, 2]] {
+        let mut normal = [[0.0; 4]; 3];
+        for (p, rate) in points.iter().zip(rates) {
+            let y = p.n / rate;
+            let weight = 1.0 / (y * y * p.variance);
+            for &i in active {
+                for &j in active {
+                    normal[i][j] += weight * row(p)[i] * row(p)[j];
+                }
+                normal[i][3] += weight * row(p)[i] * y;
+            }
+        }
+        let Some(x) = gauss(normal, active) else {
+            continue;
+        };
+        if x[0] <= 0.0 || x[1] < 0.0 || x[2] < 0.0 {
+            continue;
+        }
+        let residual = |(p, rate): (&Point, &f64)| {
+            let r = row(p);
+            let fitted = x[0] * r[0] + x[1] * r[1] + x[2] * r[2];
+            (fitted * rate / p.n - 1.0).powi(2) / p.variance
+        };
+        let squares: f64 = points.iter().zip(rates).map(residual).sum();
+        if best.is_none_or(|(least, _)| squares < least) {
+            best = Some((squares, [1.0 / x[0], x[1] / x[0], x[2] / x[0]]));
+        }
+    }
+    best.map(|(_, x)| x)
+}
+
+/// Gauss-Jordan elimination on the active rows, scaled to a unit diagonal
+/// (positive definite, so no pivoting is needed); inactive unknowns are 0.
+fn gauss(mut m: [[f64; 4]; 3], active: &[usize]) -> Option<[f64; 3]> {
+    let scale: [f64; 3] = std::array::from_fn(|i| m[i][i].sqrt());
+    for &i in active {
+        for &j in active {
+            m[i][j] /= scale[i] * scale[j];
+        }
+        m[i][3] /= scale[i];
+    }
+    for &i in active {
+        let pivot = m[i];
+        if pivot[i].is_nan() || pivot[i] < 1e-14 {
+            return None;
+        }
+        for &j in active.iter().filter(|&&j| j != i) {
+            let factor = m[j][i] / pivot[i];
+            for (cell, p) in m[j].iter_mut().zip(pivot) {
+                *cell -= factor * p;
+            }
+        }
+    }
+    let mut x = [0.0; 3];
+    for &i in active {
+        x[i] = m[i][3] / m[i][i] / scale[i];
+    }
+    Some(x)
+}
+
+/// Resampled λ, σ and κ; empty if a level has a single window.
+fn resample(points: &[Point], seed: u64) -> [Vec<f64>; 3] {
+    let mut draws = [const { Vec::new() }; 3];
+    if points.iter().any(|p| p.clusters.len() < 2) {
+        return draws;
+    }
+    let mut rng = rng(seed, Stream::Usl);
+    for _ in 0..RESAMPLES {
+        let mut rate = |p: &Point| {
+            let mut picks = vec![0; p.clusters.len()];
+            draw(&mut rng, &mut picks);
+            let star = ratio_of_sums(picks.iter().map(|&i| p.clusters[i])).value;
+            let k = picks.len().float();
+            // Resampling k windows gives only (k − 1)/k of the variance.
+            p.rate + (star - p.rate) * (k / (k - 1.0)).sqrt()
+        };
+        let rates: Vec<f64> = points.iter().map(&mut rate).collect();
+        if rates.iter().all(|&rate| rate > 0.0)
+            && let Some(x) = solve(points, &rates)
+        {
+            for (draws, x) in draws.iter_mut().zip(x) {
+                draws.push(x);
+            }
+        }
+    }
+    draws
+}
+
+fn r_squared(points: &[Point], usl: &Usl) -> Option<f64> {
+    let mean = points.iter().map(|p| p.rate).sum::<f64>() / points.len().float();
+    let total: f64 = points.iter().map(|p| (p.rate - mean).powi(2)).sum();
+    let left: f64 = points
+        .iter()
+        .map(|p| (p.rate - usl.throughput(p.n).0).powi(2))
+        .sum();
+    (total > 0.0).then(|| 1.0 - left / total)
+}
+
+fn lack_of_fit(points: &[Point], usl: &Usl) -> Option<LackOfFit> {
+    // A parameter held at its bound of zero is not a fitted one.
+    let free = 1 + usize::from(usl.sigma.value > 0.0) + usize::from(usl.kappa.value > 0.0);
+    let df = points.len().checked_sub(free).filter(|&df| df > 0)?;
+    let term = |p: &Point| (p.rate / usl.throughput(p.n).0 - 1.0).powi(2) / p.variance;
+    let chi: f64 = points.iter().map(term).sum();
+    let p_value = chi_square_sf(chi, df.float());
+    Some(LackOfFit {
+        chi_square_per_df: chi / df.float(),
+        df,
+        p_value,
+    })
+}

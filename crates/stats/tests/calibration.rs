@@ -1,0 +1,117 @@
+//! Intervals hold what they promise: seeded simulations.
+#![allow(clippy::unwrap_used)]
+
+use keymark_stats::{Blocks, Estimate, Ratio, differs, independent, mean, paired};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+struct Noise(ChaCha8Rng);
+
+impl Noise {
+    fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    /// Box & Muller 1958.
+    fn normal(&mut self) -> f64 {
+        let (u, v): (f64, f64) = (self.0.random(), self.0.random());
+        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn block(&mut self, log_level: f64, len: usize) -> Vec<u64> {
+        (0..len)
+            .map(|_| (1e6 * (log_level + 0.05 * self.normal()).exp()) as u64)
+            .collect()
+    }
+
+    /// Blocks of 25 samples with block effects of 5 % that follow AR(1).
+    fn case(&mut self, blocks: u32, correlation: f64) -> Blocks {
+        let mut state = self.normal();
+        Blocks::from_blocks((0..blocks).map(|round| {
+            state = correlation * state + (1.0 - correlation * correlation).sqrt() * self.normal();
+            (round, self.block(0.05 * state, 25))
+        }))
+    }
+}
+
+#[test]
+fn mean_covers() {
+    // Lognormal block effect and noise, 5 % each.
+    let truth = 1e-3 * 0.0025_f64.exp();
+    for blocks in [20, 40] {
+        let covered = (0..300).filter(|&seed| {
+            let e = mean(&Noise::new(seed).case(blocks, 0.0), seed).unwrap();
+            e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+        });
+        let share = f64::from(u32::try_from(covered.count()).unwrap()) / 300.0;
+        println!("mean, {blocks} blocks: coverage {share}");
+        assert!((0.90..=0.985).contains(&share), "{blocks} blocks: {share}");
+    }
+}
+
+fn share_called_different(pair: impl Fn(u64) -> Estimate<Ratio>) -> f64 {
+    let called = (0..300).filter(|&seed| differs(&pair(seed))).count();
+    f64::from(u32::try_from(called).unwrap()) / 300.0
+}
+
+#[test]
+fn independent_a_a_rarely_differs() {
+    for blocks in [10, 30] {
+        let share = share_called_different(|seed| {
+            let mut noise = Noise::new(1000 + seed);
+            independent(&noise.case(blocks, 0.0), &noise.case(blocks, 0.0), seed).unwrap()
+        });
+        println!("independent A/A, {blocks} blocks: {share}");
+        assert!(share <= 0.08, "{blocks} blocks: {share}");
+    }
+}
+
+/// Both cases share drift and the round's state; each has an effect of its own.
+fn interleaved(seed: u64, rounds: u32, truth: f64) -> (Blocks, Blocks) {
+    let mut noise = Noise::new(2000 + seed);
+    let (mut a, mut b) = (Blocks::default(), Blocks::default());
+    let mut state = 0.0;
+    for round in 0..rounds {
+        state = 0.9 * state + 0.05 * noise.normal();
+        let shared = state + 0.2 * f64::from(round) / f64::from(rounds);
+        let (own_a, own_b) = (0.01 * noise.normal(), 0.01 * noise.normal());
+        let block = noise.block(shared + own_a + truth.ln(), 10);
+        a.push(round, &block);
+        let block = noise.block(shared + own_b, 10);
+        b.push(round, &block);
+    }
+    (a, b)
+}
+
+#[test]
+fn paired_a_a_rarely_differs() {
+    for rounds in [10, 30] {
+        let share = share_called_different(|seed| {
+            let (a, b) = interleaved(seed, rounds, 1.0);
+            paired(&a, &b, seed).unwrap()
+        });
+        println!("paired A/A, {rounds} rounds: {share}");
+        assert!(share <= 0.08, "{rounds} rounds: {share}");
+    }
+}
+
+#[test]
+fn ten_per_cent_is_found() {
+    let share = share_called_different(|seed| {
+        let (a, b) = interleaved(seed, 20, 1.1);
+        let e = paired(&a, &b, seed).unwrap();
+        assert!((e.value.0 - 1.1).abs() < 0.05);
+        e
+    });
+    assert!(share > 0.99, "{share}");
+    let share = share_called_different(|seed| {
+        let mut noise = Noise::new(3000 + seed);
+        let a = Blocks::from_blocks((0..30).map(|round| {
+            let level = 1.1_f64.ln() + 0.05 * noise.normal();
+            (round, noise.block(level, 25))
+        }));
+        independent(&a, &noise.case(30, 0.0), seed).unwrap()
+    });
+    assert!(share > 0.99, "{share}");
+}

@@ -1,0 +1,257 @@
+//! The key store `software`: keys in this CPU's memory, operations by OpenSSL.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{
+    Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
+};
+use keymark_evp::{Decapsulator, MessageSigner};
+use openssl::bn::BigNumContext;
+use openssl::ec::{EcKey, EcPoint};
+use openssl::error::ErrorStack;
+use openssl::pkey::{Id, PKey, Private, Public};
+use openssl::pkey_ctx::PkeyCtx;
+use openssl::rsa::Padding;
+
+use crate::elgamal::Decryptor;
+use crate::test_key::{Secret, TestKey};
+
+/// Keys in memory, by label.
+#[derive(Debug, Default)]
+pub struct SoftwareStore {
+    keys: Mutex<HashMap<String, Arc<TestKey>>>,
+}
+
+impl SoftwareStore {
+    /// Adds a key under a label.
+    pub fn add(&self, label: impl Into<String>, key: Arc<TestKey>) {
+        self.keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(label.into(), key);
+    }
+
+    /// Version of the OpenSSL that is built in.
+    #[must_use]
+    pub fn library_version() -> &'static str {
+        openssl::version::version()
+    }
+}
+
+impl KeyStore for SoftwareStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        let versions = BTreeMap::from([("openssl".to_owned(), Self::library_version().to_owned())]);
+        Ok(StoreIdentity {
+            device: DeviceName::software(),
+            kind: StoreKind::Software,
+            provenance: Provenance::Measured,
+            product: "this CPU".to_owned(),
+            serial: None,
+            versions,
+        })
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        let offered = Algorithm::all()
+            .filter(|algorithm| !matches!(algorithm.family(), Family::KyberComposite(_)))
+            .flat_map(|algorithm| {
+                algorithm
+                    .operations()
+                    .iter()
+                    .map(move |&operation| Capability {
+                        algorithm,
+                        operation,
+                    })
+            });
+        Ok(offered.collect())
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let found = {
+            let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.get(&key.label).cloned()
+        };
+        let Some(found) = found else {
+            return Err(Error::call(
+                "opening a key",
+                format!("there is no key called '{}'", key.label),
+                "",
+            ));
+        };
+        handle(&found, key.operation)
+    }
+}
+
+/// Sets up everything that a caller sets up once.
+pub(crate) fn handle(key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
+    let pkey = match &key.secret {
+        Secret::Elgamal(elgamal) => {
+            let decryptor = elgamal
+                .decryptor()
+                .map_err(|error| Error::call("BN_sub", error, ""))?;
+            return Ok(Box::new(ElgamalDecrypt(decryptor)));
+        }
+        Secret::Evp(pkey) => pkey,
+    };
+    let made: Result<Box<dyn KeyHandle>, ErrorStack> = match (key.algorithm.family(), operation) {
+        (Family::Rsa(_), Operation::Decrypt) => context(pkey, |ctx| {
+            ctx.decrypt_init()
+                .and_then(|()| ctx.set_rsa_padding(Padding::PKCS1))
+        })
+        .map(|ctx| Box::new(RsaDecrypt(ctx)) as _),
+        (Family::Rsa(_), Operation::Sign) => context(pkey, |ctx| {
+            ctx.sign_init()?;
+            ctx.set_rsa_padding(Padding::PKCS1)?;
+            ctx.set_signature_md(openssl::md::Md::sha256())
+        })
+        .map(|ctx| Box::new(DigestSign(ctx)) as _),
+        (Family::Weierstrass(_) | Family::Dsa(_), Operation::Sign) => {
+            context(pkey, |ctx| ctx.sign_init()).map(|ctx| Box::new(DigestSign(ctx)) as _)
+        }
+        (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
+            Ok(Box::new(Derive {
+                key: pkey.clone(),
+                contexts: Vec::new(),
+                current: 0,
+            }) as _)
+        }
+        (Family::MlKem(_), Operation::Decapsulate) => {
+            Decapsulator::new(pkey).map(|decapsulator| Box::new(Decapsulate(decapsulator)) as _)
+        }
+        (
+            Family::Ed25519 | Family::Ed448 | Family::MlDsa(_) | Family::SlhDsa(..),
+            Operation::Sign,
+        ) => MessageSigner::new(pkey).map(|signer| Box::new(MessageSign(signer)) as _),
+        _ => {
+            let by = "the OpenSSL library".to_owned();
+            return Err(Error::Unsupported {
+                by,
+                operation,
+                algorithm: key.algorithm,
+            });
+        }
+    };
+    made.map_err(|error| Error::call("setting up an EVP_PKEY_CTX", error, ""))
+}
+
+fn context(
+    key: &PKey<Private>,
+    init: impl FnOnce(&mut PkeyCtx<Private>) -> Result<(), ErrorStack>,
+) -> Result<PkeyCtx<Private>, ErrorStack> {
+    let mut ctx = PkeyCtx::new(key)?;
+    init(&mut ctx)?;
+    Ok(ctx)
+}
+
+fn performed(call: &str, result: Result<usize, ErrorStack>) -> Result<Performed, Error> {
+    match result {
+        Ok(length) => Ok(Performed { length, cpu: None }),
+        Err(error) => Err(Error::call(call, error, "")),
+    }
+}
+
+struct RsaDecrypt(PkeyCtx<Private>);
+
+impl KeyHandle for RsaDecrypt {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed(
+            "EVP_PKEY_decrypt",
+            self.0.decrypt(&input.bytes, Some(output)),
+        )
+    }
+}
+
+/// Signatures of a digest: RSA, DSA, ECDSA.
+struct DigestSign(PkeyCtx<Private>);
+
+impl KeyHandle for DigestSign {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed("EVP_PKEY_sign", self.0.sign(&input.bytes, Some(output)))
+    }
+}
+
+/// Signatures of a message: EdDSA, ML-DSA, SLH-DSA.
+struct MessageSign(MessageSigner);
+
+impl KeyHandle for MessageSign {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed("EVP_PKEY_sign", self.0.sign(&input.bytes, output))
+    }
+}
+
+struct Decapsulate(Decapsulator);
+
+impl KeyHandle for Decapsulate {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed(
+            "EVP_PKEY_decapsulate",
+            self.0.decapsulate(&input.bytes, output),
+        )
+    }
+}
+
+struct ElgamalDecrypt(Decryptor);
+
+impl KeyHandle for ElgamalDecrypt {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let length = self.0.decrypt(&input.bytes, output)?;
+        Ok(Performed { length, cpu: None })
+    }
+}
+
+/// ECDH, X25519 and X448. Decoding and validating the peer's point is set-up, not the private-key
+/// operation, so there is a context for each input (as `openssl speed ecdh` has one for its peer).
+struct Derive {
+    key: PKey<Private>,
+    contexts: Vec<(Vec<u8>, PkeyCtx<Private>)>,
+    current: usize,
+}
+
+impl Derive {
+    fn peer(&self, bytes: &[u8]) -> Result<PKey<Public>, ErrorStack> {
+        match self.key.id() {
+            Id::EC => {
+                let key = self.key.ec_key()?;
+                let point = EcPoint::from_bytes(key.group(), bytes, &mut *BigNumContext::new()?)?;
+                PKey::from_ec_key(EcKey::from_public_key(key.group(), &point)?)
+            }
+            id => PKey::public_key_from_raw_bytes(bytes, id),
+        }
+    }
+}
+
+impl KeyHandle for Derive {
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        let known = self
+            .contexts
+            .iter()
+            .position(|(bytes, _)| *bytes == input.bytes);
+        self.current = match known {
+            Some(index) => index,
+            None => {
+                let ctx = self.peer(&input.bytes).and_then(|peer| {
+                    context(&self.key, |ctx| {
+                        ctx.derive_init().and_then(|()| ctx.derive_set_peer(&peer))
+                    })
+                });
+                let ctx =
+                    ctx.map_err(|error| Error::call("EVP_PKEY_derive_set_peer", error, ""))?;
+                self.contexts.push((input.bytes.clone(), ctx));
+                self.contexts.len() - 1
+            }
+        };
+        Ok(())
+    }
+
+    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed(
+            "EVP_PKEY_derive",
+            self.contexts[self.current].1.derive(Some(output)),
+        )
+    }
+}
