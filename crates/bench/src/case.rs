@@ -17,6 +17,8 @@ words! {
         Software = "software",
         /// Scripted latencies, for tests of the pipeline.
         Fake = "fake",
+        /// As a source names it: the device of a published figure.
+        Reported = "reported",
     }
 }
 
@@ -29,6 +31,8 @@ words! {
         Agent = "agent",
         /// One `gpg` process an operation.
         Gnupg = "gnupg",
+        /// Apache's mod_ssl.
+        Apache = "apache",
     }
 }
 

@@ -39,6 +39,8 @@ pub enum Method {
     PairedStudentT,
     /// Weighted least squares with a percentile bootstrap over windows.
     UslBootstrap,
+    /// Recovered from the intervals of the two terms of a difference.
+    Mover,
 }
 
 impl fmt::Display for Method {
@@ -65,6 +67,7 @@ impl fmt::Display for Method {
             Self::UslBootstrap => {
                 "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
             }
+            Self::Mover => "variance recovered from two intervals (Zou & Donner 2008)",
         })
     }
 }

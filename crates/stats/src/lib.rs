@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;
+mod difference;
 mod dip;
 mod drift;
 mod estimate;
@@ -27,6 +28,7 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS};
+pub use difference::difference;
 pub use drift::{Drift, drift};
 pub use estimate::{CONFIDENCE, Estimate, Method};
 pub use levels::Level;

@@ -1,0 +1,320 @@
+//! The command line's definition; help, completions and the man page come from it.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::baseline::Baseline;
+use keymark_bench::case::{Protection, Rate, StackName};
+use keymark_bench::operation::Operation;
+use keymark_bench::stop::Precision;
+use keymark_report::archive::RunSelector;
+
+const EXAMPLES: &str = "\
+Examples:
+  keymark bench                                    the default plan: GnuPG and this CPU, about two minutes
+  keymark bench --algorithm longest --operation sign --runs 10
+  keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
+  keymark devices                                  what can be measured here, and what is missing
+  keymark show last                                the tables of the last run again
+  keymark compare last~1 last --fail-above 5%      is anything slower than before?
+
+Exit status: 0 all fine, 1 some case failed, 2 wrong usage, 3 nothing usable here, 130 ended by Ctrl-C.";
+
+/// Measures what a private key costs, wherever it is kept.
+#[derive(Debug, Parser)]
+#[command(name = "keymark", version = env!("KEYMARK_VERSION"), after_help = EXAMPLES, max_term_width = 100)]
+pub struct Arguments {
+    /// Archive of runs [default: $KEYMARK_ARCHIVE, else runs.sqlite3 in the user's data directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List every key store found, what it offers, and what is missing
+    #[command(after_help = "Examples:\n  keymark devices\n  keymark devices --json")]
+    Devices(DevicesArguments),
+    /// Measure
+    Bench(Box<BenchArguments>),
+    /// List the runs in the archive
+    #[command(after_help = "Examples:\n  keymark runs\n  keymark runs --json")]
+    Runs(JsonArguments),
+    /// Show a run's tables again
+    #[command(after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2")]
+    Show(ShowArguments),
+    /// Write a run to stdout
+    #[command(after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown")]
+    Export(ExportArguments),
+    /// Compare two runs case by case, or the copies of each case within one run (bench --replicas 2)
+    #[command(after_help = "Examples:\n  keymark compare last~1 last\n  keymark compare last~1 last --fail-above 5%\n  keymark compare published-lwn-2017-keycards last")]
+    Compare(CompareArguments),
+    /// Take in published figures (CSV) or a run of another machine (JSON)
+    #[command(after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json")]
+    Import(ImportArguments),
+    /// Print shell completions
+    #[command(after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark")]
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write one a subcommand into a directory
+    #[command(after_help = "Examples:\n  keymark man | man -l -\n  keymark man --directory ~/.local/share/man/man1")]
+    Man {
+        /// Write keymark.1, keymark-bench.1, … there
+        #[arg(long, value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// `keymark devices`
+#[derive(Debug, Args)]
+pub struct DevicesArguments {
+    /// One JSON object a device and stack
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Subcommands whose only choice is JSON.
+#[derive(Debug, Args)]
+pub struct JsonArguments {
+    /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+const BENCH_HELP: &str = "\
+Without any selection, the default plan: every algorithm of the installed GnuPG through raw, agent
+and gnupg, alone and four at once, the longest keys also ten at once, and post-quantum keys raw.
+
+Examples:
+  keymark bench
+  keymark bench --algorithm ed25519,cv25519 --stack gnupg --runs 1000
+  keymark bench --algorithm longest --operation sign --input-size 40 --concurrency 1,10
+  keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
+  keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
+  keymark bench --algorithm all --dry-run
+
+Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
+your own keyring is never touched.";
+
+/// `keymark bench`
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_HELP)]
+pub struct BenchArguments {
+    /// Which operations: decrypt, sign, decapsulate [default: all that the algorithms have]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    pub operation: Option<Vec<Operation>>,
+
+    /// Which algorithms: names, 'all', or 'longest' (of each kind)
+    #[arg(long, value_name = "LIST", value_parser = algorithms, help_heading = "What to measure")]
+    pub algorithm: Option<AlgorithmArgument>,
+
+    /// Which devices: 'software' is this CPU
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    pub device: Option<Vec<String>>,
+
+    /// Through which stacks: raw, agent, gnupg
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    pub stack: Option<Vec<StackName>>,
+
+    /// How many workers at once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
+    pub concurrency: Option<Vec<NonZeroU32>>,
+
+    /// Open loop: operations arrive at random at this rate, such as 50/s, and wait if they must
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "What to measure")]
+    pub rate: Option<Rate>,
+
+    /// How keys are kept: in the clear, or behind a passphrase that the agent has cached
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    pub protection: Option<Vec<Protection>>,
+
+    /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), allow_negative_numbers = true, help_heading = "What to measure")]
+    pub input_size: Option<u32>,
+
+    /// Enter each case this often: copies should not differ (see 'keymark compare RUN')
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), allow_negative_numbers = true, help_heading = "What to measure")]
+    pub replicas: Option<u32>,
+
+    /// Do so many operations of each case
+    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"], help_heading = "How long")]
+    pub runs: Option<NonZeroU32>,
+
+    /// Measure each case until its mean is known this well (95 % interval) [default: 1%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "How long")]
+    pub precision: Option<Precision>,
+
+    /// ... but for no longer than this
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    pub max_time: Option<Duration>,
+
+    /// Measuring time of the whole plan [default: 90s without --runs and --max-time]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    pub total_time: Option<Duration>,
+
+    /// Operations of each worker that do not count, first
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true, help_heading = "How long")]
+    pub warmup: u32,
+
+    /// Seed of everything random [default: from the time; recorded]
+    #[arg(long, value_name = "N", help_heading = "How")]
+    pub seed: Option<u64>,
+
+    /// One case after the other, instead of interleaved in random order
+    #[arg(long, help_heading = "How")]
+    pub sequential: bool,
+
+    /// What ratios are taken to: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
+    #[arg(long, value_name = "LIST", help_heading = "How")]
+    pub baseline: Option<Baseline>,
+
+    /// How long users tolerate one operation to take
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, allow_hyphen_values = true, help_heading = "How")]
+    pub tolerance: Duration,
+
+    /// Print the plan and how long it should take, and measure nothing
+    #[arg(long, help_heading = "How")]
+    pub dry_run: bool,
+
+    /// One JSON object a finished case, in place of the tables
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Do not put the run into the archive
+    #[arg(long, help_heading = "Output")]
+    pub no_save: bool,
+}
+
+impl BenchArguments {
+    /// Whether nothing was selected, which means the default plan.
+    #[must_use]
+    pub const fn is_default_plan(&self) -> bool {
+        self.operation.is_none()
+            && self.algorithm.is_none()
+            && self.device.is_none()
+            && self.stack.is_none()
+            && self.concurrency.is_none()
+            && self.rate.is_none()
+            && self.protection.is_none()
+    }
+}
+
+/// `keymark show`
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// Which run: last, last~1, an id or its beginning
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: RunSelector,
+    /// One JSON object a case
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Formats of `keymark export`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The whole record with every sample (schema/record-1.json); 'keymark import' reads it
+    Json,
+    /// One line a case
+    Csv,
+    /// Tables
+    Markdown,
+}
+
+/// `keymark export`
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// Which run: last, last~1, an id or its beginning
+    #[arg(value_name = "RUN")]
+    pub run: RunSelector,
+    /// In which form
+    #[arg(long, value_enum)]
+    pub format: Format,
+}
+
+/// `keymark compare`
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The run to compare with
+    #[arg(value_name = "RUN")]
+    pub first: RunSelector,
+    /// The run that is compared; without it, copies within the first
+    #[arg(value_name = "RUN")]
+    pub second: Option<RunSelector>,
+    /// Exit with 1 if a case is slower by more than this, with 95 % confidence
+    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
+    pub fail_above: Option<f64>,
+    /// One JSON object a pair
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `keymark import`
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// A CSV of published means, or the JSON of 'keymark export'
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `--algorithm`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AlgorithmArgument {
+    /// `all`
+    All,
+    /// `longest`
+    Longest,
+    /// Names.
+    Listed(Vec<Algorithm>),
+}
+
+fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
+    match text {
+        "all" => Ok(AlgorithmArgument::All),
+        "longest" => Ok(AlgorithmArgument::Longest),
+        list => {
+            let names = list.split(',').map(str::parse::<Algorithm>);
+            names.collect::<Result<_, _>>().map(AlgorithmArgument::Listed).map_err(|error| error.to_string())
+        }
+    }
+}
+
+fn concurrency(text: &str) -> Result<NonZeroU32, String> {
+    match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
+        Some(number) if number.get() <= 256 => Ok(number),
+        _ => Err(format!("workers are a number from 1 to 256, not '{text}'")),
+    }
+}
+
+fn runs(text: &str) -> Result<NonZeroU32, String> {
+    match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
+        Some(number) if number.get() <= 10_000_000 => Ok(number),
+        _ => Err(format!("operations are a number from 1 to 10000000, not '{text}'")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text)
+        .map_err(|error| format!("'{text}' is no time such as 60s or 500ms: {error}"))?;
+    if time.is_zero() || time > Duration::from_secs(7 * 24 * 3600) {
+        return Err(format!("a time lies above 0 and within 7 days, not at '{text}'"));
+    }
+    Ok(time)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!("'{text}' is no share such as 5%")),
+    }
+}

@@ -1,0 +1,217 @@
+//! `keymark bench`
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::clock::MonotonicClock;
+use keymark_bench::environment::Environment;
+use keymark_bench::plan::{Plan, PlanError};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::runner::{Measured, Observer, Runner};
+use keymark_bench::stop::Stopped;
+use keymark_report::archive::{Archive, CaseKey, LastMeans};
+use keymark_stacks::private_dir;
+use keymark_stats::Seconds;
+
+use super::{Outcome, open_archive, selection, show};
+use crate::args::BenchArguments;
+use crate::devices::Inventory;
+use crate::exit::{Exit, Failure};
+use crate::observers::{JsonStream, Progress};
+use crate::output;
+
+pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
+    private_dir::sweep();
+    let wanted = |stack| arguments.stack.as_ref().is_none_or(|stacks| stacks.contains(&stack));
+    let inventory = Inventory::look(wanted).map_err(Failure::nothing_usable)?;
+    let plan = plan(arguments, &inventory)?;
+    if arguments.dry_run {
+        dry_run(&plan, archive);
+        return Ok(Exit::Fine);
+    }
+    say_what_is_missing(&inventory);
+    let interrupt = interrupt_flag()?;
+    let stacks = inventory.open(&plan).map_err(Failure::nothing_usable)?;
+    let mut record = head(&plan, &inventory);
+    let mut saving = if arguments.no_save { None } else { Some(Saving::open(archive)) };
+    let saved = measure(&mut record, &stacks, &interrupt, saving.as_mut(), arguments.json);
+    // Agents are gone before the user reads that all is done.
+    drop(stacks);
+    if !arguments.json {
+        show::print(&record);
+    }
+    conclude(&record, saved, arguments)
+}
+
+fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failure> {
+    let offers = inventory.offers();
+    let seed = arguments.seed.unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Short enough to be typed again.
+        now.as_nanos() as u64 % 1_000_000_007
+    });
+    let selections = selection::selections(arguments, &offers);
+    let missing = inventory.ways.iter().filter_map(|way| way.found.as_ref().err());
+    Plan::build(&selections, &offers, selection::settings(arguments, seed)).map_err(|error| {
+        let mut message = error.to_string();
+        for missing in missing.take(1) {
+            message = format!("{message}\n  {missing}");
+        }
+        match error {
+            PlanError::LacksOperation { .. } => Failure::usage(message),
+            PlanError::NotOffered { .. } | PlanError::UnknownDevice(_) | PlanError::Nothing => {
+                Failure::nothing_usable(message)
+            }
+        }
+    })
+}
+
+fn say_what_is_missing(inventory: &Inventory) {
+    let missing = inventory.ways.iter().filter_map(|way| Some((way.stack, way.found.as_ref().err()?)));
+    for (stack, error) in missing {
+        output::warning(&format!("stack {stack} is left out: {error}"));
+    }
+}
+
+/// The first Ctrl-C ends the run in good order, the second at once.
+fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let registered = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
+        registered.map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
+    }
+    Ok(flag)
+}
+
+/// The record before anything is measured.
+fn head(plan: &Plan, inventory: &Inventory) -> Record {
+    let now = jiff::Timestamp::now();
+    let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.versions.clone_from(&inventory.identity.versions);
+    Record {
+        schema: SCHEMA,
+        id: RunId::new(now, (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16),
+        started: now,
+        state: RunState::Unfinished,
+        plan: plan.clone(),
+        environment,
+        harness: None,
+        stores: vec![inventory.identity.clone()],
+        cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
+    }
+}
+
+/// An archive that may not be there: a run is worth more than its archive.
+struct Saving {
+    archive: Option<Archive>,
+    error: Option<String>,
+}
+
+impl Saving {
+    fn open(path: Option<&PathBuf>) -> Self {
+        match open_archive(path) {
+            Ok(archive) => Self { archive: Some(archive), error: None },
+            Err(error) => {
+                output::warning(&format!("{error}; the run goes on, unsaved"));
+                Self { archive: None, error: Some(error.to_string()) }
+            }
+        }
+    }
+}
+
+/// Runs the plan into the record. An error is why the run is not, or not wholly, in the archive.
+fn measure(
+    record: &mut Record,
+    stacks: &crate::devices::OpenStacks,
+    interrupt: &AtomicBool,
+    saving: Option<&mut Saving>,
+    json: bool,
+) -> Result<(), String> {
+    let clock = MonotonicClock::new();
+    let plan = record.plan.clone();
+    let mut progress = Progress::new(&plan, &clock);
+    let mut stream = json.then(|| JsonStream::new(&plan));
+    let mut error = None;
+    let mut writer = None;
+    if let Some(saving) = saving {
+        error = saving.error.take();
+        if let Some(archive) = &mut saving.archive {
+            match archive.begin(record) {
+                Ok(begun) => writer = Some(begun),
+                Err(refused) => {
+                    output::warning(&format!("{refused}; the run goes on, unsaved"));
+                    error = Some(refused.to_string());
+                }
+            }
+        }
+    }
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
+    observers.extend(writer.as_mut().map(|writer| writer as &mut dyn Observer));
+    observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
+    let runner = Runner { clock: &clock, interrupt };
+    let Measured { harness, cases, interrupted } = runner.run(&plan, &stacks.by_name(), &mut observers);
+    progress.clear();
+    record.harness = Some(harness);
+    record.cases = cases;
+    record.state = if interrupted { RunState::Interrupted } else { RunState::Finished };
+    match (writer.map(|writer| writer.finish(record.state)), error) {
+        (_, Some(error)) => Err(error),
+        (Some(Err(error)), None) => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArguments) -> Outcome {
+    match &saved {
+        Err(error) => output::error(&format!("the run is not saved: {error}")),
+        Ok(()) if arguments.no_save || arguments.json => {}
+        Ok(()) => output::note(&format!("saved as {}; 'keymark show' shows it again", record.id)),
+    }
+    let ended = |stopped| record.cases.iter().any(|case| case.ending.as_ref().is_some_and(|e| e.stopped == stopped));
+    if arguments.json {
+        for case in record.cases.iter().filter(|case| case.failure().is_some()) {
+            output::warning(&format!("{}: failed: {}", case.case, case.failure().unwrap_or_default()));
+        }
+    }
+    Ok(if record.state == RunState::Interrupted {
+        Exit::Interrupted
+    } else if ended(Stopped::Failed) || saved.is_err() {
+        Exit::Failed
+    } else {
+        Exit::Fine
+    })
+}
+
+fn dry_run(plan: &Plan, archive: Option<&PathBuf>) {
+    output::heading(&format!("{} cases", plan.cases.len()));
+    for case in &plan.cases {
+        output::line(&format!("  {case}"));
+    }
+    // Only a guess is at stake, so an archive that cannot be read is no failure here.
+    let means = open_archive(archive).and_then(|archive| archive.last_means()).unwrap_or_default();
+    let expected = plan.expected_duration(&|case| cost(case, &means));
+    output::line(&format!(
+        "measuring takes up to {}; making the keys comes before that",
+        keymark_report::units::duration(Seconds(expected.as_secs_f64()))
+    ));
+    output::line(&format!("seed {}", plan.settings.seed));
+}
+
+/// What an operation cost in an earlier run, or else about what it costs on a laptop.
+fn cost(case: &Case, means: &LastMeans) -> Duration {
+    let known = means.get(&CaseKey::from(case)).copied();
+    known.unwrap_or_else(|| {
+        let alone = match case.stack {
+            StackName::Raw => Duration::from_millis(1),
+            StackName::Agent => Duration::from_millis(2),
+            _ => Duration::from_millis(15),
+        };
+        let unprotect = if case.protection == Protection::Cached { Duration::from_millis(200) } else { Duration::ZERO };
+        alone + unprotect
+    })
+}

@@ -1,0 +1,47 @@
+//! The subcommands, one file each.
+
+mod bench;
+mod compare;
+mod definition;
+mod devices;
+mod export;
+mod import;
+mod runs;
+mod selection;
+mod show;
+
+use std::path::PathBuf;
+
+use keymark_report::archive::{Archive, ArchiveError};
+
+use crate::args::{Arguments, Command};
+use crate::exit::{Exit, Failure};
+
+/// What a command yields.
+type Outcome = Result<Exit, Failure>;
+
+/// Carries out the command.
+pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::Devices(own) => devices::run(own),
+        Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
+        Command::Runs(own) => runs::run(own, &archive(arguments)?),
+        Command::Show(own) => show::run(own, &archive(arguments)?),
+        Command::Export(own) => export::run(own, &archive(arguments)?),
+        Command::Compare(own) => compare::run(own, &archive(arguments)?),
+        Command::Import(own) => import::run(own, &mut archive(arguments)?),
+        Command::Completions { shell } => Ok(definition::completions(*shell)),
+        Command::Man { directory } => definition::man(directory.as_deref()),
+    }
+}
+
+fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
+    open_archive(arguments.archive.as_ref()).map_err(Failure::failed)
+}
+
+fn open_archive(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
+    match named {
+        Some(path) => Archive::open(path),
+        None => Archive::open(&Archive::default_path()?),
+    }
+}

@@ -1,0 +1,42 @@
+//! `keymark runs`
+
+use keymark_report::archive::Archive;
+use serde_json::json;
+
+use super::Outcome;
+use crate::args::JsonArguments;
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+/// More names than this do not fit a line.
+const NAMES: usize = 6;
+
+pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
+    let runs = archive.runs().map_err(Failure::failed)?;
+    if runs.is_empty() && !arguments.json {
+        output::note(&format!("no runs in {} yet; 'keymark bench' makes one", archive.path().display()));
+    }
+    for run in &runs {
+        let algorithms: Vec<String> = run.algorithms.iter().map(ToString::to_string).collect();
+        let state = serde_json::to_value(run.state).unwrap_or_default();
+        if arguments.json {
+            print_json(&json!({
+                "id": run.id, "started": run.started, "state": state, "cases": run.cases,
+                "samples": run.samples, "devices": run.devices, "algorithms": algorithms,
+            }));
+            continue;
+        }
+        let more = algorithms.len().saturating_sub(NAMES);
+        let named = algorithms.iter().take(NAMES).cloned().collect::<Vec<_>>().join(" ");
+        output::line(&format!(
+            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}",
+            run.id,
+            state.as_str().unwrap_or_default(),
+            run.cases,
+            run.samples,
+            if more > 0 { format!(" and {more} more") } else { String::new() }
+        ));
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,123 @@
+//! From the arguments of `keymark bench` to selections and settings.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{DeviceName, Pacing, Protection, StackName};
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
+use keymark_bench::stop::{Precision, StopRule};
+
+use crate::args::{AlgorithmArgument, BenchArguments};
+
+/// Measuring time of a plan that does not say how long.
+const TOTAL_TIME: Duration = Duration::from_secs(90);
+
+/// How the plan is measured.
+pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
+    let stop = match arguments.runs {
+        Some(runs) => StopRule::Runs(runs),
+        None => StopRule::Precision {
+            target: arguments.precision.unwrap_or(Precision::ONE_PERCENT),
+            max_time: arguments.max_time,
+        },
+    };
+    let unlimited = arguments.runs.is_some() || arguments.max_time.is_some();
+    Settings {
+        stop,
+        time_limit: arguments.total_time.or((!unlimited).then_some(TOTAL_TIME)),
+        warmup: arguments.warmup,
+        order: if arguments.sequential { Order::Sequential } else { Order::Interleaved },
+        seed,
+        baseline: arguments.baseline.clone().unwrap_or_default(),
+        tolerance: arguments.tolerance,
+    }
+}
+
+/// What was asked for, or the default plan.
+pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Selection> {
+    let replicas = arguments.replicas.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+    let common = Selection { input_bytes: arguments.input_size, replicas, ..Selection::default() };
+    if arguments.is_default_plan() {
+        return default_plan(&common, offers);
+    }
+    let devices = |names: &Vec<String>| names.iter().map(DeviceName::new).collect();
+    vec![Selection {
+        algorithms: match &arguments.algorithm {
+            Some(AlgorithmArgument::Listed(listed)) => AlgorithmChoice::Listed(listed.clone()),
+            Some(AlgorithmArgument::Longest) => AlgorithmChoice::Longest,
+            Some(AlgorithmArgument::All) | None => AlgorithmChoice::All,
+        },
+        operations: arguments.operation.clone(),
+        devices: arguments.device.as_ref().map(devices),
+        stacks: arguments.stack.clone(),
+        concurrency: arguments.concurrency.clone().unwrap_or(vec![NonZeroU32::MIN]),
+        pacing: arguments.rate.map_or(Pacing::Closed, Pacing::Open),
+        protection: arguments.protection.clone().unwrap_or(vec![Protection::None]),
+        ..common
+    }]
+}
+
+/// Every algorithm of GnuPG on its three layers, alone and in parallel; S2K once, because it costs
+/// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them.
+fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
+    let offered = |stack: StackName| {
+        let offers = offers.iter().filter(move |offer| offer.stack == stack);
+        offers.flat_map(|offer| &offer.capabilities).map(|capability| capability.algorithm)
+    };
+    let mut gnupg: Vec<Algorithm> = offered(StackName::Gnupg).filter(|algorithm| quick_to_make(*algorithm)).collect();
+    gnupg.dedup();
+    let workers = |numbers: &[u32]| numbers.iter().filter_map(|number| NonZeroU32::new(*number)).collect();
+    let only = |stack: StackName| Some(vec![stack]);
+    let new_keys = offered(StackName::Raw).filter(|algorithm| is_post_quantum(*algorithm)).collect();
+    let mut selections = vec![Selection {
+        algorithms: AlgorithmChoice::Listed(new_keys),
+        stacks: only(StackName::Raw),
+        ..common.clone()
+    }];
+    if gnupg.is_empty() {
+        // Without GnuPG there is still the library.
+        let classical = offered(StackName::Raw).filter(|algorithm| quick_to_make(*algorithm));
+        selections.push(Selection {
+            algorithms: AlgorithmChoice::Listed(classical.filter(|a| !is_post_quantum(*a)).collect()),
+            stacks: only(StackName::Raw),
+            ..common.clone()
+        });
+        return selections;
+    }
+    let listed = |algorithms: Vec<Algorithm>| AlgorithmChoice::Listed(algorithms);
+    let offers_cv25519 = gnupg.iter().copied().find(|algorithm| algorithm.family() == Family::Cv25519);
+    selections.extend([
+        Selection { algorithms: listed(gnupg.clone()), ..common.clone() },
+        Selection {
+            algorithms: listed(gnupg.clone()),
+            stacks: only(StackName::Gnupg),
+            concurrency: workers(&[4]),
+            ..common.clone()
+        },
+        Selection {
+            algorithms: AlgorithmChoice::Longest,
+            operations: Some(vec![Operation::Sign]),
+            stacks: only(StackName::Gnupg),
+            concurrency: workers(&[10]),
+            ..common.clone()
+        },
+        Selection {
+            algorithms: listed(offers_cv25519.into_iter().collect()),
+            stacks: only(StackName::Agent),
+            protection: vec![Protection::Cached],
+            ..common.clone()
+        },
+    ]);
+    selections
+}
+
+/// gpg takes up to a minute to find an Elgamal group of 3072 bits or more.
+fn quick_to_make(algorithm: Algorithm) -> bool {
+    !matches!(algorithm.family(), Family::Elgamal(3072..) | Family::Dsa(1024))
+}
+
+const fn is_post_quantum(algorithm: Algorithm) -> bool {
+    matches!(algorithm.family(), Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, _))
+}

@@ -1,0 +1,112 @@
+//! `keymark show`, and the tables at the end of `keymark bench`.
+
+use keymark_bench::plan::Order;
+use keymark_bench::record::{Record, RunState};
+use keymark_bench::stop::StopRule;
+use keymark_report::analysis::{Analysis, provenances};
+use keymark_report::archive::Archive;
+use keymark_report::table::{self, FlatRow, Style};
+use keymark_report::units;
+use keymark_stats::Seconds;
+
+use super::Outcome;
+use crate::args::ShowArguments;
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
+    let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    if arguments.json {
+        for row in &Analysis::of(&record).rows {
+            print_json(&FlatRow::from(row));
+        }
+    } else {
+        print(&record);
+    }
+    Ok(Exit::Fine)
+}
+
+/// All that there is to say about a record.
+pub(super) fn print(record: &Record) {
+    let analysis = Analysis::of(record);
+    output::heading(&format!("run {}", record.id));
+    for line in head(record) {
+        output::line(&line);
+    }
+    output::line("");
+    output::print(&table::rows(&analysis.rows, record.plan.settings.tolerance, Style::Text));
+    let kinds = provenances(&analysis.rows);
+    if kinds.len() > 1 {
+        let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+        output::line(&format!("figures of different kinds stand in one table: {}", words.join(", ")));
+    }
+    if !analysis.breakdowns.is_empty() {
+        output::line("");
+        output::heading("where the time goes (one at a time; mean of each layer less the one below)");
+        output::print(&table::breakdowns(&analysis.breakdowns, Style::Text));
+        for remark in analysis.breakdowns.iter().filter_map(keymark_report::analysis::Breakdown::remark) {
+            output::line(&remark);
+        }
+    }
+    if !analysis.scaling.is_empty() {
+        output::line("");
+        output::heading("in parallel (throughput over that of one worker)");
+        for line in analysis.scaling.iter().flat_map(keymark_report::analysis::Scaling::lines) {
+            output::line(&line);
+        }
+    }
+    let threads = analysis.threads();
+    if !threads.is_empty() {
+        output::line("");
+        threads.iter().for_each(|line| output::line(line));
+    }
+    for line in analysis.warnings(&record.plan) {
+        output::warning(&line);
+    }
+}
+
+/// How and on what it was measured.
+fn head(record: &Record) -> Vec<String> {
+    if record.state == RunState::Published {
+        return vec!["published figures, as their source states them".to_owned()];
+    }
+    let environment = &record.environment;
+    let mut machine = vec![environment.cpu_model.clone().unwrap_or_else(|| "unknown processor".to_owned())];
+    machine.push(format!("{} cores", environment.cores));
+    machine.extend(environment.virtualization.as_ref().map(|name| format!("virtual machine ({name})")));
+    machine.extend(environment.os.clone());
+    machine.extend(environment.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
+    let versions = environment.versions.iter().map(|(name, version)| {
+        if version.to_lowercase().starts_with(name.as_str()) { version.clone() } else { format!("{name} {version}") }
+    });
+    let settings = &record.plan.settings;
+    let stop = match settings.stop {
+        StopRule::Runs(runs) => format!("{runs} operations a case"),
+        StopRule::Precision { target, .. } => format!("until the mean is known to ±{} %", target.fraction() * 100.0),
+    };
+    let order = match settings.order {
+        Order::Interleaved => "interleaved",
+        Order::Sequential => "sequential",
+    };
+    let mut lines = vec![
+        format!("  {}", machine.join(", ")),
+        format!("  {}, keymark {}", versions.collect::<Vec<_>>().join(", "), environment.keymark),
+        format!("  {stop}, {order}, seed {}", settings.seed),
+    ];
+    if let Some(harness) = record.harness {
+        let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
+        lines.push(format!(
+            "  each sample holds {} of the clock's own time (resolution {}), and {} lie between two samples",
+            ns(harness.clock_reading_ns),
+            ns(harness.clock_resolution_ns),
+            ns(harness.loop_ns)
+        ));
+    }
+    match record.state {
+        RunState::Interrupted => lines.push("  ended early, by Ctrl-C".to_owned()),
+        RunState::Unfinished => lines.push("  unfinished: keymark was killed; what was measured until then is here".to_owned()),
+        RunState::Finished | RunState::Published => {}
+    }
+    lines
+}

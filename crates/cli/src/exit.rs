@@ -1,0 +1,51 @@
+//! Exit statuses, decided in one place.
+
+use std::process::ExitCode;
+
+/// How a command went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: everything that was asked for was done.
+    Fine,
+    /// 1: some case failed, a comparison is above its limit, or a run could not be saved.
+    Failed,
+    /// 2: the command line does not make sense.
+    Usage,
+    /// 3: nothing here can do what was asked.
+    NothingUsable,
+    /// 130: ended by Ctrl-C (128 + SIGINT, as shells have it).
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Fine => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NothingUsable => 3,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Self { message: message.to_string(), exit: Exit::Usage }
+    }
+
+    pub(crate) fn failed(message: impl ToString) -> Self {
+        Self { message: message.to_string(), exit: Exit::Failed }
+    }
+
+    pub(crate) fn nothing_usable(message: impl ToString) -> Self {
+        Self { message: message.to_string(), exit: Exit::NothingUsable }
+    }
+}

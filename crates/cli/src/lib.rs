@@ -1,0 +1,35 @@
+//! The command line: raw arguments become values that are valid, then one file a subcommand.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic"))]
+
+pub mod args;
+mod commands;
+mod devices;
+mod exit;
+mod observers;
+mod output;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+pub use exit::Exit;
+
+/// Runs the command line and says how it went.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments = match args::Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are asked for, everything else is a mistake; clap knows where to print.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Fine };
+        }
+    };
+    match commands::dispatch(&arguments) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            output::error(&failure.message);
+            failure.exit
+        }
+    }
+}

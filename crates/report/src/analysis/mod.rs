@@ -1,0 +1,238 @@
+//! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
+
+mod breakdown;
+mod scaling;
+
+use std::time::Duration;
+
+use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
+use keymark_bench::plan::Plan;
+use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::sample::Sample;
+use keymark_bench::stop::{StopRule, Stopped};
+use keymark_stats::{Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput};
+use serde::{Deserialize, Serialize};
+
+pub use breakdown::{Breakdown, Layer};
+pub use scaling::Scaling;
+
+/// One case with its statistics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its place in the plan.
+    pub id: CaseId,
+    /// The case.
+    pub case: Case,
+    /// What the samples say; none if there are none.
+    pub summary: Option<Summary>,
+    /// Operations a second, as observed.
+    pub throughput: Option<Estimate<PerSecond>>,
+    /// Mean time over the baseline's; none if the plan has no baseline for it.
+    pub ratio: Option<Estimate<Ratio>>,
+    /// Mean processor time of the child process, user and system.
+    pub child_cpu: Option<(Seconds, Seconds)>,
+    /// Operations that failed.
+    pub failed: usize,
+    /// Why the case ended early, if it did.
+    pub failure: Option<String>,
+    /// What stopped it.
+    pub stopped: Option<Stopped>,
+    /// An article's mean, in place of samples.
+    pub published: Option<Seconds>,
+    /// An article's number of operations.
+    pub published_n: Option<u64>,
+}
+
+impl Row {
+    /// Number of operations behind the figures.
+    #[must_use]
+    pub fn n(&self) -> Option<u64> {
+        self.summary.as_ref().map(|summary| summary.n as u64).or(self.published_n)
+    }
+
+    /// The mean: measured, or as published.
+    #[must_use]
+    pub fn mean(&self) -> Option<Seconds> {
+        self.summary.as_ref().map(|summary| summary.mean.value).or(self.published)
+    }
+
+    /// Whether operations stay within what users tolerate: 99 of 100 of them, or the mean of an
+    /// article.
+    #[must_use]
+    pub fn tolerable(&self, tolerance: Duration) -> Option<bool> {
+        let longest = self.summary.as_ref().map(|summary| summary.p99.value).or(self.published)?;
+        Some(longest.0 <= tolerance.as_secs_f64())
+    }
+}
+
+/// Everything said about a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// In the plan's order.
+    pub rows: Vec<Row>,
+    /// Cases measured at several concurrencies.
+    pub scaling: Vec<Scaling>,
+    /// Cases measured through several stacks.
+    pub breakdowns: Vec<Breakdown>,
+}
+
+impl Analysis {
+    /// Analyses a record. Random numbers come from the plan's seed, so this is repeatable.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        let latencies: Vec<Blocks> = record.cases.iter().map(CaseRecord::latencies).collect();
+        let rows: Vec<Row> = (0..record.cases.len())
+            .map(|index| row_of(&record.plan, &record.cases, &latencies, index))
+            .collect();
+        let scaling = scaling::scaling(record, &rows);
+        let breakdowns = breakdown::breakdowns(&rows);
+        Self { rows, scaling, breakdowns }
+    }
+
+    /// What the reader should know before trusting the figures, a line each.
+    #[must_use]
+    pub fn warnings(&self, plan: &Plan) -> Vec<String> {
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            if let Some(reason) = &row.failure {
+                lines.push(format!("{}: failed: {reason}", row.case));
+            }
+            let Some(summary) = &row.summary else { continue };
+            if let (StopRule::Precision { target, .. }, Some(Stopped::OutOfTime)) = (plan.settings.stop, row.stopped) {
+                let reached = summary.mean.relative_half_width();
+                let reached = reached.map_or_else(|| "unknown".to_owned(), |width| format!("±{:.1} %", width * 100.0));
+                lines.push(format!(
+                    "{}: ±{} % could not be reached in the time given; reached: {reached}",
+                    row.case,
+                    target.fraction() * 100.0
+                ));
+            }
+            for warning in summary.warnings() {
+                lines.push(format!("{}: {warning}", row.case));
+            }
+        }
+        lines
+    }
+
+    /// "A thread of 50 messages opens in …", for what decrypts through gpg.
+    #[must_use]
+    pub fn threads(&self) -> Vec<String> {
+        const MESSAGES: f64 = 50.0;
+        let mut times: Vec<(&Row, Seconds)> = self
+            .rows
+            .iter()
+            .filter(|row| is_plain_gnupg_decryption(&row.case))
+            .filter_map(|row| Some((row, row.mean()?)))
+            .collect();
+        times.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        let line = |(row, mean): &(&Row, Seconds)| {
+            format!(
+                "a thread of 50 messages opens in {} ({} on {}, {})",
+                crate::units::duration(Seconds(mean.0 * MESSAGES)),
+                row.case.algorithm,
+                row.case.device,
+                row.case.provenance
+            )
+        };
+        match times.as_slice() {
+            [] => Vec::new(),
+            [only] => vec![line(only)],
+            [fastest, .., slowest] => vec![line(fastest), line(slowest)],
+        }
+    }
+}
+
+fn is_plain_gnupg_decryption(case: &Case) -> bool {
+    use keymark_bench::case::StackName;
+    use keymark_bench::operation::Operation;
+    (case.stack, case.operation, case.concurrency()) == (StackName::Gnupg, Operation::Decrypt, 1)
+}
+
+/// The row of one finished case, as soon as its baseline is finished too.
+#[must_use]
+pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: usize) -> Row {
+    let record = &records[index];
+    let seed = plan.settings.seed;
+    let windows = windows(record);
+    let baseline = plan.settings.baseline.of(&record.case, &plan.cases);
+    let published = record.published.as_ref();
+    Row {
+        id: CaseId(u32::try_from(index).unwrap_or(u32::MAX)),
+        case: record.case.clone(),
+        summary: Summary::of(&latencies[index], seed),
+        throughput: throughput(&windows, seed),
+        ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
+        child_cpu: child_cpu(record),
+        failed: record.failed(),
+        failure: record.failure().map(str::to_owned),
+        stopped: record.ending.as_ref().map(|ending| ending.stopped),
+        published: published.map(|published| published.mean),
+        published_n: published.and_then(|published| published.n),
+    }
+}
+
+/// To itself a case is 1, exactly; figures of an article have no interval.
+fn ratio(
+    records: &[CaseRecord],
+    latencies: &[Blocks],
+    index: usize,
+    baseline: usize,
+    seed: u64,
+) -> Option<Estimate<Ratio>> {
+    let exactly = |ratio: f64, bound: Option<Ratio>| Estimate {
+        value: Ratio(ratio),
+        low: bound,
+        high: bound,
+        confidence: keymark_stats::CONFIDENCE,
+        method: keymark_stats::Method::PointOnly,
+    };
+    if index == baseline {
+        let measured = !latencies[index].is_empty() || records[index].published.is_some();
+        return measured.then(|| exactly(1.0, Some(Ratio(1.0))));
+    }
+    match (&records[index].published, &records[baseline].published) {
+        (Some(a), Some(b)) => Some(exactly(a.mean.0 / b.mean.0, None)),
+        _ => paired(&latencies[index], &latencies[baseline], seed),
+    }
+}
+
+/// The windows in which all workers of a case were busy; in an open loop, the stretch from the
+/// first arrival to the last end.
+pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
+    let open = record.case.load.pacing != Pacing::Closed;
+    record
+        .blocks
+        .iter()
+        .filter_map(|block| {
+            if !open {
+                return block.window();
+            }
+            let first = block.samples.iter().map(|sample| sample.scheduled).min()?;
+            let last = block.samples.iter().map(|sample| sample.end).max()?;
+            let completed = block.done().count() as f64;
+            let length_ns = last.0.checked_sub(first.0).filter(|length| *length > 0)?;
+            Some(Window { completed, length_ns, round: block.round })
+        })
+        .collect()
+}
+
+/// Mean user and system time of the children.
+fn child_cpu(record: &CaseRecord) -> Option<(Seconds, Seconds)> {
+    let times: Vec<_> = record.samples().filter_map(|Sample { cpu, .. }| *cpu).collect();
+    let mean = |sum: u64| Seconds(sum as f64 / times.len() as f64 / 1e6);
+    (!times.is_empty()).then(|| {
+        (
+            mean(times.iter().map(|cpu| u64::from(cpu.user_us)).sum()),
+            mean(times.iter().map(|cpu| u64::from(cpu.system_us)).sum()),
+        )
+    })
+}
+
+/// Kinds of figures in the rows; more than one must never pass unsaid.
+#[must_use]
+pub fn provenances(rows: &[Row]) -> Vec<Provenance> {
+    let mut kinds: Vec<_> = rows.iter().map(|row| row.case.provenance).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}

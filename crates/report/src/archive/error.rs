@@ -1,0 +1,174 @@
+//! Why the archive refuses, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// What can go wrong with the archive.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// Neither `$KEYMARK_ARCHIVE` nor a home directory.
+    #[error(
+        "there is no home directory to keep the archive in; set HOME, or name a file with --archive"
+    )]
+    NoHome,
+    /// Some other file.
+    #[error("{0} is not an archive of keymark; name another file with --archive")]
+    Foreign(PathBuf),
+    /// Written by a later keymark.
+    #[error(
+        "the archive {path} is of version {found}, this keymark reads up to {known}; update keymark or name another file with --archive"
+    )]
+    Newer {
+        /// The archive.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The highest version that this program reads.
+        known: u32,
+    },
+    /// Another process writes.
+    #[error(
+        "the archive {0} is locked by another program; wait until that is done, or name another file with --archive"
+    )]
+    Locked(PathBuf),
+    /// The file or its directory belongs to somebody else.
+    #[error(
+        "there is no permission to read and write {0}; change its owner or mode, or name another file with --archive"
+    )]
+    NoPermission(PathBuf),
+    /// The file or its directory cannot be written.
+    #[error(
+        "the archive {0} cannot be written, it or its directory is read-only; make both writable, or name another file with --archive"
+    )]
+    ReadOnly(PathBuf),
+    /// No room left.
+    #[error(
+        "there is no room left for the archive {0}; free some, or name a file elsewhere with --archive"
+    )]
+    Full(PathBuf),
+    /// The content makes no sense.
+    #[error(
+        "the archive {path} is damaged ({reason}); restore a copy, or name another file with --archive"
+    )]
+    Damaged {
+        /// The archive.
+        path: PathBuf,
+        /// How that was seen.
+        reason: String,
+    },
+    /// Nothing to choose the last run from.
+    #[error(
+        "the archive {path} has no run '{wanted}': it has {count}, published figures aside; 'keymark runs' lists them"
+    )]
+    NotSoMany {
+        /// The archive.
+        path: PathBuf,
+        /// What was asked for.
+        wanted: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// No run of that name.
+    #[error("the archive {path} has no run '{wanted}'; 'keymark runs' lists those it has")]
+    NoSuchRun {
+        /// The archive.
+        path: PathBuf,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// The beginning of several names.
+    #[error("'{prefix}' is the beginning of {count} runs ({examples}); give more of the name")]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// How many fit.
+        count: usize,
+        /// Some that do.
+        examples: String,
+    },
+    /// The name is taken.
+    #[error(
+        "another run called {id} is in the archive {path} already; keep this one in a file of its own with --archive"
+    )]
+    Exists {
+        /// The archive.
+        path: PathBuf,
+        /// The name.
+        id: String,
+    },
+    /// A number that SQLite has no room for.
+    #[error("{0} is beyond what an archive can hold; the record makes no sense, measure again")]
+    TooLarge(&'static str),
+    /// Any other failure of the database.
+    #[error("the archive {path} failed: {source}; try again, or name another file with --archive")]
+    Database {
+        /// The archive.
+        path: PathBuf,
+        /// What SQLite reports.
+        source: rusqlite::Error,
+    },
+    /// Any other failure of the file system.
+    #[error("the archive {path} cannot be opened: {source}; name another file with --archive")]
+    Io {
+        /// The archive.
+        path: PathBuf,
+        /// What the system reports.
+        source: io::Error,
+    },
+}
+
+impl ArchiveError {
+    pub(super) fn of_sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let damaged = |reason: &dyn ToString| Self::Damaged {
+            path: path.into(),
+            reason: reason.to_string(),
+        };
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::Foreign(path.into()),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked(path.into()),
+            Some(ErrorCode::DiskFull) => Self::Full(path.into()),
+            Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+                Self::NoPermission(path.into())
+            }
+            // The file itself could be opened before: what cannot is the write-ahead log beside it.
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::ReadOnly(path.into()),
+            Some(ErrorCode::DatabaseCorrupt) => damaged(&source),
+            Some(_) => Self::Database {
+                path: path.into(),
+                source,
+            },
+            None => match source {
+                rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..) => damaged(&source),
+                _ => Self::Database {
+                    path: path.into(),
+                    source,
+                },
+            },
+        }
+    }
+
+    pub(super) fn of_io(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::NoPermission(path.into()),
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly(path.into()),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full(path.into()),
+            io::ErrorKind::IsADirectory => Self::Foreign(path.into()),
+            _ => Self::Io {
+                path: path.into(),
+                source,
+            },
+        }
+    }
+
+    /// JSON that was fine when it was written.
+    pub(super) fn of_json(path: &Path, column: &str, error: &serde_json::Error) -> Self {
+        Self::Damaged {
+            path: path.into(),
+            reason: format!("{column}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The archive: every run with every sample, in one SQLite file that users can query themselves
+//! (`1.sql` documents its tables).
+
+mod error;
+mod means;
+mod reader;
+mod rows;
+mod schema;
+mod select;
+mod writer;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use etcetera::base_strategy::{BaseStrategy, Xdg};
+use keymark_bench::sample::Outcome;
+use rusqlite::Connection;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use error::ArchiveError;
+pub use means::{CaseKey, LastMeans};
+pub use reader::RunLine;
+pub use select::{RunSelector, SelectorError};
+pub use writer::RunWriter;
+
+type Result<T, E = ArchiveError> = std::result::Result<T, E>;
+
+/// How long to wait for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An archive of runs.
+#[derive(Debug)]
+pub struct Archive {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Archive {
+    /// `$KEYMARK_ARCHIVE`, or `keymark/runs.sqlite3` in the user's data directory (XDG).
+    ///
+    /// # Errors
+    /// When there is neither that variable nor a home directory.
+    pub fn default_path() -> Result<PathBuf> {
+        let data = || Xdg::new().ok().map(|directories| directories.data_dir());
+        choose_path(env::var_os("KEYMARK_ARCHIVE"), data).ok_or(ArchiveError::NoHome)
+    }
+
+    /// Opens the archive in the file, which is made if it is not there, with its directories.
+    ///
+    /// # Errors
+    /// When the file is no archive, one of a newer keymark, locked, or cannot be read and written.
+    pub fn open(path: &Path) -> Result<Self> {
+        let refused = |error| ArchiveError::of_io(path, error);
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(refused)?;
+        }
+        // The system says precisely why a file cannot be opened; SQLite says only that it cannot.
+        OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(refused)?;
+        let failed = |error| ArchiveError::of_sqlite(path, error);
+        let mut connection = Connection::open(path).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        schema::prepare(&mut connection, path, schema::MIGRATIONS)?;
+        Ok(Self {
+            connection,
+            path: path.into(),
+        })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> ArchiveError {
+        ArchiveError::of_sqlite(&self.path, error)
+    }
+}
+
+fn choose_path(named: Option<OsString>, data: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
+    match named.filter(|name| !name.is_empty()) {
+        Some(name) => Some(name.into()),
+        None => Some(data()?.join("keymark").join("runs.sqlite3")),
+    }
+}
+
+/// How an outcome is stored: `sample.outcome`.
+const fn outcome_code(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Done => 0,
+        Outcome::Failed => 1,
+        Outcome::Wrong => 2,
+    }
+}
+
+/// The word that stands for a value in an export.
+fn word<T: Serialize>(value: &T) -> serde_json::Result<String> {
+    match serde_json::to_value(value)? {
+        serde_json::Value::String(word) => Ok(word),
+        other => Ok(other.to_string()),
+    }
+}
+
+/// The value that a word of an export stands for.
+fn from_word<T: DeserializeOwned>(word: String) -> serde_json::Result<T> {
+    serde_json::from_value(serde_json::Value::String(word))
+}
+
+#[cfg(test)]
+mod tests;

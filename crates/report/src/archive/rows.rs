@@ -1,0 +1,198 @@
+//! One transaction that writes rows.
+
+use std::path::Path;
+
+use keymark_bench::case::Case;
+use keymark_bench::clock::{Harness, Timestamp};
+use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState};
+use keymark_bench::sample::{Block, Sample};
+use rusqlite::{Connection, Transaction, TransactionBehavior, named_params, params};
+use serde::Serialize;
+
+use super::{Archive, ArchiveError, Result, outcome_code, word};
+
+/// A transaction; undone when dropped.
+pub(super) struct Writing<'a> {
+    transaction: Transaction<'a>,
+    path: &'a Path,
+}
+
+impl<'a> Writing<'a> {
+    pub(super) fn begin(archive: &'a mut Archive) -> Result<Self> {
+        let Archive { connection, path } = archive;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| ArchiveError::of_sqlite(path, error))?;
+        Ok(Self { transaction, path })
+    }
+
+    pub(super) fn commit(self) -> Result<()> {
+        let Self { transaction, path } = self;
+        transaction
+            .commit()
+            .map_err(|error| ArchiveError::of_sqlite(path, error))
+    }
+
+    /// Calls the database.
+    fn run<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        what(&self.transaction).map_err(|error| ArchiveError::of_sqlite(self.path, error))
+    }
+
+    fn json<T: Serialize>(&self, column: &str, value: &T) -> Result<String> {
+        serde_json::to_string(value)
+            .map_err(|error| ArchiveError::of_json(self.path, column, &error))
+    }
+
+    fn word<T: Serialize>(&self, column: &str, value: &T) -> Result<String> {
+        word(value).map_err(|error| ArchiveError::of_json(self.path, column, &error))
+    }
+
+    pub(super) fn has(&self, id: &RunId) -> Result<bool> {
+        self.run(|sql| {
+            sql.query_row("SELECT count(*) FROM run WHERE id = ?1", [&id.0], |row| {
+                row.get(0)
+            })
+        })
+    }
+
+    pub(super) fn exists(&self, id: &RunId) -> ArchiveError {
+        ArchiveError::Exists {
+            path: self.path.into(),
+            id: id.0.clone(),
+        }
+    }
+
+    /// The run and its cases without blocks and endings; yields the rows of the cases.
+    pub(super) fn head(&self, record: &Record, state: RunState) -> Result<Vec<i64>> {
+        let state = self.word("state", &state)?;
+        let plan = self.json("plan", &record.plan)?;
+        let environment = self.json("environment", &record.environment)?;
+        let harness = record
+            .harness
+            .map(|harness| self.json("harness", &harness))
+            .transpose()?;
+        let stores = self.json("stores", &record.stores)?;
+        self.run(|sql| {
+            sql.execute(
+                "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
+                                         :harness, :stores)",
+                named_params! {
+                    ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": state,
+                    ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": plan,
+                    ":environment": environment, ":harness": harness, ":stores": stores,
+                },
+            )
+        })?;
+        (0_u32..)
+            .zip(&record.cases)
+            .map(|(number, case)| self.case(&record.id, number, case))
+            .collect()
+    }
+
+    fn case(&self, run: &RunId, number: u32, record: &CaseRecord) -> Result<i64> {
+        let json = self.json("case", &record.case)?;
+        let published = record.published.as_ref();
+        let n = published
+            .and_then(|published| published.n)
+            .map(|n| stored(n, "a published number of operations"));
+        let n = n.transpose()?;
+        let Case {
+            device,
+            store,
+            provenance,
+            algorithm,
+            operation,
+            stack,
+            protection,
+            ..
+        } = &record.case;
+        self.run(|sql| {
+            sql.prepare_cached(
+                "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
+                     :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
+                     NULL, NULL, :mean, :n, :note)",
+            )?
+            .insert(named_params! {
+                ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
+                ":store": store.word(), ":provenance": provenance.word(), ":algorithm": algorithm.name(),
+                ":operation": operation.word(), ":stack": stack.word(),
+                ":concurrency": record.case.concurrency(), ":protection": protection.word(),
+                ":input_bytes": record.case.input_bytes, ":replica": record.case.replica,
+                ":mean": published.map(|published| published.mean.0), ":n": n,
+                ":note": published.map(|published| &published.note),
+            })
+        })
+    }
+
+    pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
+        let samples = i64::try_from(block.samples.len()).unwrap_or(i64::MAX);
+        let id = self.run(|sql| {
+            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3)")?
+                .insert(params![case, block.round, samples])
+        })?;
+        let mut insert =
+            self.run_cached("INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+        for (number, sample) in (0_i64..).zip(&block.samples) {
+            let Sample {
+                worker,
+                scheduled,
+                start,
+                end,
+                outcome,
+                cpu,
+            } = *sample;
+            let (scheduled, start, end) = (time(scheduled)?, time(start)?, time(end)?);
+            let (user, system) = (cpu.map(|cpu| cpu.user_us), cpu.map(|cpu| cpu.system_us));
+            let outcome = outcome_code(outcome);
+            insert
+                .execute(params![
+                    id, number, worker, scheduled, start, end, outcome, user, system
+                ])
+                .map_err(|error| ArchiveError::of_sqlite(self.path, error))?;
+        }
+        Ok(())
+    }
+
+    fn run_cached(&self, statement: &str) -> Result<rusqlite::CachedStatement<'_>> {
+        let prepared = self.transaction.prepare_cached(statement);
+        prepared.map_err(|error| ArchiveError::of_sqlite(self.path, error))
+    }
+
+    pub(super) fn ending(&self, case: i64, ending: &Ending) -> Result<()> {
+        let stopped = self.word("stopped", &ending.stopped)?;
+        let update = "UPDATE case_ SET stopped = ?2, reason = ?3 WHERE id = ?1";
+        self.run(|sql| sql.execute(update, params![case, stopped, ending.reason]))
+            .map(drop)
+    }
+
+    pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {
+        let harness = self.json("harness", harness)?;
+        self.run(|sql| {
+            sql.execute(
+                "UPDATE run SET harness = ?2 WHERE id = ?1",
+                params![run.0, harness],
+            )
+        })
+        .map(drop)
+    }
+
+    pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
+        let state = self.word("state", &state)?;
+        self.run(|sql| {
+            sql.execute(
+                "UPDATE run SET state = ?2 WHERE id = ?1",
+                params![run.0, state],
+            )
+        })
+        .map(drop)
+    }
+}
+
+/// SQLite's integers are signed.
+fn stored(number: u64, what: &'static str) -> Result<i64> {
+    i64::try_from(number).map_err(|_| ArchiveError::TooLarge(what))
+}
+
+fn time(timestamp: Timestamp) -> Result<i64> {
+    stored(timestamp.0, "a sample's time")
+}

@@ -1,0 +1,280 @@
+mod refusals;
+
+use std::fs;
+
+use keymark_bench::case::{CaseId, StackName};
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
+use keymark_bench::runner::Observer;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::testing::{block, head, record, records};
+
+const GOLDEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/golden/archive-1.sqlite3"
+);
+
+fn archive() -> (TempDir, Archive) {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
+    (directory, archive)
+}
+
+fn only(archive: &Archive) -> Record {
+    archive.load(&RunSelector::Last(0)).unwrap()
+}
+
+/// What the runner would report of the record.
+fn replay(writer: &mut RunWriter<'_>, record: &Record) {
+    let ids = || (0..).map(CaseId).zip(&record.cases);
+    writer.measuring(&record.harness.unwrap(), record.cases.len());
+    for round in 0..3 {
+        for (id, case) in ids() {
+            case.blocks
+                .iter()
+                .filter(|block| block.round == round)
+                .for_each(|block| writer.block(id, block));
+        }
+    }
+    ids().for_each(|(id, case)| writer.finished(id, case));
+}
+
+#[test]
+fn a_run_written_block_by_block_reads_back_whole() {
+    let (_directory, mut archive) = archive();
+    let record = record("20261121-045027-0001");
+    let mut writer = archive.begin(&head(&record)).unwrap();
+    replay(&mut writer, &record);
+    assert!(writer.error().is_none());
+    writer.finish(RunState::Finished).unwrap();
+    assert_eq!(only(&archive), record);
+}
+
+#[test]
+fn a_killed_run_keeps_every_finished_block() {
+    let (_directory, mut archive) = archive();
+    let path = archive.path().to_owned();
+    let whole = record("20261121-045027-0001");
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.block(CaseId(1), &block(0, &[7, 8]));
+    writer.block(CaseId(0), &block(0, &[1, 2]));
+    writer.block(CaseId(1), &block(1, &[9]));
+    // What a killed process leaves: the files as they are now, the write-ahead log not merged.
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(path.parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    drop(writer);
+    drop(archive);
+    for directory in [path.parent().unwrap(), copy.path()] {
+        let record = only(&Archive::open(&directory.join("runs.sqlite3")).unwrap());
+        assert_eq!(record.state, RunState::Unfinished);
+        assert_eq!(record.cases[0].blocks, [block(0, &[1, 2])]);
+        assert_eq!(record.cases[1].blocks, [block(0, &[7, 8]), block(1, &[9])]);
+        assert!(record.cases.iter().all(|case| case.ending.is_none()));
+    }
+}
+
+fn started(id: &str, second: u32, state: RunState) -> Record {
+    let started = format!("2026-11-21T04:50:{second:02}Z").parse().unwrap();
+    Record {
+        started,
+        state,
+        ..record(id)
+    }
+}
+
+#[test]
+fn runs_are_found_from_the_end_and_by_their_beginning() {
+    let (_directory, mut archive) = archive();
+    archive
+        .insert(&started("20261121-02", 2, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("20261121-01", 1, RunState::Interrupted))
+        .unwrap();
+    archive
+        .insert(&started("20261121-011", 3, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("published-x", 9, RunState::Published))
+        .unwrap();
+    let found = |name: &str| {
+        archive
+            .load(&name.parse().unwrap())
+            .map(|record| record.id.0)
+    };
+    assert_eq!(found("last").unwrap(), "20261121-011");
+    assert_eq!(found("last~2").unwrap(), "20261121-01");
+    assert_eq!(found("20261121-02").unwrap(), "20261121-02");
+    assert_eq!(
+        found("20261121-01").unwrap(),
+        "20261121-01",
+        "a whole name goes before a beginning"
+    );
+    assert_eq!(found("pub").unwrap(), "published-x");
+    let error = |name: &str| found(name).unwrap_err().to_string();
+    assert!(
+        error("2026").contains("the beginning of 3 runs (20261121-01, 20261121-02, 20261121-011)"),
+        "{}",
+        error("2026")
+    );
+    assert!(error("last~3").contains("it has 3"), "{}", error("last~3"));
+    assert!(
+        error("2025").contains("'keymark runs' lists"),
+        "{}",
+        error("2025")
+    );
+    assert!(error("%").contains("no run '%'"), "{}", error("%"));
+}
+
+#[test]
+fn runs_are_listed_in_brief_newest_first() {
+    let (_directory, mut archive) = archive();
+    assert_eq!(archive.runs().unwrap(), []);
+    archive
+        .insert(&started("a", 1, RunState::Finished))
+        .unwrap();
+    archive
+        .insert(&started("b", 2, RunState::Interrupted))
+        .unwrap();
+    let runs = archive.runs().unwrap();
+    assert_eq!(
+        runs.iter()
+            .map(|line| line.id.0.as_str())
+            .collect::<Vec<_>>(),
+        ["b", "a"]
+    );
+    let RunLine {
+        state,
+        cases,
+        samples,
+        devices,
+        algorithms,
+        ..
+    } = &runs[0];
+    assert_eq!((*state, *cases, *samples), (RunState::Interrupted, 3, 8));
+    assert_eq!(
+        devices.as_slice(),
+        [keymark_bench::case::DeviceName::software()]
+    );
+    assert_eq!(
+        algorithms.iter().map(|a| a.name()).collect::<Vec<_>>(),
+        ["rsa2048", "rsa4096", "ed25519"]
+    );
+}
+
+#[test]
+fn a_name_is_taken_once() {
+    let (_directory, mut archive) = archive();
+    let first = record("a");
+    archive.insert(&first).unwrap();
+    archive.insert(&first).unwrap();
+    let other = Record {
+        state: RunState::Interrupted,
+        ..first.clone()
+    };
+    assert!(matches!(
+        archive.insert(&other),
+        Err(ArchiveError::Exists { .. })
+    ));
+    assert!(matches!(
+        archive.begin(&head(&first)),
+        Err(ArchiveError::Exists { .. })
+    ));
+    assert_eq!(only(&archive), first);
+}
+
+#[test]
+fn the_newest_run_that_has_a_case_tells_what_it_costs() {
+    let (_directory, mut archive) = archive();
+    let old = started("old", 1, RunState::Finished);
+    archive.insert(&old).unwrap();
+    let mut new = started("new", 2, RunState::Finished);
+    new.cases[0].blocks = vec![block(0, &[1_000, 3_000])];
+    new.cases[1].blocks.clear();
+    archive.insert(&new).unwrap();
+    let means = archive.last_means().unwrap();
+    let mean = |case: &CaseRecord| means.get(&CaseKey::from(&case.case)).copied();
+    assert_eq!(mean(&old.cases[0]), Some(Duration::from_nanos(2_000)));
+    // The third was wrong and does not count.
+    assert_eq!(mean(&old.cases[1]), Some(Duration::from_nanos(5_500_000)));
+    assert_eq!(mean(&old.cases[2]), None, "its only operation failed");
+
+    for second in 10..15 {
+        let mut later = started(&format!("later-{second}"), second, RunState::Finished);
+        later
+            .cases
+            .iter_mut()
+            .for_each(|case| case.case.stack = StackName::Agent);
+        archive.insert(&later).unwrap();
+    }
+    let means = archive.last_means().unwrap();
+    assert_eq!(
+        means.get(&CaseKey::from(&old.cases[0].case)),
+        None,
+        "five runs ago"
+    );
+}
+
+#[test]
+fn the_default_path_follows_the_variable_then_xdg() {
+    let data = || Some(PathBuf::from("/home/x/.local/share"));
+    let path = |named: Option<&str>| choose_path(named.map(Into::into), data).unwrap();
+    assert_eq!(path(Some("/tmp/a.sqlite3")), Path::new("/tmp/a.sqlite3"));
+    assert_eq!(
+        path(None),
+        Path::new("/home/x/.local/share/keymark/runs.sqlite3")
+    );
+    assert_eq!(path(Some("")), path(None));
+    assert_eq!(choose_path(None, || None), None);
+}
+
+#[test]
+fn the_directories_of_a_new_archive_are_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("share/keymark/runs.sqlite3");
+    assert_eq!(Archive::open(&path).unwrap().path(), path);
+}
+
+fn golden() -> Record {
+    record("20261121-045027-0001")
+}
+
+#[test]
+fn the_archive_of_version_1_still_loads() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("runs.sqlite3");
+    fs::copy(GOLDEN, &path).unwrap();
+    assert_eq!(only(&Archive::open(&path).unwrap()), golden());
+}
+
+/// Made once when a version of the schema is released, and then never again:
+/// `cargo test -p keymark-report -- --ignored write_the_golden_archive`.
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_the_golden_archive() {
+    assert!(
+        !Path::new(GOLDEN).exists(),
+        "{GOLDEN} is there and must not change"
+    );
+    Archive::open(Path::new(GOLDEN))
+        .unwrap()
+        .insert(&golden())
+        .unwrap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_record_survives_the_archive(record in records()) {
+        let (_directory, mut archive) = archive();
+        archive.insert(&record).unwrap();
+        let RunId(id) = &record.id;
+        prop_assert_eq!(archive.load(&RunSelector::Id(id.clone())).unwrap(), record);
+    }
+}

@@ -1,0 +1,133 @@
+//! One run against another, or the two copies of each case within one run.
+
+use keymark_bench::case::Case;
+use keymark_bench::record::{CaseRecord, Record};
+use keymark_stats::{Estimate, Method, Ratio, Seconds, differs, independent, paired};
+
+/// A pair of cases that measure the same thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The case in the first run.
+    pub old: Case,
+    /// The case in the second.
+    pub new: Case,
+    /// Mean of the first.
+    pub old_mean: Seconds,
+    /// Mean of the second.
+    pub new_mean: Seconds,
+    /// Second over first; without interval if either is an article's bare mean.
+    pub ratio: Estimate<Ratio>,
+}
+
+/// What a pair shows, with 95 % confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The second is slower.
+    Slower,
+    /// The second is faster.
+    Faster,
+    /// The interval of the ratio holds 1.
+    NoDifference,
+    /// There is no interval to judge by.
+    Unknown,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::NoDifference => "no difference seen",
+            Self::Unknown => "no interval",
+        })
+    }
+}
+
+impl Pair {
+    /// What it shows.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match (self.ratio.low, self.ratio.high) {
+            (Some(_), Some(_)) if !differs(&self.ratio) => Verdict::NoDifference,
+            (Some(_), Some(_)) if self.ratio.value.0 > 1.0 => Verdict::Slower,
+            (Some(_), Some(_)) => Verdict::Faster,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// Whether the second is slower by more than `fraction` with 95 % confidence.
+    #[must_use]
+    pub fn slower_than(&self, fraction: f64) -> bool {
+        self.ratio.low.is_some_and(|low| low.0 > 1.0 + fraction)
+    }
+}
+
+/// Pairs up two runs, in the order of the first. Cases are paired by everything but the device if
+/// the runs have no device in common (another machine's name, an article's spelling).
+#[must_use]
+pub fn compare(old: &Record, new: &Record) -> Vec<Pair> {
+    let common = old.cases.iter().any(|a| new.cases.iter().any(|b| a.case.device == b.case.device));
+    let same = |a: &Case, b: &Case| {
+        let device = if common { b.device.clone() } else { a.device.clone() };
+        let wanted = Case {
+            device,
+            store: a.store,
+            provenance: a.provenance,
+            // The sources of articles differ in the length of the message by bytes only.
+            input_bytes: if common { b.input_bytes } else { a.input_bytes },
+            ..b.clone()
+        };
+        *a == wanted
+    };
+    let seed = new.plan.settings.seed;
+    let pairs = old.cases.iter().flat_map(|a| {
+        new.cases
+            .iter()
+            .filter(move |b| same(&a.case, &b.case))
+            .filter_map(move |b| pair(a, b, |old, new| independent(new, old, seed)))
+    });
+    pairs.collect()
+}
+
+/// Pairs up the first two copies of every case that stands in a plan more than once.
+#[must_use]
+pub fn replicas(record: &Record) -> Vec<Pair> {
+    let seed = record.plan.settings.seed;
+    let second = |a: &CaseRecord| {
+        record.cases.iter().find(|b| b.case.replica == 1 && b.case.same_but_replica(&a.case))
+    };
+    record
+        .cases
+        .iter()
+        .filter(|a| a.case.replica == 0)
+        .filter_map(|a| pair(a, second(a)?, |old, new| paired(new, old, seed)))
+        .collect()
+}
+
+fn pair(
+    old: &CaseRecord,
+    new: &CaseRecord,
+    ratio: impl Fn(&keymark_stats::Blocks, &keymark_stats::Blocks) -> Option<Estimate<Ratio>>,
+) -> Option<Pair> {
+    let mean = |record: &CaseRecord| match &record.published {
+        Some(published) => Some(published.mean),
+        None => {
+            let n = record.samples().filter(|s| s.outcome == keymark_bench::sample::Outcome::Done).count();
+            let sum: u64 = record.blocks.iter().flat_map(|block| block.latencies_ns()).sum();
+            (n > 0).then(|| Seconds(sum as f64 / n as f64 / 1e9))
+        }
+    };
+    let (old_mean, new_mean) = (mean(old)?, mean(new)?);
+    let ratio = if old.published.is_some() || new.published.is_some() {
+        Estimate {
+            value: Ratio(new_mean.0 / old_mean.0),
+            low: None,
+            high: None,
+            confidence: keymark_stats::CONFIDENCE,
+            method: Method::PointOnly,
+        }
+    } else {
+        ratio(&old.latencies(), &new.latencies())?
+    };
+    Some(Pair { old: old.case.clone(), new: new.case.clone(), old_mean, new_mean, ratio })
+}

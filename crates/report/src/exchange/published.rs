@@ -1,0 +1,242 @@
+//! Tables of published figures: `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
+//! (`data/published/README.md`).
+
+use std::path::Path;
+use std::str::FromStr;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::environment::Environment;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{Plan, Settings};
+use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
+use keymark_bench::store::StoreIdentity;
+use keymark_stats::Seconds;
+
+use super::ImportError;
+
+/// The columns, in any order.
+pub const COLUMNS: [&str; 7] = [
+    "device",
+    "algorithm",
+    "operation",
+    "stack",
+    "mean_s",
+    "n",
+    "note",
+];
+
+/// Reads such a table as a run of published figures.
+///
+/// The run is named after the file, `published-` and its stem, and dated to the beginning of the
+/// year in that name (1970 if there is none): the table says no more, and importing it twice must
+/// yield the same run. What it says nothing about is filled in with what its sources have in
+/// common: one worker, a message as long as keymark's own for that operation, and a key in the
+/// clear, unless a line's note says that a cached passphrase protected it.
+///
+/// # Errors
+/// When the columns are others, or a line makes no sense.
+pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
+    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(content);
+    let places = places(
+        path,
+        reader.headers().map_err(|error| of_csv(path, &error))?,
+    )?;
+    let mut cases: Vec<CaseRecord> = Vec::new();
+    for row in reader.into_records() {
+        let row = row.map_err(|error| of_csv(path, &error))?;
+        let line = row.position().map_or(0, csv::Position::line);
+        let refused = |reason| ImportError::Line {
+            path: path.into(),
+            line,
+            reason,
+        };
+        let case = case(&Line {
+            row: &row,
+            places: &places,
+        })
+        .map_err(refused)?;
+        if cases.iter().any(|earlier| earlier.case == case.case) {
+            return Err(refused(format!(
+                "{} stands in an earlier line too",
+                case.case
+            )));
+        }
+        cases.push(case);
+    }
+    if cases.is_empty() {
+        return Err(ImportError::Empty(path.into()));
+    }
+    Ok(record(path, cases))
+}
+
+/// Where each of [`COLUMNS`] stands.
+fn places(path: &Path, header: &StringRecord) -> Result<[usize; COLUMNS.len()], ImportError> {
+    let refused = || ImportError::Columns {
+        path: path.into(),
+        found: header.iter().collect::<Vec<_>>().join(", "),
+        wanted: COLUMNS.join(", "),
+    };
+    if header.len() != COLUMNS.len() {
+        return Err(refused());
+    }
+    let mut places = [0; COLUMNS.len()];
+    for (place, column) in places.iter_mut().zip(COLUMNS) {
+        *place = header
+            .iter()
+            .position(|name| name == column)
+            .ok_or_else(refused)?;
+    }
+    Ok(places)
+}
+
+fn of_csv(path: &Path, error: &csv::Error) -> ImportError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let reason = match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => {
+            format!("it has {len} fields, not {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "it is not text in UTF-8".to_owned(),
+        _ => error.to_string(),
+    };
+    ImportError::Line {
+        path: path.into(),
+        line,
+        reason,
+    }
+}
+
+struct Line<'a> {
+    row: &'a StringRecord,
+    places: &'a [usize; COLUMNS.len()],
+}
+
+impl Line<'_> {
+    fn get(&self, column: &str) -> &str {
+        let place = COLUMNS.iter().position(|name| *name == column);
+        place
+            .and_then(|place| self.row.get(self.places[place]))
+            .unwrap_or_default()
+    }
+
+    fn parse<T: FromStr<Err: ToString>>(&self, column: &str) -> Result<T, String> {
+        self.get(column)
+            .parse()
+            .map_err(|error: T::Err| error.to_string())
+    }
+}
+
+fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
+    let device = line.get("device");
+    if device.is_empty() {
+        return Err("the device has no name".to_owned());
+    }
+    let operation = match line.get("operation") {
+        "tls-handshake" => Operation::Handshake,
+        _ => line.parse("operation")?,
+    };
+    let note = line.get("note");
+    let case = Case {
+        device: DeviceName::new(device),
+        store: StoreKind::Reported,
+        provenance: Provenance::Published,
+        algorithm: line.parse("algorithm")?,
+        operation,
+        stack: line.parse::<StackName>("stack")?,
+        load: Load::single(),
+        protection: protection(note),
+        input_bytes: match operation {
+            Operation::Sign | Operation::Authenticate => 40,
+            _ => 16,
+        },
+        replica: 0,
+    };
+    let published = PublishedMean {
+        mean: mean(line)?,
+        n: number(line)?,
+        note: note.to_owned(),
+    };
+    Ok(CaseRecord {
+        published: Some(published),
+        ..CaseRecord::new(case)
+    })
+}
+
+fn protection(note: &str) -> Protection {
+    let note = note.to_ascii_lowercase();
+    if note.contains("cached passphrase") || note.contains("passphrase cached") {
+        Protection::Cached
+    } else {
+        Protection::None
+    }
+}
+
+fn mean(line: &Line<'_>) -> Result<Seconds, String> {
+    let text = line.get("mean_s");
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|mean: &f64| mean.is_finite() && *mean > 0.0);
+    seconds
+        .map(Seconds)
+        .ok_or_else(|| format!("mean_s '{text}' is no number of seconds above 0"))
+}
+
+fn number(line: &Line<'_>) -> Result<Option<u64>, String> {
+    let text = line.get("n");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    // As u32, so that whatever keeps it has room.
+    let number = text.parse::<u32>().ok().filter(|n| *n > 0);
+    number
+        .map(|n| Some(n.into()))
+        .ok_or_else(|| format!("n '{text}' is no number of operations"))
+}
+
+fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
+    let stem = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let mut stores: Vec<StoreIdentity> = Vec::new();
+    for Case { device, .. } in cases.iter().map(|record| &record.case) {
+        if !stores.iter().any(|store| store.device == *device) {
+            stores.push(StoreIdentity {
+                device: device.clone(),
+                kind: StoreKind::Reported,
+                provenance: Provenance::Published,
+                product: device.to_string(),
+                serial: None,
+                versions: std::collections::BTreeMap::new(),
+            });
+        }
+    }
+    let planned = cases.iter().map(|record| record.case.clone()).collect();
+    Record {
+        schema: SCHEMA,
+        started: beginning_of_year(&stem),
+        id: RunId(format!("published-{stem}")),
+        state: RunState::Published,
+        plan: Plan {
+            cases: planned,
+            settings: Settings::default(),
+        },
+        environment: Environment::default(),
+        harness: None,
+        stores,
+        cases,
+    }
+}
+
+/// The first number of four digits in the name that is a year of computers.
+fn beginning_of_year(stem: &str) -> jiff::Timestamp {
+    stem.split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| digits.len() == 4)
+        .filter(|digits| ("1970".."2100").contains(digits))
+        .find_map(|year| format!("{year}-01-01T00:00:00Z").parse().ok())
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}

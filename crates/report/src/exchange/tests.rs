@@ -1,0 +1,224 @@
+mod tables;
+
+use jsonschema::Validator;
+use keymark_bench::case::{Protection, StackName, StoreKind};
+use keymark_bench::operation::Operation;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{record, records};
+
+const HEADER: &str = "device,algorithm,operation,stack,mean_s,n,note\n";
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn exported(record: &Record) -> Vec<u8> {
+    let mut content = Vec::new();
+    json::write(record, &mut content).unwrap();
+    content
+}
+
+/// Reads the export after `change`.
+fn mutilated(change: impl FnOnce(&mut Value)) -> ImportError {
+    let mut value: Value = serde_json::from_slice(&exported(&record("a"))).unwrap();
+    change(&mut value);
+    json::parse(Path::new("run.json"), value.to_string().as_bytes()).unwrap_err()
+}
+
+fn validator() -> Validator {
+    let schema = fs::read(Path::new(ROOT).join("schema/record-1.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+#[test]
+fn an_export_that_breaks_off_anywhere_is_refused() {
+    let content = exported(&record("a"));
+    for end in (1..content.len() - 2).step_by(37) {
+        let error = json::parse(Path::new("run.json"), &content[..end]).unwrap_err();
+        assert!(
+            matches!(error, ImportError::Truncated { .. }),
+            "{end}: {error:?}"
+        );
+    }
+    let error = json::parse(Path::new("run.json"), &content[..100]).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("run.json breaks off at line 1"),
+        "{error}"
+    );
+}
+
+#[test]
+fn other_json_is_refused() {
+    for other in [
+        r#"{"name": "keymark"}"#,
+        "{]",
+        r#"{"schema": "https://example.org"}"#,
+    ] {
+        let error = json::parse(Path::new("x.json"), other.as_bytes()).unwrap_err();
+        assert!(matches!(error, ImportError::Foreign { .. }), "{error:?}");
+        assert!(
+            error.to_string().contains("no run exported by keymark"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_newer_schema_is_refused_whatever_it_looks_like() {
+    for newer in [
+        mutilated(|run| run["schema"] = json!(2)),
+        mutilated(|run| *run = json!({"schema": 7})),
+    ] {
+        assert!(
+            newer
+                .to_string()
+                .ends_with("this keymark reads up to 1; update keymark"),
+            "{newer}"
+        );
+    }
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_refused() {
+    let refused = |change: &dyn Fn(&mut Value), reason: &str| {
+        let error = mutilated(change);
+        assert!(
+            matches!(error, ImportError::Inconsistent { .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains(reason), "{error}");
+    };
+    let sample = |run: &mut Value, field: usize, value: u64| {
+        run["cases"][0]["blocks"][0]["samples"][0][field] = json!(value);
+    };
+    refused(
+        &|run| sample(run, 2, u64::MAX),
+        "a sample ends before it starts",
+    );
+    refused(
+        &|run| sample(run, 3, u64::MAX),
+        "case 1: a sample ends after centuries",
+    );
+    refused(
+        &|run| sample(run, 0, 4_000_000_000),
+        "case 1: a sample of worker 4000000000",
+    );
+    refused(
+        &|run| drop(run["cases"].as_array_mut().unwrap().pop()),
+        "its plan has 3 cases, but it holds 2",
+    );
+    refused(
+        &|run| run["cases"][1]["case"]["algorithm"] = json!("rsa3072"),
+        "case 2: the plan has rsa4096",
+    );
+    refused(
+        &|run| run["cases"][1]["case"]["algorithm"] = json!("rsa3073"),
+        "did you mean 'rsa3072'?",
+    );
+    refused(
+        &|run| drop(run.as_object_mut().unwrap().remove("plan")),
+        "missing field `plan`",
+    );
+    refused(&|run| run["schema"] = json!(0), "no schema 0");
+    let mean = |mean: f64| json!({"mean": mean, "n": null, "note": ""});
+    refused(
+        &|run| run["cases"][2]["published"] = mean(1.0),
+        "a published mean beside samples",
+    );
+    refused(
+        &|run| run["cases"][2]["published"] = mean(-1.0),
+        "a mean of -1 s",
+    );
+}
+
+#[test]
+fn the_schema_describes_the_export_exactly() {
+    let validator = validator();
+    let value: Value = serde_json::from_slice(&exported(&record("a"))).unwrap();
+    assert_eq!(
+        validator
+            .iter_errors(&value)
+            .map(|e| e.to_string())
+            .collect::<Vec<_>>(),
+        [""; 0]
+    );
+    let invalid = |change: &dyn Fn(&mut Value)| {
+        let mut value = value.clone();
+        change(&mut value);
+        assert!(!validator.is_valid(&value));
+    };
+    invalid(&|run| run["remark"] = json!("hand-made"));
+    invalid(&|run| run["schema"] = json!(2));
+    invalid(&|run| run["cases"][0]["case"]["algorithm"] = json!("rsa2049"));
+    invalid(&|run| run["cases"][0]["blocks"][0]["samples"][0][4] = json!("fine"));
+    invalid(&|run| {
+        drop(
+            run["cases"][0]["blocks"][0]["samples"][0]
+                .as_array_mut()
+                .unwrap()
+                .pop(),
+        );
+    });
+    invalid(&|run| {
+        drop(
+            run["environment"]
+                .as_object_mut()
+                .unwrap()
+                .remove("keymark"),
+        );
+    });
+}
+
+#[test]
+fn the_schema_knows_every_word() {
+    let schema = fs::read(Path::new(ROOT).join("schema/record-1.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let algorithms = keymark_bench::algorithm::Algorithm::all().map(|algorithm| algorithm.name());
+    assert_eq!(
+        schema["$defs"]["algorithm"]["enum"],
+        json!(algorithms.collect::<Vec<_>>())
+    );
+    let case = &schema["$defs"]["case"]["properties"];
+    assert_eq!(case["operation"]["enum"], json!(Operation::ALL));
+    assert_eq!(case["stack"]["enum"], json!(StackName::ALL));
+    assert_eq!(schema["$defs"]["store"]["enum"], json!(StoreKind::ALL));
+    assert_eq!(case["protection"]["enum"], json!(Protection::ALL));
+}
+
+#[test]
+fn the_content_decides_what_a_file_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.csv");
+    let record = record("a");
+    fs::write(&path, [b"\n  ", exported(&record).as_slice()].concat()).unwrap();
+    assert_eq!(import(&path).unwrap(), record);
+    fs::write(&path, " \n").unwrap();
+    assert!(matches!(import(&path), Err(ImportError::Empty(_))));
+    assert!(matches!(
+        import(&directory.path().join("nowhere")),
+        Err(ImportError::Io { .. })
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_record_survives_its_export_and_fits_the_schema(record in records()) {
+        let content = exported(&record);
+        prop_assert_eq!(&json::parse(Path::new("x"), &content).unwrap(), &record);
+        let value: Value = serde_json::from_slice(&content).unwrap();
+        let errors: Vec<_> = validator().iter_errors(&value).map(|e| e.to_string()).collect();
+        prop_assert!(errors.is_empty(), "{:?}", errors);
+    }
+
+    #[test]
+    fn no_bytes_make_the_import_panic(content in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = json::parse(Path::new("x"), &content);
+        let _ = published::parse(Path::new("x"), &[HEADER.as_bytes(), &content].concat());
+    }
+}

@@ -1,0 +1,228 @@
+//! Tables: on the terminal, as Markdown, as CSV, and one JSON object a row.
+
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use keymark_bench::case::{Case, Pacing, Protection};
+use keymark_stats::Seconds;
+use serde::Serialize;
+
+use crate::analysis::{Breakdown, Layer, Row};
+use crate::compare::Pair;
+use crate::units;
+
+/// How a table is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Columns of text.
+    Text,
+    /// A Markdown table.
+    Markdown,
+}
+
+fn table(style: Style, header: &[String], left: usize, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(match style {
+        Style::Text => presets::NOTHING,
+        Style::Markdown => presets::ASCII_MARKDOWN,
+    });
+    table.set_content_arrangement(ContentArrangement::Disabled).set_header(header).add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index >= left {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if style == Style::Text {
+            column.set_padding((0, 2));
+        }
+    }
+    let text = table.to_string();
+    text.lines().map(str::trim_end).fold(String::new(), |text, line| text + line + "\n")
+}
+
+fn header(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`
+fn way(case: &Case) -> String {
+    let mut way = case.stack.to_string();
+    if case.protection == Protection::Cached {
+        way += " cached";
+    }
+    if case.concurrency() > 1 {
+        way += &format!(" c={}", case.concurrency());
+    }
+    if let Pacing::Open(rate) = case.load.pacing {
+        way += &format!(" {}/s", rate.per_second());
+    }
+    if case.replica > 0 {
+        way += &format!(" #{}", case.replica + 1);
+    }
+    way
+}
+
+const DASH: &str = "-";
+
+fn or_dash<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| DASH.to_owned(), text)
+}
+
+/// The main table.
+#[must_use]
+pub fn rows(rows: &[Row], tolerance: Duration, style: Style) -> String {
+    let tolerated = format!("≤ {}", units::duration(Seconds(tolerance.as_secs_f64())).replace(".00", ""));
+    let mut names = header(&[
+        "algorithm", "operation", "device", "stack", "mean (95 % interval)", "median", "p99", "n",
+        "ratio (95 % interval)", "op/s",
+    ]);
+    names.push(tolerated);
+    names.push("provenance".to_owned());
+    let lines = rows.iter().map(|row| {
+        let summary = row.summary.as_ref();
+        let case = &row.case;
+        vec![
+            case.algorithm.to_string(),
+            case.operation.to_string(),
+            case.device.to_string(),
+            way(case),
+            match (summary, row.published) {
+                (Some(summary), _) => units::estimated_duration(&summary.mean),
+                (None, Some(mean)) => units::duration(mean),
+                (None, None) => if row.failure.is_some() { "failed" } else { DASH }.to_owned(),
+            },
+            or_dash(summary, |summary| units::duration(summary.median.value)),
+            or_dash(summary, |summary| units::duration(summary.p99.value)),
+            or_dash(row.n(), |n| n.to_string()),
+            or_dash(row.ratio.as_ref(), units::estimated_ratio),
+            or_dash(row.throughput, |rate| units::rate(rate.value)),
+            or_dash(row.tolerable(tolerance), |yes| if yes { "yes" } else { "no" }.to_owned()),
+            case.provenance.to_string(),
+        ]
+    });
+    table(style, &names, 4, lines.collect())
+}
+
+/// Where the time goes.
+#[must_use]
+pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
+    let names = header(&[
+        "algorithm", "operation", "arithmetic", "+ agent", "+ S2K", "+ gpg process", "= gpg", "arithmetic's share",
+    ]);
+    let layer = |layer: Option<Layer>| or_dash(layer, |layer| layer.to_string());
+    let lines = breakdowns.iter().map(|breakdown| {
+        vec![
+            breakdown.algorithm.to_string(),
+            breakdown.operation.to_string(),
+            or_dash(breakdown.arithmetic, |estimate| units::duration(estimate.value)),
+            layer(breakdown.agent),
+            layer(breakdown.unprotection),
+            layer(breakdown.process),
+            or_dash(breakdown.whole, |estimate| units::duration(estimate.value)),
+            or_dash(breakdown.arithmetic_share(), units::percent),
+        ]
+    });
+    table(style, &names, 2, lines.collect())
+}
+
+/// Two runs, or two copies.
+#[must_use]
+pub fn pairs(pairs: &[Pair], style: Style) -> String {
+    let names = header(&["case", "against", "first", "second", "ratio (95 % interval)", "verdict"]);
+    let lines = pairs.iter().map(|pair| {
+        let mean = |case: &Case, mean| format!("{} {}", units::duration(mean), case.provenance);
+        vec![
+            pair.old.to_string(),
+            if pair.new.device == pair.old.device { "itself".to_owned() } else { pair.new.device.to_string() },
+            mean(&pair.old, pair.old_mean),
+            mean(&pair.new, pair.new_mean),
+            units::estimated_ratio(&pair.ratio),
+            pair.verdict().to_string(),
+        ]
+    });
+    table(style, &names, 2, lines.collect())
+}
+
+/// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names are the documentation; see README, Output for programs")]
+pub struct FlatRow {
+    pub device: String,
+    pub store: String,
+    pub algorithm: String,
+    pub operation: String,
+    pub stack: String,
+    pub protection: String,
+    pub concurrency: u32,
+    pub rate: Option<f64>,
+    pub replica: u32,
+    pub provenance: String,
+    pub n: Option<u64>,
+    pub mean_s: Option<f64>,
+    pub ci_low_s: Option<f64>,
+    pub ci_high_s: Option<f64>,
+    pub median_s: Option<f64>,
+    pub p90_s: Option<f64>,
+    pub p99_s: Option<f64>,
+    pub max_s: Option<f64>,
+    pub stddev_s: Option<f64>,
+    pub ops_per_s: Option<f64>,
+    pub ratio: Option<f64>,
+    pub ratio_low: Option<f64>,
+    pub ratio_high: Option<f64>,
+    pub user_s: Option<f64>,
+    pub system_s: Option<f64>,
+    pub failed: usize,
+    pub reason: Option<String>,
+}
+
+impl From<&Row> for FlatRow {
+    fn from(row: &Row) -> Self {
+        let case = &row.case;
+        let summary = row.summary.as_ref();
+        let time = |pick: &dyn Fn(&keymark_stats::Summary) -> Option<Seconds>| summary.and_then(pick).map(|t| t.0);
+        Self {
+            device: case.device.to_string(),
+            store: case.store.to_string(),
+            algorithm: case.algorithm.to_string(),
+            operation: case.operation.to_string(),
+            stack: case.stack.to_string(),
+            protection: case.protection.to_string(),
+            concurrency: case.concurrency(),
+            rate: match case.load.pacing {
+                Pacing::Closed => None,
+                Pacing::Open(rate) => Some(rate.per_second()),
+            },
+            replica: case.replica,
+            provenance: case.provenance.to_string(),
+            n: row.n(),
+            mean_s: row.mean().map(|mean| mean.0),
+            ci_low_s: time(&|summary| summary.mean.low),
+            ci_high_s: time(&|summary| summary.mean.high),
+            median_s: time(&|summary| Some(summary.median.value)),
+            p90_s: time(&|summary| Some(summary.p90.value)),
+            p99_s: time(&|summary| Some(summary.p99.value)),
+            max_s: time(&|summary| Some(summary.max)),
+            stddev_s: time(&|summary| summary.stddev.map(|estimate| estimate.value)),
+            ops_per_s: row.throughput.map(|rate| rate.value.0),
+            ratio: row.ratio.map(|ratio| ratio.value.0),
+            ratio_low: row.ratio.and_then(|ratio| ratio.low).map(|low| low.0),
+            ratio_high: row.ratio.and_then(|ratio| ratio.high).map(|high| high.0),
+            user_s: row.child_cpu.map(|(user, _)| user.0),
+            system_s: row.child_cpu.map(|(_, system)| system.0),
+            failed: row.failed,
+            reason: row.failure.clone(),
+        }
+    }
+}
+
+/// Rows as CSV with a header line.
+///
+/// # Errors
+/// When writing to `out` fails.
+pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
+    let mut writer = csv::Writer::from_writer(out);
+    for row in rows {
+        writer.serialize(FlatRow::from(row))?;
+    }
+    writer.flush().map_err(csv::Error::from)
+}

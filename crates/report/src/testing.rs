@@ -1,0 +1,273 @@
+//! Records for this crate's tests.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{
+    Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
+};
+use keymark_bench::clock::{Harness, Timestamp};
+use keymark_bench::environment::Environment;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{Order, Plan, Settings};
+use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
+use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
+use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_bench::store::StoreIdentity;
+use keymark_stats::Seconds;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A case of the software store.
+pub(crate) fn case(algorithm: &str, stack: StackName) -> Case {
+    let algorithm: Algorithm = algorithm.parse().unwrap();
+    Case {
+        device: DeviceName::software(),
+        store: StoreKind::Software,
+        provenance: Provenance::Measured,
+        algorithm,
+        operation: algorithm.operations()[0],
+        stack,
+        load: Load::single(),
+        protection: Protection::None,
+        input_bytes: 16,
+        replica: 0,
+    }
+}
+
+/// Samples of so many nanoseconds each, one after the other.
+pub(crate) fn block(round: u32, latencies: &[u64]) -> Block {
+    let mut clock = u64::from(round) * 1_000_000_000;
+    let samples = latencies.iter().map(|latency| {
+        let start = Timestamp(clock);
+        clock += latency;
+        let end = Timestamp(clock);
+        Sample {
+            worker: 0,
+            scheduled: start,
+            start,
+            end,
+            outcome: Outcome::Done,
+            cpu: None,
+        }
+    });
+    Block {
+        round,
+        samples: samples.collect(),
+    }
+}
+
+/// A finished run with a bit of everything.
+pub(crate) fn record(id: &str) -> Record {
+    let mut open = case("ed25519", StackName::Agent);
+    open.load = Load {
+        concurrency: NonZeroU32::new(4).unwrap(),
+        pacing: Pacing::Open(50.0.try_into().unwrap()),
+    };
+    open.protection = Protection::Cached;
+    let mut cases = [
+        case("rsa2048", StackName::Raw),
+        case("rsa4096", StackName::Gnupg),
+        open,
+    ]
+    .map(CaseRecord::new);
+    cases[0].blocks = vec![
+        block(0, &[100, 200, 300]),
+        block(1, &[150]),
+        Block {
+            round: 2,
+            samples: vec![],
+        },
+    ];
+    cases[0].ending = Some(Ending {
+        stopped: Stopped::RuleMet,
+        reason: None,
+    });
+    cases[1].blocks = vec![block(0, &[5_000_000, 6_000_000, 7_000_000])];
+    cases[1].blocks[0].samples[1].cpu = Some(CpuTime {
+        user_us: 12,
+        system_us: 3,
+    });
+    cases[1].blocks[0].samples[2].outcome = Outcome::Wrong;
+    let reason = "gpg --decrypt: exit status 2; see 'gpg -K'".to_owned();
+    cases[1].ending = Some(Ending {
+        stopped: Stopped::Failed,
+        reason: Some(reason),
+    });
+    cases[2].blocks = vec![block(1, &[400])];
+    cases[2].blocks[0].samples[0].outcome = Outcome::Failed;
+    cases[2].blocks[0].samples[0].worker = 3;
+    Record {
+        schema: SCHEMA,
+        id: RunId(id.to_owned()),
+        started: "2026-11-21T04:50:27.5Z".parse().unwrap(),
+        state: RunState::Finished,
+        plan: Plan {
+            cases: cases.iter().map(|case| case.case.clone()).collect(),
+            settings: fixed(),
+        },
+        environment: Environment {
+            cpu_model: Some("AMD EPYC".to_owned()),
+            cores: 2,
+            load_average: Some(0.1),
+            keymark: "0.1.0".to_owned(),
+            ..Environment::default()
+        },
+        harness: Some(Harness {
+            clock_resolution_ns: 1,
+            clock_reading_ns: 20,
+            loop_ns: 30,
+        }),
+        stores: vec![StoreIdentity {
+            device: DeviceName::software(),
+            kind: StoreKind::Software,
+            provenance: Provenance::Measured,
+            product: "OpenSSL".to_owned(),
+            serial: None,
+            versions: BTreeMap::from([("openssl".to_owned(), "3.5.4".to_owned())]),
+        }],
+        cases: cases.into(),
+    }
+}
+
+/// Not the defaults, which may change: the golden archive holds these.
+fn fixed() -> Settings {
+    Settings {
+        stop: StopRule::Runs(NonZeroU32::new(3).unwrap()),
+        time_limit: Some(Duration::from_millis(1_500)),
+        warmup: 1,
+        order: Order::Sequential,
+        seed: u64::MAX,
+        baseline: "rsa2048".parse().unwrap(),
+        tolerance: Duration::from_secs(2),
+    }
+}
+
+/// The record as it is when the run starts.
+pub(crate) fn head(record: &Record) -> Record {
+    let cases = record
+        .cases
+        .iter()
+        .map(|case| CaseRecord::new(case.case.clone()))
+        .collect();
+    Record {
+        cases,
+        harness: None,
+        ..record.clone()
+    }
+}
+
+fn samples(workers: u32) -> impl Strategy<Value = Sample> {
+    let cpu = proptest::option::of((any::<u32>(), any::<u32>()));
+    let times = (0_u64..1 << 62, 0_u64..1 << 40, 0_u64..1 << 40);
+    (0..workers, times, select(Outcome::ALL), cpu).prop_map(
+        |(worker, (due, wait, took), outcome, cpu)| Sample {
+            worker,
+            scheduled: Timestamp(due),
+            start: Timestamp(due + wait),
+            end: Timestamp(due + wait + took),
+            outcome,
+            cpu: cpu.map(|(user_us, system_us)| CpuTime { user_us, system_us }),
+        },
+    )
+}
+
+prop_compose! {
+    fn cases()(
+        device in "[^\\x00]{1,6}",
+        (store, provenance) in (select(StoreKind::ALL), select(Provenance::ALL)),
+        algorithm in select(Algorithm::all().collect::<Vec<_>>()),
+        (operation, stack) in (select(Operation::ALL), select(StackName::ALL)),
+        (concurrency, rate) in (1_u32..5, proptest::option::of(1e-3..1e6)),
+        protection in select(Protection::ALL),
+        (input_bytes, replica) in (any::<u32>(), 0_u32..3),
+    ) -> Case {
+        let pacing = rate.map_or(Pacing::Closed, |rate: f64| Pacing::Open(rate.try_into().unwrap()));
+        let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), pacing };
+        let device = DeviceName::new(device);
+        Case { device, store, provenance, algorithm, operation, stack, load, protection, input_bytes, replica }
+    }
+}
+
+fn endings() -> impl Strategy<Value = Ending> {
+    let all = [
+        Stopped::RuleMet,
+        Stopped::OutOfTime,
+        Stopped::Interrupted,
+        Stopped::Failed,
+    ];
+    (select(all.to_vec()), proptest::option::of("[^\\x00]{0,8}"))
+        .prop_map(|(stopped, reason)| Ending { stopped, reason })
+}
+
+fn case_records() -> impl Strategy<Value = CaseRecord> {
+    cases().prop_flat_map(|case| {
+        let samples = proptest::collection::vec(samples(case.concurrency()), 0..4);
+        let block = (any::<u32>(), samples).prop_map(|(round, samples)| Block { round, samples });
+        let published = (
+            1e-9..1e3,
+            proptest::option::of(0_u64..1 << 63),
+            "[^\\x00]{0,8}",
+        )
+            .prop_map(|(mean, n, note)| PublishedMean {
+                mean: Seconds(mean),
+                n,
+                note,
+            });
+        let figures = prop_oneof![
+            proptest::collection::vec(block, 0..3).prop_map(|blocks| (blocks, None)),
+            published.prop_map(|published| (Vec::new(), Some(published))),
+        ];
+        (figures, proptest::option::of(endings())).prop_map(move |((blocks, published), ending)| {
+            CaseRecord {
+                case: case.clone(),
+                ending,
+                blocks,
+                published,
+            }
+        })
+    })
+}
+
+prop_compose! {
+    fn settings()(
+        runs in proptest::option::of(1_u32..100_000),
+        (target, max_time) in (1e-6..0.99, proptest::option::of(any::<Duration>())),
+        (time_limit, tolerance) in (proptest::option::of(any::<Duration>()), any::<Duration>()),
+        (warmup, seed, interleaved) in (any::<u32>(), any::<u64>(), any::<bool>()),
+    ) -> Settings {
+        let target = Precision::try_from(target).unwrap();
+        Settings {
+            stop: match runs {
+                Some(runs) => StopRule::Runs(NonZeroU32::new(runs).unwrap()),
+                None => StopRule::Precision { target, max_time },
+            },
+            order: if interleaved { Order::Interleaved } else { Order::Sequential },
+            time_limit, warmup, seed, tolerance,
+            ..Settings::default()
+        }
+    }
+}
+
+prop_compose! {
+    /// Small records of any kind.
+    pub(crate) fn records()(
+        id in "[0-9a-z-]{1,12}",
+        nanoseconds in 0_i64..i64::MAX,
+        state in select(&[RunState::Unfinished, RunState::Finished, RunState::Interrupted, RunState::Published][..]),
+        settings in settings(),
+        load_average in proptest::option::of(0.0..1e3),
+        harness in proptest::option::of(any::<[u32; 3]>()),
+        cases in proptest::collection::vec(case_records(), 0..4),
+    ) -> Record {
+        let harness = harness.map(|[a, b, c]| Harness {
+            clock_resolution_ns: a.into(), clock_reading_ns: b.into(), loop_ns: c.into(),
+        });
+        let environment = Environment { load_average, ..record("x").environment };
+        let plan = Plan { cases: cases.iter().map(|case| case.case.clone()).collect(), settings };
+        let started = jiff::Timestamp::from_nanosecond(nanoseconds.into()).unwrap();
+        Record { id: RunId(id), started, state, plan, environment, harness, cases, ..record("x") }
+    }
+}

@@ -1,0 +1,98 @@
+//! Figures as people read them: three or four digits and the unit that suits them.
+
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+
+/// `7.912 ms`
+#[must_use]
+pub fn duration(time: Seconds) -> String {
+    let (divisor, unit) = unit(time);
+    format!("{} {unit}", digits(time.0 / divisor))
+}
+
+/// `7.91 ms (7.85–7.98)`; a side without a bound is left open.
+#[must_use]
+pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
+    let (divisor, unit) = unit(estimate.value);
+    let number = |time: Option<Seconds>| time.map_or_else(|| "?".to_owned(), |time| digits(time.0 / divisor));
+    format!("{} {unit} ({}–{})", digits(estimate.value.0 / divisor), number(estimate.low), number(estimate.high))
+}
+
+/// `1.23 (1.21–1.25)`
+#[must_use]
+pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
+    let number = |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
+    if estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value) {
+        return digits(estimate.value.0);
+    }
+    format!("{} ({}–{})", digits(estimate.value.0), number(estimate.low), number(estimate.high))
+}
+
+/// `126/s`
+#[must_use]
+pub fn rate(rate: PerSecond) -> String {
+    if rate.0 >= 99_950.0 { format!("{:.0}/s", rate.0) } else { format!("{}/s", digits(rate.0)) }
+}
+
+/// `12.3 %`
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{} %", digits(share * 100.0))
+}
+
+fn unit(time: Seconds) -> (f64, &'static str) {
+    match time.0.abs() {
+        seconds if seconds >= 0.9995 => (1.0, "s"),
+        seconds if seconds >= 0.999_5e-3 => (1e-3, "ms"),
+        seconds if seconds >= 0.999_5e-6 => (1e-6, "µs"),
+        _ => (1e-9, "ns"),
+    }
+}
+
+/// Three significant digits, and never fewer than the whole number has.
+fn digits(number: f64) -> String {
+    let decimals = match number.abs() {
+        n if n >= 99.95 => 0,
+        n if n >= 9.995 => 1,
+        n if n >= 0.9995 => 2,
+        _ => 3,
+    };
+    format!("{number:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keymark_stats::Method;
+
+    #[test]
+    fn units_and_digits_suit_the_size() {
+        let cases = [
+            (8.218, "8.22 s"),
+            (0.9999, "1.00 s"),
+            (0.0427, "42.7 ms"),
+            (0.999_6e-3, "1.00 ms"),
+            (15.25e-6, "15.2 µs"),
+            (83e-9, "83.0 ns"),
+            (-0.002, "-2.00 ms"),
+            (0.0, "0.000 ns"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(duration(Seconds(seconds)), text);
+        }
+        assert_eq!(rate(PerSecond(126.4)), "126/s");
+        assert_eq!(rate(PerSecond(1.2)), "1.20/s");
+        assert_eq!(percent(0.1234), "12.3 %");
+    }
+
+    #[test]
+    fn intervals_share_the_unit_and_show_open_sides() {
+        let estimate = Estimate {
+            value: Seconds(0.0079),
+            low: Some(Seconds(0.00785)),
+            high: None,
+            confidence: 0.95,
+            method: Method::BootstrapT,
+        };
+        assert_eq!(estimated_duration(&estimate), "7.90 ms (7.85–?)");
+    }
+}
