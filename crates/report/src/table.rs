@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use keymark_bench::case::{Case, Pacing, Protection};
-use keymark_stats::Seconds;
+use keymark_stats::{Estimate, Seconds};
 use serde::Serialize;
 
-use crate::analysis::{Breakdown, Layer, Row};
+use crate::analysis::{Breakdown, Layer, Row, Scaling};
 use crate::compare::Pair;
 use crate::units;
 
@@ -122,6 +122,43 @@ pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
         ]
     });
     table(style, &names, 2, lines.collect())
+}
+
+/// What concurrency gains and what limits it.
+#[must_use]
+pub fn scaling(scaling: &[Scaling], style: Style) -> String {
+    let mut levels: Vec<u32> = scaling.iter().flat_map(|group| group.speed_ups()).map(|(c, _)| c).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels.retain(|level| scaling.iter().any(|group| group.case.concurrency() < *level));
+    let mut names = header(&["algorithm", "operation", "stack"]);
+    names.extend(levels.iter().map(|level| format!("c={level}")));
+    names.extend(header(&["agent's bound", "cores' bound", "limit", "serial share σ", "coherency κ"]));
+    let lines = scaling.iter().map(|group| {
+        let gains = group.speed_ups();
+        let mut cells =
+            vec![group.case.algorithm.to_string(), group.case.operation.to_string(), way(&group.case)];
+        cells.extend(levels.iter().map(|level| {
+            let gain = gains.iter().find(|(c, _)| c == level);
+            or_dash(gain, |(_, gain)| format!("×{gain:.2}"))
+        }));
+        cells.push(or_dash(group.bounds, |bounds| format!("×{:.1}", bounds.by_agent())));
+        cells.push(or_dash(group.bounds, |bounds| format!("×{:.1}", bounds.by_cores())));
+        cells.push(or_dash(group.limit(), |limit| limit.to_string()));
+        match &group.law {
+            Ok(law) if law.rejected() => cells.extend(header(&["does not fit", DASH])),
+            Ok(law) => cells.extend([interval(&law.sigma), interval(&law.kappa)]),
+            Err(_) => cells.extend(header(&[DASH, DASH])),
+        }
+        cells
+    });
+    table(style, &names, 3, lines.collect())
+}
+
+/// A share in percent with its interval.
+fn interval(estimate: &Estimate<f64>) -> String {
+    let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound * 100.0));
+    format!("{:.1} % ({}–{})", estimate.value * 100.0, bound(estimate.low), bound(estimate.high))
 }
 
 /// Two runs, or two copies.

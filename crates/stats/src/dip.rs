@@ -2,7 +2,7 @@
 //!
 //! Hartigan & Hartigan, "The Dip Test of Unimodality", 1985, §§2-4; the
 //! algorithm is AS 217 (P. M. Hartigan 1985) with the later corrections to its
-//! start and loop (Y. Kong and M. Maechler, R package `diptest`).
+//! start and loop (see M. Maechler, R package `diptest`).
 
 use crate::num::Float;
 

@@ -137,7 +137,7 @@ impl fmt::Display for Warning {
                 "severe outliers: {:.1} % of the samples, the slow ones taking {:.1} % of the time; \
                  measure on a quieter system, and prefer the median",
                 samples.0 * 100.0,
-                time.0 * 100.0
+                time.0.max(0.0) * 100.0
             ),
             Self::TwoModes(modes) => write!(
                 f,
@@ -150,7 +150,7 @@ impl fmt::Display for Warning {
             Self::TooFewForP99 { n } => write!(
                 f,
                 "{n} samples are too few to bound the 99th percentile from above; \
-                 that takes at least 368, more if they are correlated"
+                 that takes at least 368, and more when neighbours are alike"
             ),
         }
     }

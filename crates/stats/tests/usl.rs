@@ -80,7 +80,7 @@ fn noisy_data() {
     assert!(!usl.rejected(), "{usl:?}");
 }
 
-/// Percentile intervals from ten windows a level fall a little short of 95 %.
+/// Over 2000 seeds: 93.9 % (sigma) and 93.2 % (kappa) covered, 2 % rejected at the 1 % level.
 #[test]
 fn intervals_cover() {
     let (mut sigma, mut kappa, mut rejected) = (0, 0, 0);

@@ -21,7 +21,7 @@ const USUAL_BLOCK: Duration = Duration::from_millis(20);
 /// Blocks of operations shorter than this hold several of them, led in by one that is not counted,
 /// because the caches hold another case's data when a block begins.
 const SHORT_OPERATION: Duration = Duration::from_millis(100);
-/// Least number of operations a worker does in a block of short ones.
+/// Least number of operations in a block of short ones; of several workers, each does half as many.
 const LEAST_OPERATIONS: u32 = 4;
 /// An open loop needs longer blocks: a queue takes time to build up.
 const OPEN_BLOCK: Duration = Duration::from_secs(1);
@@ -64,6 +64,7 @@ impl Progress {
         let short = self.operation <= SHORT_OPERATION;
         let time = match self.pacing {
             Pacing::Open(_) => OPEN_BLOCK,
+            Pacing::Closed if short && self.workers.get() > 1 => usual.max(self.operation * LEAST_OPERATIONS / 2),
             Pacing::Closed if short => usual.max(self.operation * LEAST_OPERATIONS),
             Pacing::Closed => usual.max(self.operation),
         };

@@ -32,6 +32,10 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
                 output::line("");
                 output::print(&table::breakdowns(&analysis.breakdowns, Style::Markdown));
             }
+            if !analysis.scaling.is_empty() {
+                output::line("");
+                output::print(&table::scaling(&analysis.scaling, Style::Markdown));
+            }
         }
     }
     Ok(Exit::Fine)

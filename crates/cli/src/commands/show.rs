@@ -3,7 +3,7 @@
 use keymark_bench::plan::Order;
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
-use keymark_report::analysis::{Analysis, provenances};
+use keymark_report::analysis::{Analysis, Scaling, provenances};
 use keymark_report::archive::Archive;
 use keymark_report::table::{self, FlatRow, Style};
 use keymark_report::units;
@@ -45,16 +45,15 @@ pub(super) fn print(record: &Record) {
         output::line("");
         output::heading("where the time goes (one at a time; mean of each layer less the one below)");
         output::print(&table::breakdowns(&analysis.breakdowns, Style::Text));
-        for remark in analysis.breakdowns.iter().filter_map(keymark_report::analysis::Breakdown::remark) {
+        if let Some(remark) = analysis.lost_in_overhead() {
             output::line(&remark);
         }
     }
     if !analysis.scaling.is_empty() {
         output::line("");
         output::heading("in parallel (throughput over that of one worker)");
-        for line in analysis.scaling.iter().flat_map(keymark_report::analysis::Scaling::lines) {
-            output::line(&line);
-        }
+        output::print(&table::scaling(&analysis.scaling, Style::Text));
+        print_limits(&analysis.scaling);
     }
     let threads = analysis.threads();
     if !threads.is_empty() {
@@ -63,6 +62,25 @@ pub(super) fn print(record: &Record) {
     }
     for line in analysis.warnings(&record.plan) {
         output::warning(&line);
+    }
+}
+
+/// What the columns of the scaling table mean, in a sentence or two.
+fn print_limits(scaling: &[Scaling]) {
+    if scaling.iter().any(|group| group.bounds.is_some()) {
+        output::line(
+            "gpg-agent is one thread and holds every secret key, yet only its part of an operation queues for it: \
+             its bound is the time alone over the agent's part, the cores' bound is cores times the time alone \
+             over the processor time; the lower of the two is the limit",
+        );
+    }
+    if scaling.iter().any(|group| group.law.is_ok()) {
+        output::line("σ and κ of the Universal Scalability Law; σ counts waiting for processors too");
+    }
+    for group in scaling {
+        if let Some(best) = group.best_concurrency() {
+            output::line(&format!("{}: throughput is highest at c = {best:.0}, and falls beyond", group.case));
+        }
     }
 }
 

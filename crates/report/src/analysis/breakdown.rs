@@ -50,20 +50,10 @@ impl Breakdown {
         Some(self.arithmetic?.value.0 / self.whole?.value.0)
     }
 
-    /// Says plainly when the whole tells next to nothing about the operation.
+    /// Whether the whole tells next to nothing about the operation.
     #[must_use]
-    pub fn remark(&self) -> Option<String> {
-        let share = self.arithmetic_share()?;
-        (share < LOST).then(|| {
-            format!(
-                "{} {}: the operation itself is lost in the overhead: {} of {}, {}",
-                self.algorithm,
-                self.operation,
-                units::duration(self.arithmetic.map_or(Seconds(0.0), |estimate| estimate.value)),
-                units::duration(self.whole.map_or(Seconds(0.0), |estimate| estimate.value)),
-                units::percent(share)
-            )
-        })
+    pub fn is_lost_in_overhead(&self) -> bool {
+        self.arithmetic_share().is_some_and(|share| share < LOST)
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
 mod breakdown;
+mod remarks;
 mod scaling;
 
 use std::time::Duration;
@@ -9,12 +10,12 @@ use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Sample;
-use keymark_bench::stop::{StopRule, Stopped};
+use keymark_bench::stop::Stopped;
 use keymark_stats::{Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput};
 use serde::{Deserialize, Serialize};
 
 pub use breakdown::{Breakdown, Layer};
-pub use scaling::Scaling;
+pub use scaling::{Limit, Scaling};
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,31 +88,6 @@ impl Analysis {
         let scaling = scaling::scaling(record, &rows);
         let breakdowns = breakdown::breakdowns(&rows);
         Self { rows, scaling, breakdowns }
-    }
-
-    /// What the reader should know before trusting the figures, a line each.
-    #[must_use]
-    pub fn warnings(&self, plan: &Plan) -> Vec<String> {
-        let mut lines = Vec::new();
-        for row in &self.rows {
-            if let Some(reason) = &row.failure {
-                lines.push(format!("{}: failed: {reason}", row.case));
-            }
-            let Some(summary) = &row.summary else { continue };
-            if let (StopRule::Precision { target, .. }, Some(Stopped::OutOfTime)) = (plan.settings.stop, row.stopped) {
-                let reached = summary.mean.relative_half_width();
-                let reached = reached.map_or_else(|| "unknown".to_owned(), |width| format!("±{:.1} %", width * 100.0));
-                lines.push(format!(
-                    "{}: ±{} % could not be reached in the time given; reached: {reached}",
-                    row.case,
-                    target.fraction() * 100.0
-                ));
-            }
-            for warning in summary.warnings() {
-                lines.push(format!("{}: {warning}", row.case));
-            }
-        }
-        lines
     }
 
     /// "A thread of 50 messages opens in …", for what decrypts through gpg.

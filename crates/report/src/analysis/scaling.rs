@@ -5,7 +5,6 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Level, PerSecond, Seconds, Usl, UslError, fit_usl};
 
 use super::{Row, windows};
-use crate::units;
 
 /// One case at several concurrencies.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,55 +56,38 @@ impl Scaling {
         self.levels.iter().map(|(c, rate)| (*c, rate.value.0 / first.value.0)).collect()
     }
 
-    /// In words, a line each.
+    /// What limits the gain, if the parts were measured.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let gains: Vec<String> =
-            self.speed_ups().iter().skip(1).map(|(c, gain)| format!("c={c} ×{gain:.2}")).collect();
-        let mut lines = vec![format!("{}: {}", self.case, gains.join(", "))];
-        if let Some(bounds) = self.bounds {
-            let (agent, cores) = (bounds.by_agent(), bounds.by_cores());
-            lines.push(format!(
-                "  of {} alone, gpg-agent (one thread, every secret key) takes {}, all processes {} of processor time",
-                units::duration(bounds.alone),
-                units::duration(bounds.agent),
-                units::duration(bounds.processor),
-            ));
-            lines.push(format!(
-                "  so the agent allows at most ×{agent:.1} and {} cores at most ×{cores:.1}: {} limit{}",
-                bounds.cores,
-                if agent < cores { "the agent is the" } else { "the cores are the" },
-                if agent < cores { "" } else { ", the agent is not" },
-            ));
-        }
-        match &self.law {
-            Ok(law) => lines.extend(law_lines(law)),
-            Err(UslError::TooFewLevels(_)) => {}
-            Err(error) => lines.push(format!("  {error}")),
-        }
-        lines
+    pub fn limit(&self) -> Option<Limit> {
+        let bounds = self.bounds?;
+        Some(if bounds.by_agent() < bounds.by_cores() { Limit::Agent } else { Limit::Cores })
+    }
+
+    /// The concurrency beyond which throughput falls, if it is certain that it does.
+    #[must_use]
+    pub fn best_concurrency(&self) -> Option<f64> {
+        let law = self.law.as_ref().ok().filter(|law| !law.rejected())?;
+        law.kappa.low.filter(|low| *low > 0.0)?;
+        law.best_concurrency()
     }
 }
 
-fn law_lines(law: &Usl) -> Vec<String> {
-    let share = |estimate: &Estimate<f64>| {
-        let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), |b| format!("{:.1}", b * 100.0));
-        format!("{:.1} % ({}–{})", estimate.value * 100.0, bound(estimate.low), bound(estimate.high))
-    };
-    if law.rejected() {
-        return vec![
-            "  the scalability law does not describe these throughputs (χ² rejects the fit), so it says no serial share".to_owned(),
-        ];
+/// What is busy all the time first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The one thread of gpg-agent.
+    Agent,
+    /// The processors.
+    Cores,
+}
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Agent => "agent",
+            Self::Cores => "cores",
+        })
     }
-    let mut lines = vec![format!(
-        "  scalability law: serial share σ {}, coherency κ {}; σ counts waiting for processors too",
-        share(&law.sigma),
-        share(&law.kappa)
-    )];
-    if let Some(best) = law.best_concurrency() {
-        lines.push(format!("  throughput is highest at c = {best:.0}, and falls beyond"));
-    }
-    lines
 }
 
 /// Groups of closed-loop cases that differ in nothing but concurrency.

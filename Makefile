@@ -1,0 +1,45 @@
+# Two commands set everything up: `make bench` measures, `make test` checks.
+# On Debian and Ubuntu the system packages that are missing are installed (as root, or with sudo).
+
+CARGO ?= cargo
+BIN = target/release/keymark
+DENY_VERSION = 0.20.2
+ARGS ?=
+
+.PHONY: bench test lint deny overhead calibration packages-bench packages-test build clean
+
+# Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
+bench: packages-bench build
+	$(BIN) bench $(ARGS)
+
+build:
+	$(CARGO) build --release --locked -p keymark
+
+# Everything: formatting, lints, tests of the whole workspace, licences and advisories.
+test: packages-test lint
+	$(CARGO) test --workspace --locked
+	$(MAKE) deny
+
+lint:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+deny:
+	scripts/deny $(DENY_VERSION)
+
+# The figures that keymark claims of itself; exits with 1 when one is missed.
+overhead: packages-bench
+	$(CARGO) run --release --locked -p keymark-overhead --bin overhead
+
+# The same case twice in one plan, 100 times over: how often are the two called different?
+calibration: build
+	$(CARGO) run --release --locked -p keymark-overhead --bin calibration
+
+# gpg and its agent are measured; OpenSSL and SQLite are compiled from source.
+packages-bench:
+	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git
+
+packages-test: packages-bench
+
+clean:
+	$(CARGO) clean
