@@ -28,7 +28,7 @@ deny:
 	scripts/deny $(DENY_VERSION)
 
 # The figures that keymark claims of itself; exits with 1 when one is missed.
-overhead: packages-bench
+overhead: packages-bench build
 	$(CARGO) run --release --locked -p keymark-overhead --bin overhead
 
 # The same case twice in one plan, 100 times over: how often are the two called different?

@@ -5,7 +5,9 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=../../.git/HEAD");
     println!("cargo::rerun-if-changed=../../.git/refs/heads");
-    let described = Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=10"]).output();
+    let described = Command::new("git")
+        .args(["describe", "--always", "--dirty", "--abbrev=10"])
+        .output();
     let commit = described
         .ok()
         .filter(|output| output.status.success())

@@ -48,25 +48,37 @@ pub enum Command {
     #[command(after_help = "Examples:\n  keymark runs\n  keymark runs --json")]
     Runs(JsonArguments),
     /// Show a run's tables again
-    #[command(after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2")]
+    #[command(
+        after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2"
+    )]
     Show(ShowArguments),
     /// Write a run to stdout
-    #[command(after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown")]
+    #[command(
+        after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
+    )]
     Export(ExportArguments),
     /// Compare two runs case by case, or the copies of each case within one run (bench --replicas 2)
-    #[command(after_help = "Examples:\n  keymark compare last~1 last\n  keymark compare last~1 last --fail-above 5%\n  keymark compare published-lwn-2017-keycards last")]
+    #[command(
+        after_help = "Examples:\n  keymark compare last~1 last\n  keymark compare last~1 last --fail-above 5%\n  keymark compare published-lwn-2017-keycards last"
+    )]
     Compare(CompareArguments),
     /// Take in published figures (CSV) or a run of another machine (JSON)
-    #[command(after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json")]
+    #[command(
+        after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"
+    )]
     Import(ImportArguments),
     /// Print shell completions
-    #[command(after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark")]
+    #[command(
+        after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark"
+    )]
     Completions {
         /// For which shell
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write one a subcommand into a directory
-    #[command(after_help = "Examples:\n  keymark man | man -l -\n  keymark man --directory ~/.local/share/man/man1")]
+    #[command(
+        after_help = "Examples:\n  keymark man | man -l -\n  keymark man --directory ~/.local/share/man/man1"
+    )]
     Man {
         /// Write keymark.1, keymark-bench.1, … there
         #[arg(long, value_name = "DIR")]
@@ -110,7 +122,12 @@ your own keyring is never touched.";
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
     /// Which operations: decrypt, sign, decapsulate [default: all that the algorithms have]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
     pub operation: Option<Vec<Operation>>,
 
     /// Which algorithms: names, 'all', or 'longest' (of each kind)
@@ -118,11 +135,21 @@ pub struct BenchArguments {
     pub algorithm: Option<AlgorithmArgument>,
 
     /// Which devices: 'software' is this CPU
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
     pub device: Option<Vec<String>>,
 
     /// Through which stacks: raw, agent, gnupg
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
     pub stack: Option<Vec<StackName>>,
 
     /// How many workers at once
@@ -130,11 +157,21 @@ pub struct BenchArguments {
     pub concurrency: Option<Vec<NonZeroU32>>,
 
     /// Open loop: operations arrive at random at this rate, such as 50/s, and wait if they must
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "What to measure"
+    )]
     pub rate: Option<Rate>,
 
     /// How keys are kept: in the clear, or behind a passphrase that the agent has cached
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What to measure")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
     pub protection: Option<Vec<Protection>>,
 
     /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
@@ -150,7 +187,12 @@ pub struct BenchArguments {
     pub runs: Option<NonZeroU32>,
 
     /// Measure each case until its mean is known this well (95 % interval) [default: 1%]
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "How long")]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        help_heading = "How long"
+    )]
     pub precision: Option<Precision>,
 
     /// ... but for no longer than this
@@ -283,7 +325,10 @@ fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
         "longest" => Ok(AlgorithmArgument::Longest),
         list => {
             let names = list.split(',').map(str::parse::<Algorithm>);
-            names.collect::<Result<_, _>>().map(AlgorithmArgument::Listed).map_err(|error| error.to_string())
+            names
+                .collect::<Result<_, _>>()
+                .map(AlgorithmArgument::Listed)
+                .map_err(|error| error.to_string())
         }
     }
 }
@@ -298,7 +343,9 @@ fn concurrency(text: &str) -> Result<NonZeroU32, String> {
 fn runs(text: &str) -> Result<NonZeroU32, String> {
     match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
         Some(number) if number.get() <= 10_000_000 => Ok(number),
-        _ => Err(format!("operations are a number from 1 to 10000000, not '{text}'")),
+        _ => Err(format!(
+            "operations are a number from 1 to 10000000, not '{text}'"
+        )),
     }
 }
 
@@ -306,13 +353,17 @@ fn duration(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text)
         .map_err(|error| format!("'{text}' is no time such as 60s or 500ms: {error}"))?;
     if time.is_zero() || time > Duration::from_secs(7 * 24 * 3600) {
-        return Err(format!("a time lies above 0 and within 7 days, not at '{text}'"));
+        return Err(format!(
+            "a time lies above 0 and within 7 days, not at '{text}'"
+        ));
     }
     Ok(time)
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let number = text
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
     match number {
         Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err(format!("'{text}' is no share such as 5%")),

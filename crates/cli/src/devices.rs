@@ -40,24 +40,41 @@ impl Inventory {
         let mut identity = store.identity()?;
         let mut ways = Vec::new();
         if wanted(StackName::Raw) {
-            ways.push(Way { stack: StackName::Raw, found: store.capabilities() });
+            ways.push(Way {
+                stack: StackName::Raw,
+                found: store.capabilities(),
+            });
         }
         let mut gnupg = None;
         if wanted(StackName::Agent) || wanted(StackName::Gnupg) {
             let found = Gnupg::find(None);
             if let Ok(found) = &found {
-                identity.versions.insert("gnupg".to_owned(), found.version.clone());
+                identity
+                    .versions
+                    .insert("gnupg".to_owned(), found.version.clone());
                 if let Some(libgcrypt) = &found.libgcrypt {
-                    identity.versions.insert("libgcrypt".to_owned(), libgcrypt.clone());
+                    identity
+                        .versions
+                        .insert("libgcrypt".to_owned(), libgcrypt.clone());
                 }
             }
             for stack in [StackName::Agent, StackName::Gnupg] {
-                let offered = found.as_ref().map(|found| offered(found, stack)).map_err(Clone::clone);
-                ways.push(Way { stack, found: offered });
+                let offered = found
+                    .as_ref()
+                    .map(|found| offered(found, stack))
+                    .map_err(Clone::clone);
+                ways.push(Way {
+                    stack,
+                    found: offered,
+                });
             }
             gnupg = found.ok();
         }
-        Ok(Self { identity, ways, gnupg })
+        Ok(Self {
+            identity,
+            ways,
+            gnupg,
+        })
     }
 
     /// What can be planned.
@@ -87,7 +104,10 @@ impl Inventory {
             }
             _ => None,
         };
-        let shared = plan.cases.iter().filter(|case| case.stack != StackName::Raw);
+        let shared = plan
+            .cases
+            .iter()
+            .filter(|case| case.stack != StackName::Raw);
         let source = RawKeys {
             gnupg: keys.clone(),
             shared: shared.map(|case| case.algorithm).collect(),
@@ -98,7 +118,10 @@ impl Inventory {
             stacks.push(Box::new(AgentStack::new(Arc::clone(&keys))));
             stacks.push(Box::new(GnupgStack::new(keys)));
         }
-        Ok(OpenStacks { device: self.identity.device.clone(), stacks })
+        Ok(OpenStacks {
+            device: self.identity.device.clone(),
+            stacks,
+        })
     }
 }
 
@@ -110,7 +133,15 @@ fn offered(gnupg: &Gnupg, stack: StackName) -> Vec<Capability> {
     };
     let algorithms = gnupg.algorithms.iter().copied().filter(spoken);
     algorithms
-        .flat_map(|algorithm| algorithm.operations().iter().map(move |&operation| Capability { algorithm, operation }))
+        .flat_map(|algorithm| {
+            algorithm
+                .operations()
+                .iter()
+                .map(move |&operation| Capability {
+                    algorithm,
+                    operation,
+                })
+        })
         .collect()
 }
 
@@ -122,7 +153,10 @@ pub(crate) struct OpenStacks {
 
 impl OpenStacks {
     pub(crate) fn by_name(&self) -> Stacks<'_> {
-        self.stacks.iter().map(|stack| ((self.device.clone(), stack.name()), stack.as_ref())).collect()
+        self.stacks
+            .iter()
+            .map(|stack| ((self.device.clone(), stack.name()), stack.as_ref()))
+            .collect()
     }
 }
 

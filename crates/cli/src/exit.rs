@@ -38,14 +38,23 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn usage(message: impl ToString) -> Self {
-        Self { message: message.to_string(), exit: Exit::Usage }
+        Self {
+            message: message.to_string(),
+            exit: Exit::Usage,
+        }
     }
 
     pub(crate) fn failed(message: impl ToString) -> Self {
-        Self { message: message.to_string(), exit: Exit::Failed }
+        Self {
+            message: message.to_string(),
+            exit: Exit::Failed,
+        }
     }
 
     pub(crate) fn nothing_usable(message: impl ToString) -> Self {
-        Self { message: message.to_string(), exit: Exit::NothingUsable }
+        Self {
+            message: message.to_string(),
+            exit: Exit::NothingUsable,
+        }
     }
 }

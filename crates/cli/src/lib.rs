@@ -1,6 +1,9 @@
 //! The command line: raw arguments become values that are valid, then one file a subcommand.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic"))]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
 
 pub mod args;
 mod commands;
@@ -22,7 +25,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => {
             // Help and version are asked for, everything else is a mistake; clap knows where to print.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Fine };
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Fine
+            };
         }
     };
     match commands::dispatch(&arguments) {

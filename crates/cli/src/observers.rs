@@ -50,13 +50,15 @@ impl<'a> Progress<'a> {
     }
 
     fn step(&self, done: f64) {
-        self.bar.set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
+        self.bar
+            .set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
     }
 }
 
 impl Observer for Progress<'_> {
     fn preparing(&mut self, id: CaseId, case: &Case) {
-        self.bar.set_message(format!("preparing {} of {}: {case}", id.0 + 1, self.cases));
+        self.bar
+            .set_message(format!("preparing {} of {}: {case}", id.0 + 1, self.cases));
         self.step(f64::from(id.0) / self.cases as f64);
     }
 
@@ -68,7 +70,9 @@ impl Observer for Progress<'_> {
     fn block(&mut self, _: CaseId, _: &Block) {
         let elapsed = self.clock.now().since(self.started);
         let by_cases = self.finished as f64 / self.cases as f64;
-        let by_time = self.limit.map_or(0.0, |limit| elapsed.as_secs_f64() / limit.as_secs_f64());
+        let by_time = self
+            .limit
+            .map_or(0.0, |limit| elapsed.as_secs_f64() / limit.as_secs_f64());
         self.step(by_cases.max(by_time));
         self.bar.set_message(format!(
             "measuring, {:.0} s, {} of {} cases done",
@@ -103,7 +107,11 @@ impl<'a> JsonStream<'a> {
 
     /// Whether the case that this one's ratio needs has ended.
     fn is_complete(&self, index: usize) -> bool {
-        let baseline = self.plan.settings.baseline.of(&self.plan.cases[index], &self.plan.cases);
+        let baseline = self
+            .plan
+            .settings
+            .baseline
+            .of(&self.plan.cases[index], &self.plan.cases);
         baseline.is_none_or(|baseline| self.records[baseline].ending.is_some())
     }
 }
@@ -114,7 +122,10 @@ impl Observer for JsonStream<'_> {
         self.latencies[index] = record.latencies();
         self.records[index] = record.clone();
         self.waiting.push(index);
-        let (complete, waiting) = self.waiting.iter().partition(|index| self.is_complete(**index));
+        let (complete, waiting) = self
+            .waiting
+            .iter()
+            .partition(|index| self.is_complete(**index));
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
         for index in complete {

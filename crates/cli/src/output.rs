@@ -11,7 +11,11 @@ const HEADING: Style = Style::new().bold();
 /// Text for stdout. A reader that has seen enough (`| head`) ends keymark quietly.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+    if out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .is_err()
+    {
         std::process::exit(0);
     }
 }

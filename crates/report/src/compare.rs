@@ -66,9 +66,16 @@ impl Pair {
 /// the runs have no device in common (another machine's name, an article's spelling).
 #[must_use]
 pub fn compare(old: &Record, new: &Record) -> Vec<Pair> {
-    let common = old.cases.iter().any(|a| new.cases.iter().any(|b| a.case.device == b.case.device));
+    let common = old
+        .cases
+        .iter()
+        .any(|a| new.cases.iter().any(|b| a.case.device == b.case.device));
     let same = |a: &Case, b: &Case| {
-        let device = if common { b.device.clone() } else { a.device.clone() };
+        let device = if common {
+            b.device.clone()
+        } else {
+            a.device.clone()
+        };
         let wanted = Case {
             device,
             store: a.store,
@@ -94,7 +101,10 @@ pub fn compare(old: &Record, new: &Record) -> Vec<Pair> {
 pub fn replicas(record: &Record) -> Vec<Pair> {
     let seed = record.plan.settings.seed;
     let second = |a: &CaseRecord| {
-        record.cases.iter().find(|b| b.case.replica == 1 && b.case.same_but_replica(&a.case))
+        record
+            .cases
+            .iter()
+            .find(|b| b.case.replica == 1 && b.case.same_but_replica(&a.case))
     };
     record
         .cases
@@ -112,8 +122,15 @@ fn pair(
     let mean = |record: &CaseRecord| match &record.published {
         Some(published) => Some(published.mean),
         None => {
-            let n = record.samples().filter(|s| s.outcome == keymark_bench::sample::Outcome::Done).count();
-            let sum: u64 = record.blocks.iter().flat_map(|block| block.latencies_ns()).sum();
+            let n = record
+                .samples()
+                .filter(|s| s.outcome == keymark_bench::sample::Outcome::Done)
+                .count();
+            let sum: u64 = record
+                .blocks
+                .iter()
+                .flat_map(|block| block.latencies_ns())
+                .sum();
             (n > 0).then(|| Seconds(sum as f64 / n as f64 / 1e9))
         }
     };
@@ -129,5 +146,11 @@ fn pair(
     } else {
         ratio(&old.latencies(), &new.latencies())?
     };
-    Some(Pair { old: old.case.clone(), new: new.case.clone(), old_mean, new_mean, ratio })
+    Some(Pair {
+        old: old.case.clone(),
+        new: new.case.clone(),
+        old_mean,
+        new_mean,
+        ratio,
+    })
 }

@@ -26,7 +26,10 @@ fn table(style: Style, header: &[String], left: usize, rows: Vec<Vec<String>>) -
         Style::Text => presets::NOTHING,
         Style::Markdown => presets::ASCII_MARKDOWN,
     });
-    table.set_content_arrangement(ContentArrangement::Disabled).set_header(header).add_rows(rows);
+    table
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header)
+        .add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
         if index >= left {
             column.set_cell_alignment(CellAlignment::Right);
@@ -36,7 +39,9 @@ fn table(style: Style, header: &[String], left: usize, rows: Vec<Vec<String>>) -
         }
     }
     let text = table.to_string();
-    text.lines().map(str::trim_end).fold(String::new(), |text, line| text + line + "\n")
+    text.lines()
+        .map(str::trim_end)
+        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 fn header(words: &[&str]) -> Vec<String> {
@@ -70,10 +75,21 @@ fn or_dash<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
 /// The main table.
 #[must_use]
 pub fn rows(rows: &[Row], tolerance: Duration, style: Style) -> String {
-    let tolerated = format!("≤ {}", units::duration(Seconds(tolerance.as_secs_f64())).replace(".00", ""));
+    let tolerated = format!(
+        "≤ {}",
+        units::duration(Seconds(tolerance.as_secs_f64())).replace(".00", "")
+    );
     let mut names = header(&[
-        "algorithm", "operation", "device", "stack", "mean (95 % interval)", "median", "p99", "n",
-        "ratio (95 % interval)", "op/s",
+        "algorithm",
+        "operation",
+        "device",
+        "stack",
+        "mean (95 % interval)",
+        "median",
+        "p99",
+        "n",
+        "ratio (95 % interval)",
+        "op/s",
     ]);
     names.push(tolerated);
     names.push("provenance".to_owned());
@@ -88,14 +104,21 @@ pub fn rows(rows: &[Row], tolerance: Duration, style: Style) -> String {
             match (summary, row.published) {
                 (Some(summary), _) => units::estimated_duration(&summary.mean),
                 (None, Some(mean)) => units::duration(mean),
-                (None, None) => if row.failure.is_some() { "failed" } else { DASH }.to_owned(),
+                (None, None) => if row.failure.is_some() {
+                    "failed"
+                } else {
+                    DASH
+                }
+                .to_owned(),
             },
             or_dash(summary, |summary| units::duration(summary.median.value)),
             or_dash(summary, |summary| units::duration(summary.p99.value)),
             or_dash(row.n(), |n| n.to_string()),
             or_dash(row.ratio.as_ref(), units::estimated_ratio),
             or_dash(row.throughput, |rate| units::rate(rate.value)),
-            or_dash(row.tolerable(tolerance), |yes| if yes { "yes" } else { "no" }.to_owned()),
+            or_dash(row.tolerable(tolerance), |yes| {
+                if yes { "yes" } else { "no" }.to_owned()
+            }),
             case.provenance.to_string(),
         ]
     });
@@ -106,14 +129,23 @@ pub fn rows(rows: &[Row], tolerance: Duration, style: Style) -> String {
 #[must_use]
 pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
     let names = header(&[
-        "algorithm", "operation", "arithmetic", "+ agent", "+ S2K", "+ gpg process", "= gpg", "arithmetic's share",
+        "algorithm",
+        "operation",
+        "arithmetic",
+        "+ agent",
+        "+ S2K",
+        "+ gpg process",
+        "= gpg",
+        "arithmetic's share",
     ]);
     let layer = |layer: Option<Layer>| or_dash(layer, |layer| layer.to_string());
     let lines = breakdowns.iter().map(|breakdown| {
         vec![
             breakdown.algorithm.to_string(),
             breakdown.operation.to_string(),
-            or_dash(breakdown.arithmetic, |estimate| units::duration(estimate.value)),
+            or_dash(breakdown.arithmetic, |estimate| {
+                units::duration(estimate.value)
+            }),
             layer(breakdown.agent),
             layer(breakdown.unprotection),
             layer(breakdown.process),
@@ -127,23 +159,44 @@ pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
 /// What concurrency gains and what limits it.
 #[must_use]
 pub fn scaling(scaling: &[Scaling], style: Style) -> String {
-    let mut levels: Vec<u32> = scaling.iter().flat_map(|group| group.speed_ups()).map(|(c, _)| c).collect();
+    let mut levels: Vec<u32> = scaling
+        .iter()
+        .flat_map(|group| group.speed_ups())
+        .map(|(c, _)| c)
+        .collect();
     levels.sort_unstable();
     levels.dedup();
-    levels.retain(|level| scaling.iter().any(|group| group.case.concurrency() < *level));
+    levels.retain(|level| {
+        scaling
+            .iter()
+            .any(|group| group.case.concurrency() < *level)
+    });
     let mut names = header(&["algorithm", "operation", "stack"]);
     names.extend(levels.iter().map(|level| format!("c={level}")));
-    names.extend(header(&["agent's bound", "cores' bound", "limit", "serial share σ", "coherency κ"]));
+    names.extend(header(&[
+        "agent's bound",
+        "cores' bound",
+        "limit",
+        "serial share σ",
+        "coherency κ",
+    ]));
     let lines = scaling.iter().map(|group| {
         let gains = group.speed_ups();
-        let mut cells =
-            vec![group.case.algorithm.to_string(), group.case.operation.to_string(), way(&group.case)];
+        let mut cells = vec![
+            group.case.algorithm.to_string(),
+            group.case.operation.to_string(),
+            way(&group.case),
+        ];
         cells.extend(levels.iter().map(|level| {
             let gain = gains.iter().find(|(c, _)| c == level);
             or_dash(gain, |(_, gain)| format!("×{gain:.2}"))
         }));
-        cells.push(or_dash(group.bounds, |bounds| format!("×{:.1}", bounds.by_agent())));
-        cells.push(or_dash(group.bounds, |bounds| format!("×{:.1}", bounds.by_cores())));
+        cells.push(or_dash(group.bounds, |bounds| {
+            format!("×{:.1}", bounds.by_agent())
+        }));
+        cells.push(or_dash(group.bounds, |bounds| {
+            format!("×{:.1}", bounds.by_cores())
+        }));
         cells.push(or_dash(group.limit(), |limit| limit.to_string()));
         match &group.law {
             Ok(law) if law.rejected() => cells.extend(header(&["does not fit", DASH])),
@@ -157,19 +210,37 @@ pub fn scaling(scaling: &[Scaling], style: Style) -> String {
 
 /// A share in percent with its interval.
 fn interval(estimate: &Estimate<f64>) -> String {
-    let bound = |bound: Option<f64>| bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound * 100.0));
-    format!("{:.1} % ({}–{})", estimate.value * 100.0, bound(estimate.low), bound(estimate.high))
+    let bound = |bound: Option<f64>| {
+        bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound * 100.0))
+    };
+    format!(
+        "{:.1} % ({}–{})",
+        estimate.value * 100.0,
+        bound(estimate.low),
+        bound(estimate.high)
+    )
 }
 
 /// Two runs, or two copies.
 #[must_use]
 pub fn pairs(pairs: &[Pair], style: Style) -> String {
-    let names = header(&["case", "against", "first", "second", "ratio (95 % interval)", "verdict"]);
+    let names = header(&[
+        "case",
+        "against",
+        "first",
+        "second",
+        "ratio (95 % interval)",
+        "verdict",
+    ]);
     let lines = pairs.iter().map(|pair| {
         let mean = |case: &Case, mean| format!("{} {}", units::duration(mean), case.provenance);
         vec![
             pair.old.to_string(),
-            if pair.new.device == pair.old.device { "itself".to_owned() } else { pair.new.device.to_string() },
+            if pair.new.device == pair.old.device {
+                "itself".to_owned()
+            } else {
+                pair.new.device.to_string()
+            },
             mean(&pair.old, pair.old_mean),
             mean(&pair.new, pair.new_mean),
             units::estimated_ratio(&pair.ratio),
@@ -181,7 +252,10 @@ pub fn pairs(pairs: &[Pair], style: Style) -> String {
 
 /// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[allow(missing_docs, reason = "the names are the documentation; see README, Output for programs")]
+#[allow(
+    missing_docs,
+    reason = "the names are the documentation; see README, Output for programs"
+)]
 pub struct FlatRow {
     pub device: String,
     pub store: String,
@@ -216,7 +290,9 @@ impl From<&Row> for FlatRow {
     fn from(row: &Row) -> Self {
         let case = &row.case;
         let summary = row.summary.as_ref();
-        let time = |pick: &dyn Fn(&keymark_stats::Summary) -> Option<Seconds>| summary.and_then(pick).map(|t| t.0);
+        let time = |pick: &dyn Fn(&keymark_stats::Summary) -> Option<Seconds>| {
+            summary.and_then(pick).map(|t| t.0)
+        };
         Self {
             device: case.device.to_string(),
             store: case.store.to_string(),

@@ -13,24 +13,41 @@ pub fn duration(time: Seconds) -> String {
 #[must_use]
 pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
     let (divisor, unit) = unit(estimate.value);
-    let number = |time: Option<Seconds>| time.map_or_else(|| "?".to_owned(), |time| digits(time.0 / divisor));
-    format!("{} {unit} ({}–{})", digits(estimate.value.0 / divisor), number(estimate.low), number(estimate.high))
+    let number = |time: Option<Seconds>| {
+        time.map_or_else(|| "?".to_owned(), |time| digits(time.0 / divisor))
+    };
+    format!(
+        "{} {unit} ({}–{})",
+        digits(estimate.value.0 / divisor),
+        number(estimate.low),
+        number(estimate.high)
+    )
 }
 
 /// `1.23 (1.21–1.25)`
 #[must_use]
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
-    let number = |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
+    let number =
+        |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
     if estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value) {
         return digits(estimate.value.0);
     }
-    format!("{} ({}–{})", digits(estimate.value.0), number(estimate.low), number(estimate.high))
+    format!(
+        "{} ({}–{})",
+        digits(estimate.value.0),
+        number(estimate.low),
+        number(estimate.high)
+    )
 }
 
 /// `126/s`
 #[must_use]
 pub fn rate(rate: PerSecond) -> String {
-    if rate.0 >= 99_950.0 { format!("{:.0}/s", rate.0) } else { format!("{}/s", digits(rate.0)) }
+    if rate.0 >= 99_950.0 {
+        format!("{:.0}/s", rate.0)
+    } else {
+        format!("{}/s", digits(rate.0))
+    }
 }
 
 /// `12.3 %`

@@ -2,16 +2,19 @@
 //!
 //! Samples of one block share the machine's state of that moment and are
 //! correlated; blocks, with other cases in between, are nearly independent.
-//! So blocks, not samples, are the units of every interval. A few long blocks
-//! are cut into non-overlapping batches (Law & Kelton, "Simulation Modeling
-//! and Analysis", 3rd ed. 2000, §9.5.3, batch means).
+//! So blocks, not samples, are the units of every interval, however few: three
+//! blocks give a wide interval, and an honest one. One or two blocks, which
+//! give none, are cut into non-overlapping batches (Law & Kelton, "Simulation
+//! Modeling and Analysis", 3rd ed. 2000, §9.5.3, batch means).
 
 use std::ops::Range;
 
 use crate::num::Float;
 use crate::resample::Cluster;
 
-/// With at least so many blocks, blocks are the units of resampling.
+/// With at least so many blocks, blocks are the units of every interval.
+pub const UNIT_BLOCKS: usize = 3;
+/// With fewer blocks a stop rule has nothing to go by, and a trend test neither.
 pub const MIN_BLOCKS: usize = 8;
 /// With fewer blocks, they are cut into at least so many batches.
 pub const MIN_BATCHES: usize = 20;
@@ -139,8 +142,8 @@ impl Blocks {
 
     /// The ranges that serve as independent units in every interval.
     pub(crate) fn unit_ranges(&self) -> Vec<Range<usize>> {
-        let enough = self.block_count() >= MIN_BLOCKS;
-        self.ranges(if enough { MIN_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
+        let enough = self.block_count() >= UNIT_BLOCKS;
+        self.ranges(if enough { UNIT_BLOCKS } else { MIN_BATCHES }, MAX_BATCHES)
     }
 
     /// Batches in time order: the blocks, or, if fewer than `min`, pieces of

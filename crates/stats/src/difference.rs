@@ -37,7 +37,10 @@ mod tests {
 
     #[test]
     fn an_open_side_stays_open() {
-        let open = Estimate { high: None, ..estimate(100.0, 97.0, 106.0) };
+        let open = Estimate {
+            high: None,
+            ..estimate(100.0, 97.0, 106.0)
+        };
         let d = difference(&open, &estimate(40.0, 36.0, 44.0));
         assert_eq!((d.low, d.high), (Some(55.0), None));
     }

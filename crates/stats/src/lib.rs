@@ -27,7 +27,7 @@ mod summary;
 mod throughput;
 mod usl;
 
-pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS};
+pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
 pub use difference::difference;
 pub use drift::{Drift, drift};
 pub use estimate::{CONFIDENCE, Estimate, Method};

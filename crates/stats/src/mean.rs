@@ -3,10 +3,9 @@
 //! Point: ratio of sums (all time over all samples). Interval: bootstrap-t
 //! over blocks or batches (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley
 //! 1997, §2.4 and §3.8); Student's t when there are too few to resample.
-//! With fewer than [`MIN_BLOCKS`] blocks the batches are pieces of blocks, so
-//! variation between blocks is only partly seen: where it equals the noise
-//! inside a block, 60 samples a block, a 95 % interval covers 21 % with one
-//! block, 59 % with four and 74 % with seven, but 95 % with eight.
+//! One or two blocks are cut into batches, so variation between blocks is then
+//! only partly seen: where it equals the noise inside a block, 60 samples a
+//! block, a 95 % interval covers 21 % with one block and 36 % with two.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
 use crate::estimate::{Estimate, Method};

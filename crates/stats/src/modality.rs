@@ -181,14 +181,6 @@ mod tests {
         dips[index((repeats - 1).float() * 0.99)]
     }
 
-    #[test]
-    #[ignore = "prints the table; a minute"]
-    fn print_table() {
-        for (n, _) in CRITICAL {
-            println!("({n:.1}, {:.4}),", simulate_critical(index(n), 20_000, 217));
-        }
-    }
-
     /// 3000 repeats have a standard error of about 1.5 %: 6 % is four of them.
     #[test]
     fn table_is_reproducible() {

@@ -64,7 +64,9 @@ impl Progress {
         let short = self.operation <= SHORT_OPERATION;
         let time = match self.pacing {
             Pacing::Open(_) => OPEN_BLOCK,
-            Pacing::Closed if short && self.workers.get() > 1 => usual.max(self.operation * LEAST_OPERATIONS / 2),
+            Pacing::Closed if short && self.workers.get() > 1 => {
+                usual.max(self.operation * LEAST_OPERATIONS / 2)
+            }
             Pacing::Closed if short => usual.max(self.operation * LEAST_OPERATIONS),
             Pacing::Closed => usual.max(self.operation),
         };

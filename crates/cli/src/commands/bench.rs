@@ -26,7 +26,12 @@ use crate::output;
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     // What an earlier keymark left when it was killed is nothing to report.
     let _ = private_dir::sweep();
-    let wanted = |stack| arguments.stack.as_ref().is_none_or(|stacks| stacks.contains(&stack));
+    let wanted = |stack| {
+        arguments
+            .stack
+            .as_ref()
+            .is_none_or(|stacks| stacks.contains(&stack))
+    };
     let inventory = Inventory::look(wanted).map_err(Failure::nothing_usable)?;
     let plan = plan(arguments, &inventory)?;
     if arguments.dry_run {
@@ -37,8 +42,18 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     let interrupt = interrupt_flag()?;
     let stacks = inventory.open(&plan).map_err(Failure::nothing_usable)?;
     let mut record = head(&plan, &inventory);
-    let mut saving = if arguments.no_save { None } else { Some(Saving::open(archive)) };
-    let saved = measure(&mut record, &stacks, &interrupt, saving.as_mut(), arguments.json);
+    let mut saving = if arguments.no_save {
+        None
+    } else {
+        Some(Saving::open(archive))
+    };
+    let saved = measure(
+        &mut record,
+        &stacks,
+        &interrupt,
+        saving.as_mut(),
+        arguments.json,
+    );
     // Agents are gone before the user reads that all is done.
     drop(stacks);
     if !arguments.json {
@@ -50,12 +65,17 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
 fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failure> {
     let offers = inventory.offers();
     let seed = arguments.seed.unwrap_or_else(|| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         // Short enough to be typed again.
         now.as_nanos() as u64 % 1_000_000_007
     });
     let selections = selection::selections(arguments, &offers);
-    let missing = inventory.ways.iter().filter_map(|way| way.found.as_ref().err());
+    let missing = inventory
+        .ways
+        .iter()
+        .filter_map(|way| way.found.as_ref().err());
     Plan::build(&selections, &offers, selection::settings(arguments, seed)).map_err(|error| {
         let mut message = error.to_string();
         for missing in missing.take(1) {
@@ -71,7 +91,10 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
 }
 
 fn say_what_is_missing(inventory: &Inventory) {
-    let missing = inventory.ways.iter().filter_map(|way| Some((way.stack, way.found.as_ref().err()?)));
+    let missing = inventory
+        .ways
+        .iter()
+        .filter_map(|way| Some((way.stack, way.found.as_ref().err()?)));
     for (stack, error) in missing {
         output::warning(&format!("stack {stack} is left out: {error}"));
     }
@@ -82,9 +105,11 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let registered = signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-        registered.map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
+        let registered =
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
+        registered
+            .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
     }
     Ok(flag)
 }
@@ -93,10 +118,15 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
 fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
-    environment.versions.clone_from(&inventory.identity.versions);
+    environment
+        .versions
+        .clone_from(&inventory.identity.versions);
     Record {
         schema: SCHEMA,
-        id: RunId::new(now, (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16),
+        id: RunId::new(
+            now,
+            (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16,
+        ),
         started: now,
         state: RunState::Unfinished,
         plan: plan.clone(),
@@ -116,10 +146,16 @@ struct Saving {
 impl Saving {
     fn open(path: Option<&PathBuf>) -> Self {
         match open_archive(path) {
-            Ok(archive) => Self { archive: Some(archive), error: None },
+            Ok(archive) => Self {
+                archive: Some(archive),
+                error: None,
+            },
             Err(error) => {
                 output::warning(&format!("{error}; the run goes on, unsaved"));
-                Self { archive: None, error: Some(error.to_string()) }
+                Self {
+                    archive: None,
+                    error: Some(error.to_string()),
+                }
             }
         }
     }
@@ -154,12 +190,23 @@ fn measure(
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
     observers.extend(writer.as_mut().map(|writer| writer as &mut dyn Observer));
     observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
-    let runner = Runner { clock: &clock, interrupt };
-    let Measured { harness, cases, interrupted } = runner.run(&plan, &stacks.by_name(), &mut observers);
+    let runner = Runner {
+        clock: &clock,
+        interrupt,
+    };
+    let Measured {
+        harness,
+        cases,
+        interrupted,
+    } = runner.run(&plan, &stacks.by_name(), &mut observers);
     progress.clear();
     record.harness = Some(harness);
     record.cases = cases;
-    record.state = if interrupted { RunState::Interrupted } else { RunState::Finished };
+    record.state = if interrupted {
+        RunState::Interrupted
+    } else {
+        RunState::Finished
+    };
     match (writer.map(|writer| writer.finish(record.state)), error) {
         (_, Some(error)) => Err(error),
         (Some(Err(error)), None) => Err(error.to_string()),
@@ -171,12 +218,24 @@ fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArgumen
     match &saved {
         Err(error) => output::error(&format!("the run is not saved: {error}")),
         Ok(()) if arguments.no_save || arguments.json => {}
-        Ok(()) => output::note(&format!("saved as {}; 'keymark show' shows it again", record.id)),
+        Ok(()) => output::note(&format!(
+            "saved as {}; 'keymark show' shows it again",
+            record.id
+        )),
     }
-    let ended = |stopped| record.cases.iter().any(|case| case.ending.as_ref().is_some_and(|e| e.stopped == stopped));
+    let ended = |stopped| {
+        record
+            .cases
+            .iter()
+            .any(|case| case.ending.as_ref().is_some_and(|e| e.stopped == stopped))
+    };
     if arguments.json {
         for case in record.cases.iter().filter(|case| case.failure().is_some()) {
-            output::warning(&format!("{}: failed: {}", case.case, case.failure().unwrap_or_default()));
+            output::warning(&format!(
+                "{}: failed: {}",
+                case.case,
+                case.failure().unwrap_or_default()
+            ));
         }
     }
     Ok(if record.state == RunState::Interrupted {
@@ -194,7 +253,9 @@ fn dry_run(plan: &Plan, archive: Option<&PathBuf>) {
         output::line(&format!("  {case}"));
     }
     // Only a guess is at stake, so an archive that cannot be read is no failure here.
-    let means = open_archive(archive).and_then(|archive| archive.last_means()).unwrap_or_default();
+    let means = open_archive(archive)
+        .and_then(|archive| archive.last_means())
+        .unwrap_or_default();
     let expected = plan.expected_duration(&|case| cost(case, &means));
     output::line(&format!(
         "measuring takes up to {}; making the keys comes before that",
@@ -212,7 +273,11 @@ fn cost(case: &Case, means: &LastMeans) -> Duration {
             StackName::Agent => Duration::from_millis(2),
             _ => Duration::from_millis(15),
         };
-        let unprotect = if case.protection == Protection::Cached { Duration::from_millis(200) } else { Duration::ZERO };
+        let unprotect = if case.protection == Protection::Cached {
+            Duration::from_millis(200)
+        } else {
+            Duration::ZERO
+        };
         alone + unprotect
     })
 }

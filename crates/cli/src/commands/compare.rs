@@ -20,7 +20,10 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     if pairs.is_empty() {
         let reason = match &arguments.second {
             Some(second) => format!("{} and {second} have no case in common", arguments.first),
-            None => format!("no case stands in {} twice; name two runs, or measure with --replicas 2", arguments.first),
+            None => format!(
+                "no case stands in {} twice; name two runs, or measure with --replicas 2",
+                arguments.first
+            ),
         };
         return Err(Failure::nothing_usable(reason));
     }
@@ -29,12 +32,25 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     } else {
         output::print(&table::pairs(&pairs, Style::Text));
     }
-    let Some(limit) = arguments.fail_above else { return Ok(Exit::Fine) };
-    let slower: Vec<&Pair> = pairs.iter().filter(|pair| pair.slower_than(limit)).collect();
+    let Some(limit) = arguments.fail_above else {
+        return Ok(Exit::Fine);
+    };
+    let slower: Vec<&Pair> = pairs
+        .iter()
+        .filter(|pair| pair.slower_than(limit))
+        .collect();
     for pair in &slower {
-        output::warning(&format!("{} is slower by more than {} %", pair.old, limit * 100.0));
+        output::warning(&format!(
+            "{} is slower by more than {} %",
+            pair.old,
+            limit * 100.0
+        ));
     }
-    Ok(if slower.is_empty() { Exit::Fine } else { Exit::Failed })
+    Ok(if slower.is_empty() {
+        Exit::Fine
+    } else {
+        Exit::Failed
+    })
 }
 
 fn flat(pair: &Pair) -> serde_json::Value {

@@ -22,14 +22,19 @@ pub(super) fn man(directory: Option<&Path>) -> Outcome {
     match directory {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page).map_err(Failure::failed)?;
+            clap_mangen::Man::new(Arguments::command())
+                .render(&mut page)
+                .map_err(Failure::failed)?;
             output::print(&String::from_utf8_lossy(&page));
         }
         Some(directory) => {
             let written = fs::create_dir_all(directory)
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory));
             written.map_err(|error| {
-                Failure::failed(format!("man pages cannot be written to {}: {error}", directory.display()))
+                Failure::failed(format!(
+                    "man pages cannot be written to {}: {error}",
+                    directory.display()
+                ))
             })?;
         }
     }

@@ -25,10 +25,16 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
 
 fn as_text(inventory: &Inventory) {
     let identity = &inventory.identity;
-    output::heading(&format!("{} ({}, key store {})", identity.device, identity.product, identity.kind));
+    output::heading(&format!(
+        "{} ({}, key store {})",
+        identity.device, identity.product, identity.kind
+    ));
     let environment = keymark_bench::environment::Environment::capture("");
     if let Some(model) = environment.cpu_model {
-        output::line(&format!("  processor    {model}, {} cores", environment.cores));
+        output::line(&format!(
+            "  processor    {model}, {} cores",
+            environment.cores
+        ));
     }
     for (name, version) in &identity.versions {
         output::line(&format!("  {name:<12} {version}"));
@@ -68,7 +74,10 @@ fn as_json(inventory: &Inventory) {
 fn by_operation(capabilities: &[Capability]) -> BTreeMap<Operation, Vec<String>> {
     let mut offers: BTreeMap<Operation, Vec<String>> = BTreeMap::new();
     for capability in capabilities {
-        offers.entry(capability.operation).or_default().push(capability.algorithm.to_string());
+        offers
+            .entry(capability.operation)
+            .or_default()
+            .push(capability.algorithm.to_string());
     }
     offers
 }

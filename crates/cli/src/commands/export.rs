@@ -27,7 +27,11 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
         }
         Format::Markdown => {
             let analysis = Analysis::of(&record);
-            output::print(&table::rows(&analysis.rows, record.plan.settings.tolerance, Style::Markdown));
+            output::print(&table::rows(
+                &analysis.rows,
+                record.plan.settings.tolerance,
+                Style::Markdown,
+            ));
             if !analysis.breakdowns.is_empty() {
                 output::line("");
                 output::print(&table::breakdowns(&analysis.breakdowns, Style::Markdown));
@@ -44,7 +48,9 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
 fn closed_pipe_is_fine(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::failed(format!("the record cannot be written: {error}"))),
+        Err(error) => Err(Failure::failed(format!(
+            "the record cannot be written: {error}"
+        ))),
         Ok(()) => Ok(()),
     }
 }

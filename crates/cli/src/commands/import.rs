@@ -11,6 +11,10 @@ use crate::output;
 pub(super) fn run(arguments: &ImportArguments, archive: &mut Archive) -> Outcome {
     let record = exchange::import(&arguments.file).map_err(Failure::failed)?;
     archive.insert(&record).map_err(Failure::failed)?;
-    output::line(&format!("imported {} with {} cases", record.id, record.cases.len()));
+    output::line(&format!(
+        "imported {} with {} cases",
+        record.id,
+        record.cases.len()
+    ));
     Ok(Exit::Fine)
 }

@@ -15,7 +15,10 @@ const NAMES: usize = 6;
 pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
     let runs = archive.runs().map_err(Failure::failed)?;
     if runs.is_empty() && !arguments.json {
-        output::note(&format!("no runs in {} yet; 'keymark bench' makes one", archive.path().display()));
+        output::note(&format!(
+            "no runs in {} yet; 'keymark bench' makes one",
+            archive.path().display()
+        ));
     }
     for run in &runs {
         let algorithms: Vec<String> = run.algorithms.iter().map(ToString::to_string).collect();
@@ -28,14 +31,23 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             continue;
         }
         let more = algorithms.len().saturating_sub(NAMES);
-        let named = algorithms.iter().take(NAMES).cloned().collect::<Vec<_>>().join(" ");
+        let named = algorithms
+            .iter()
+            .take(NAMES)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ");
         output::line(&format!(
             "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}",
             run.id,
             state.as_str().unwrap_or_default(),
             run.cases,
             run.samples,
-            if more > 0 { format!(" and {more} more") } else { String::new() }
+            if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            }
         ));
     }
     Ok(Exit::Fine)

@@ -28,7 +28,11 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
         stop,
         time_limit: arguments.total_time.or((!unlimited).then_some(TOTAL_TIME)),
         warmup: arguments.warmup,
-        order: if arguments.sequential { Order::Sequential } else { Order::Interleaved },
+        order: if arguments.sequential {
+            Order::Sequential
+        } else {
+            Order::Interleaved
+        },
         seed,
         baseline: arguments.baseline.clone().unwrap_or_default(),
         tolerance: arguments.tolerance,
@@ -37,8 +41,15 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
 
 /// What was asked for, or the default plan.
 pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Selection> {
-    let replicas = arguments.replicas.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
-    let common = Selection { input_bytes: arguments.input_size, replicas, ..Selection::default() };
+    let replicas = arguments
+        .replicas
+        .and_then(NonZeroU32::new)
+        .unwrap_or(NonZeroU32::MIN);
+    let common = Selection {
+        input_bytes: arguments.input_size,
+        replicas,
+        ..Selection::default()
+    };
     if arguments.is_default_plan() {
         return default_plan(&common, offers);
     }
@@ -52,9 +63,15 @@ pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Se
         operations: arguments.operation.clone(),
         devices: arguments.device.as_ref().map(devices),
         stacks: arguments.stack.clone(),
-        concurrency: arguments.concurrency.clone().unwrap_or(vec![NonZeroU32::MIN]),
+        concurrency: arguments
+            .concurrency
+            .clone()
+            .unwrap_or(vec![NonZeroU32::MIN]),
         pacing: arguments.rate.map_or(Pacing::Closed, Pacing::Open),
-        protection: arguments.protection.clone().unwrap_or(vec![Protection::None]),
+        protection: arguments
+            .protection
+            .clone()
+            .unwrap_or(vec![Protection::None]),
         ..common
     }]
 }
@@ -64,13 +81,24 @@ pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Se
 fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let offered = |stack: StackName| {
         let offers = offers.iter().filter(move |offer| offer.stack == stack);
-        offers.flat_map(|offer| &offer.capabilities).map(|capability| capability.algorithm)
+        offers
+            .flat_map(|offer| &offer.capabilities)
+            .map(|capability| capability.algorithm)
     };
-    let mut gnupg: Vec<Algorithm> = offered(StackName::Gnupg).filter(|algorithm| quick_to_make(*algorithm)).collect();
+    let mut gnupg: Vec<Algorithm> = offered(StackName::Gnupg)
+        .filter(|algorithm| quick_to_make(*algorithm))
+        .collect();
     gnupg.dedup();
-    let workers = |numbers: &[u32]| numbers.iter().filter_map(|number| NonZeroU32::new(*number)).collect();
+    let workers = |numbers: &[u32]| {
+        numbers
+            .iter()
+            .filter_map(|number| NonZeroU32::new(*number))
+            .collect()
+    };
     let only = |stack: StackName| Some(vec![stack]);
-    let new_keys = offered(StackName::Raw).filter(|algorithm| is_post_quantum(*algorithm)).collect();
+    let new_keys = offered(StackName::Raw)
+        .filter(|algorithm| is_post_quantum(*algorithm))
+        .collect();
     let mut selections = vec![Selection {
         algorithms: AlgorithmChoice::Listed(new_keys),
         stacks: only(StackName::Raw),
@@ -80,16 +108,24 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         // Without GnuPG there is still the library.
         let classical = offered(StackName::Raw).filter(|algorithm| quick_to_make(*algorithm));
         selections.push(Selection {
-            algorithms: AlgorithmChoice::Listed(classical.filter(|a| !is_post_quantum(*a)).collect()),
+            algorithms: AlgorithmChoice::Listed(
+                classical.filter(|a| !is_post_quantum(*a)).collect(),
+            ),
             stacks: only(StackName::Raw),
             ..common.clone()
         });
         return selections;
     }
     let listed = |algorithms: Vec<Algorithm>| AlgorithmChoice::Listed(algorithms);
-    let offers_cv25519 = gnupg.iter().copied().find(|algorithm| algorithm.family() == Family::Cv25519);
+    let offers_cv25519 = gnupg
+        .iter()
+        .copied()
+        .find(|algorithm| algorithm.family() == Family::Cv25519);
     selections.extend([
-        Selection { algorithms: listed(gnupg.clone()), ..common.clone() },
+        Selection {
+            algorithms: listed(gnupg.clone()),
+            ..common.clone()
+        },
         Selection {
             algorithms: listed(gnupg.clone()),
             stacks: only(StackName::Gnupg),
@@ -115,9 +151,15 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
 
 /// gpg takes up to a minute to find an Elgamal group of 3072 bits or more.
 fn quick_to_make(algorithm: Algorithm) -> bool {
-    !matches!(algorithm.family(), Family::Elgamal(3072..) | Family::Dsa(1024))
+    !matches!(
+        algorithm.family(),
+        Family::Elgamal(3072..) | Family::Dsa(1024)
+    )
 }
 
 const fn is_post_quantum(algorithm: Algorithm) -> bool {
-    matches!(algorithm.family(), Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, _))
+    matches!(
+        algorithm.family(),
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, _)
+    )
 }

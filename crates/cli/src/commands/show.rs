@@ -35,15 +35,24 @@ pub(super) fn print(record: &Record) {
         output::line(&line);
     }
     output::line("");
-    output::print(&table::rows(&analysis.rows, record.plan.settings.tolerance, Style::Text));
+    output::print(&table::rows(
+        &analysis.rows,
+        record.plan.settings.tolerance,
+        Style::Text,
+    ));
     let kinds = provenances(&analysis.rows);
     if kinds.len() > 1 {
         let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
-        output::line(&format!("figures of different kinds stand in one table: {}", words.join(", ")));
+        output::line(&format!(
+            "figures of different kinds stand in one table: {}",
+            words.join(", ")
+        ));
     }
     if !analysis.breakdowns.is_empty() {
         output::line("");
-        output::heading("where the time goes (one at a time; mean of each layer less the one below)");
+        output::heading(
+            "where the time goes (one at a time; mean of each layer less the one below)",
+        );
         output::print(&table::breakdowns(&analysis.breakdowns, Style::Text));
         if let Some(remark) = analysis.lost_in_overhead() {
             output::line(&remark);
@@ -75,11 +84,16 @@ fn print_limits(scaling: &[Scaling]) {
         );
     }
     if scaling.iter().any(|group| group.law.is_ok()) {
-        output::line("σ and κ of the Universal Scalability Law; σ counts waiting for processors too");
+        output::line(
+            "σ and κ of the Universal Scalability Law; σ counts waiting for processors too",
+        );
     }
     for group in scaling {
         if let Some(best) = group.best_concurrency() {
-            output::line(&format!("{}: throughput is highest at c = {best:.0}, and falls beyond", group.case));
+            output::line(&format!(
+                "{}: throughput is highest at c = {best:.0}, and falls beyond",
+                group.case
+            ));
         }
     }
 }
@@ -90,18 +104,40 @@ fn head(record: &Record) -> Vec<String> {
         return vec!["published figures, as their source states them".to_owned()];
     }
     let environment = &record.environment;
-    let mut machine = vec![environment.cpu_model.clone().unwrap_or_else(|| "unknown processor".to_owned())];
+    let mut machine = vec![
+        environment
+            .cpu_model
+            .clone()
+            .unwrap_or_else(|| "unknown processor".to_owned()),
+    ];
     machine.push(format!("{} cores", environment.cores));
-    machine.extend(environment.virtualization.as_ref().map(|name| format!("virtual machine ({name})")));
+    machine.extend(
+        environment
+            .virtualization
+            .as_ref()
+            .map(|name| format!("virtual machine ({name})")),
+    );
     machine.extend(environment.os.clone());
-    machine.extend(environment.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
+    machine.extend(
+        environment
+            .kernel
+            .as_ref()
+            .map(|kernel| format!("Linux {kernel}")),
+    );
     let versions = environment.versions.iter().map(|(name, version)| {
-        if version.to_lowercase().starts_with(name.as_str()) { version.clone() } else { format!("{name} {version}") }
+        if version.to_lowercase().starts_with(name.as_str()) {
+            version.clone()
+        } else {
+            format!("{name} {version}")
+        }
     });
     let settings = &record.plan.settings;
     let stop = match settings.stop {
         StopRule::Runs(runs) => format!("{runs} operations a case"),
-        StopRule::Precision { target, .. } => format!("until the mean is known to ±{} %", target.fraction() * 100.0),
+        StopRule::Precision { target, .. } => format!(
+            "until the mean is known to ±{} %",
+            target.fraction() * 100.0
+        ),
     };
     let order = match settings.order {
         Order::Interleaved => "interleaved",
@@ -109,7 +145,11 @@ fn head(record: &Record) -> Vec<String> {
     };
     let mut lines = vec![
         format!("  {}", machine.join(", ")),
-        format!("  {}, keymark {}", versions.collect::<Vec<_>>().join(", "), environment.keymark),
+        format!(
+            "  {}, keymark {}",
+            versions.collect::<Vec<_>>().join(", "),
+            environment.keymark
+        ),
         format!("  {stop}, {order}, seed {}", settings.seed),
     ];
     if let Some(harness) = record.harness {
@@ -123,7 +163,9 @@ fn head(record: &Record) -> Vec<String> {
     }
     match record.state {
         RunState::Interrupted => lines.push("  ended early, by Ctrl-C".to_owned()),
-        RunState::Unfinished => lines.push("  unfinished: keymark was killed; what was measured until then is here".to_owned()),
+        RunState::Unfinished => lines.push(
+            "  unfinished: keymark was killed; what was measured until then is here".to_owned(),
+        ),
         RunState::Finished | RunState::Published => {}
     }
     lines

@@ -61,7 +61,12 @@ impl Breakdown {
 pub(super) fn breakdowns(rows: &[Row]) -> Vec<Breakdown> {
     let mut found: Vec<Breakdown> = Vec::new();
     for row in rows {
-        let Case { algorithm, operation, device, .. } = &row.case;
+        let Case {
+            algorithm,
+            operation,
+            device,
+            ..
+        } = &row.case;
         let known = found
             .iter()
             .any(|b| (b.algorithm, b.operation, &b.device) == (*algorithm, *operation, device));
@@ -72,7 +77,8 @@ pub(super) fn breakdowns(rows: &[Row]) -> Vec<Breakdown> {
             rows.iter()
                 .find(|other| {
                     let case = &other.case;
-                    (case.algorithm, case.operation, &case.device) == (*algorithm, *operation, device)
+                    (case.algorithm, case.operation, &case.device)
+                        == (*algorithm, *operation, device)
                         && (case.stack, case.protection) == (stack, protection)
                         && (case.concurrency(), case.replica) == (1, 0)
                         && case.load.pacing == keymark_bench::case::Pacing::Closed
@@ -83,7 +89,9 @@ pub(super) fn breakdowns(rows: &[Row]) -> Vec<Breakdown> {
         let agent = mean(StackName::Agent, Protection::None);
         let cached = mean(StackName::Agent, Protection::Cached);
         let gnupg = mean(StackName::Gnupg, Protection::None);
-        let layer = |upper: Option<Estimate<Seconds>>, lower: Option<Estimate<Seconds>>| Some(added(&upper?, &lower?));
+        let layer = |upper: Option<Estimate<Seconds>>, lower: Option<Estimate<Seconds>>| {
+            Some(added(&upper?, &lower?))
+        };
         let breakdown = Breakdown {
             algorithm: *algorithm,
             operation: *operation,
@@ -94,7 +102,10 @@ pub(super) fn breakdowns(rows: &[Row]) -> Vec<Breakdown> {
             process: layer(gnupg, agent),
             whole: gnupg,
         };
-        if breakdown.agent.is_some() || breakdown.process.is_some() || breakdown.unprotection.is_some() {
+        if breakdown.agent.is_some()
+            || breakdown.process.is_some()
+            || breakdown.unprotection.is_some()
+        {
             found.push(breakdown);
         }
     }
@@ -131,14 +142,27 @@ mod tests {
 
     fn estimate(value: f64, half: f64) -> Estimate<Seconds> {
         let (low, high) = (Some(Seconds(value - half)), Some(Seconds(value + half)));
-        Estimate { value: Seconds(value), low, high, confidence: 0.95, method: Method::BootstrapT }
+        Estimate {
+            value: Seconds(value),
+            low,
+            high,
+            confidence: 0.95,
+            method: Method::BootstrapT,
+        }
     }
 
     #[test]
     fn a_disturbed_difference_is_never_negative_time() {
-        assert!(matches!(added(&estimate(5.0, 0.1), &estimate(1.0, 0.1)), Layer::Adds(d) if (d.value.0 - 4.0).abs() < 1e-9));
-        let Layer::AtMost(high) = added(&estimate(1.0, 0.3), &estimate(1.1, 0.4)) else { panic!() };
+        assert!(
+            matches!(added(&estimate(5.0, 0.1), &estimate(1.0, 0.1)), Layer::Adds(d) if (d.value.0 - 4.0).abs() < 1e-9)
+        );
+        let Layer::AtMost(high) = added(&estimate(1.0, 0.3), &estimate(1.1, 0.4)) else {
+            panic!()
+        };
         assert!((high.0 - 0.4).abs() < 1e-9, "-0.1 + 0.5");
-        assert!(matches!(added(&estimate(1.0, 0.1), &estimate(2.0, 0.1)), Layer::Less(_)));
+        assert!(matches!(
+            added(&estimate(1.0, 0.1), &estimate(2.0, 0.1)),
+            Layer::Less(_)
+        ));
     }
 }

@@ -11,7 +11,9 @@ use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
-use keymark_stats::{Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput};
+use keymark_stats::{
+    Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
+};
 use serde::{Deserialize, Serialize};
 
 pub use breakdown::{Breakdown, Layer};
@@ -48,20 +50,30 @@ impl Row {
     /// Number of operations behind the figures.
     #[must_use]
     pub fn n(&self) -> Option<u64> {
-        self.summary.as_ref().map(|summary| summary.n as u64).or(self.published_n)
+        self.summary
+            .as_ref()
+            .map(|summary| summary.n as u64)
+            .or(self.published_n)
     }
 
     /// The mean: measured, or as published.
     #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
-        self.summary.as_ref().map(|summary| summary.mean.value).or(self.published)
+        self.summary
+            .as_ref()
+            .map(|summary| summary.mean.value)
+            .or(self.published)
     }
 
     /// Whether operations stay within what users tolerate: 99 of 100 of them, or the mean of an
     /// article.
     #[must_use]
     pub fn tolerable(&self, tolerance: Duration) -> Option<bool> {
-        let longest = self.summary.as_ref().map(|summary| summary.p99.value).or(self.published)?;
+        let longest = self
+            .summary
+            .as_ref()
+            .map(|summary| summary.p99.value)
+            .or(self.published)?;
         Some(longest.0 <= tolerance.as_secs_f64())
     }
 }
@@ -87,7 +99,11 @@ impl Analysis {
             .collect();
         let scaling = scaling::scaling(record, &rows);
         let breakdowns = breakdown::breakdowns(&rows);
-        Self { rows, scaling, breakdowns }
+        Self {
+            rows,
+            scaling,
+            breakdowns,
+        }
     }
 
     /// "A thread of 50 messages opens in …", for what decrypts through gpg.
@@ -187,14 +203,21 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
             let last = block.samples.iter().map(|sample| sample.end).max()?;
             let completed = block.done().count() as f64;
             let length_ns = last.0.checked_sub(first.0).filter(|length| *length > 0)?;
-            Some(Window { completed, length_ns, round: block.round })
+            Some(Window {
+                completed,
+                length_ns,
+                round: block.round,
+            })
         })
         .collect()
 }
 
 /// Mean user and system time of the children.
 fn child_cpu(record: &CaseRecord) -> Option<(Seconds, Seconds)> {
-    let times: Vec<_> = record.samples().filter_map(|Sample { cpu, .. }| *cpu).collect();
+    let times: Vec<_> = record
+        .samples()
+        .filter_map(|Sample { cpu, .. }| *cpu)
+        .collect();
     let mean = |sum: u64| Seconds(sum as f64 / times.len() as f64 / 1e6);
     (!times.is_empty()).then(|| {
         (

@@ -15,7 +15,10 @@ impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     #[must_use]
     pub fn warnings(&self, plan: &Plan) -> Vec<String> {
-        let failures = self.rows.iter().filter_map(|row| Some(format!("{}: failed: {}", row.case, row.failure.as_ref()?)));
+        let failures = self
+            .rows
+            .iter()
+            .filter_map(|row| Some(format!("{}: failed: {}", row.case, row.failure.as_ref()?)));
         let mut lines: Vec<String> = failures.collect();
         lines.extend(self.imprecise(plan));
         let kinds: [fn(&Warning) -> Option<f64>; 4] = [
@@ -36,7 +39,11 @@ impl Analysis {
                 _ => None,
             },
         ];
-        lines.extend(kinds.into_iter().filter_map(|severity| self.worst(severity)));
+        lines.extend(
+            kinds
+                .into_iter()
+                .filter_map(|severity| self.worst(severity)),
+        );
         lines
     }
 
@@ -45,32 +52,60 @@ impl Analysis {
         let mut found: Vec<(f64, &Row, Warning)> = self
             .rows
             .iter()
-            .flat_map(|row| row.summary.iter().flat_map(|s| s.warnings()).map(move |warning| (row, warning)))
+            .flat_map(|row| {
+                row.summary
+                    .iter()
+                    .flat_map(|s| s.warnings())
+                    .map(move |warning| (row, warning))
+            })
             .filter_map(|(row, warning)| Some((severity(&warning)?, row, warning)))
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (_, worst, warning) = found.first()?;
-        let others: Vec<String> = found.iter().skip(1).map(|(_, row, _)| row.case.to_string()).collect();
+        let others: Vec<String> = found
+            .iter()
+            .skip(1)
+            .map(|(_, row, _)| row.case.to_string())
+            .collect();
         Some(format!("{}: {warning}{}", worst.case, and(&others)))
     }
 
     /// Cases that ran out of time, with the precision reached.
     fn imprecise(&self, plan: &Plan) -> Option<String> {
-        let StopRule::Precision { target, .. } = plan.settings.stop else { return None };
+        let StopRule::Precision { target, .. } = plan.settings.stop else {
+            return None;
+        };
         let mut late: Vec<(f64, &Row)> = self
             .rows
             .iter()
             .filter(|row| row.stopped == Some(Stopped::OutOfTime))
-            .filter_map(|row| Some((row.summary.as_ref()?.mean.relative_half_width().unwrap_or(f64::INFINITY), row)))
+            .filter_map(|row| {
+                Some((
+                    row.summary
+                        .as_ref()?
+                        .mean
+                        .relative_half_width()
+                        .unwrap_or(f64::INFINITY),
+                    row,
+                ))
+            })
             .collect();
         late.sort_by(|a, b| a.0.total_cmp(&b.0));
         let reached = |width: f64| {
-            if width.is_finite() { format!("±{}", units::percent(width)) } else { "no interval yet".to_owned() }
+            if width.is_finite() {
+                format!("±{}", units::percent(width))
+            } else {
+                "no interval yet".to_owned()
+            }
         };
         let (&(best, _), &(worst, row)) = (late.first()?, late.last()?);
         let wanted = units::percent(target.fraction());
         Some(if late.len() == 1 {
-            format!("{}: ±{wanted} could not be reached in the time given; reached: {}", row.case, reached(worst))
+            format!(
+                "{}: ±{wanted} could not be reached in the time given; reached: {}",
+                row.case,
+                reached(worst)
+            )
         } else {
             format!(
                 "±{wanted} could not be reached in the time given by {} of {} cases; reached: {} to {} ({})",
@@ -86,13 +121,20 @@ impl Analysis {
     /// Says plainly where a figure of gpg tells next to nothing about the key.
     #[must_use]
     pub fn lost_in_overhead(&self) -> Option<String> {
-        let lost: Vec<&Breakdown> = self.breakdowns.iter().filter(|breakdown| breakdown.is_lost_in_overhead()).collect();
+        let lost: Vec<&Breakdown> = self
+            .breakdowns
+            .iter()
+            .filter(|breakdown| breakdown.is_lost_in_overhead())
+            .collect();
         let share = |breakdown: &&Breakdown| breakdown.arithmetic_share().unwrap_or(0.0);
         let least = lost.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
         Some(format!(
             "the operation itself is lost in the overhead (below a tenth of gpg's time) in {} of {} cases; least: {} {}, {}",
             lost.len(),
-            self.breakdowns.iter().filter(|breakdown| breakdown.arithmetic_share().is_some()).count(),
+            self.breakdowns
+                .iter()
+                .filter(|breakdown| breakdown.arithmetic_share().is_some())
+                .count(),
             least.algorithm,
             least.operation,
             units::percent(share(least))

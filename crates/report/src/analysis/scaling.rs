@@ -52,15 +52,24 @@ impl Scaling {
     /// Throughput at each concurrency over that at the lowest.
     #[must_use]
     pub fn speed_ups(&self) -> Vec<(u32, f64)> {
-        let Some((_, first)) = self.levels.first() else { return Vec::new() };
-        self.levels.iter().map(|(c, rate)| (*c, rate.value.0 / first.value.0)).collect()
+        let Some((_, first)) = self.levels.first() else {
+            return Vec::new();
+        };
+        self.levels
+            .iter()
+            .map(|(c, rate)| (*c, rate.value.0 / first.value.0))
+            .collect()
     }
 
     /// What limits the gain, if the parts were measured.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         let bounds = self.bounds?;
-        Some(if bounds.by_agent() < bounds.by_cores() { Limit::Agent } else { Limit::Cores })
+        Some(if bounds.by_agent() < bounds.by_cores() {
+            Limit::Agent
+        } else {
+            Limit::Cores
+        })
     }
 
     /// The concurrency beyond which throughput falls, if it is certain that it does.
@@ -93,13 +102,23 @@ impl std::fmt::Display for Limit {
 /// Groups of closed-loop cases that differ in nothing but concurrency.
 pub(super) fn scaling(record: &Record, rows: &[Row]) -> Vec<Scaling> {
     let mut found: Vec<Scaling> = Vec::new();
-    for row in rows.iter().filter(|row| row.case.load.pacing == Pacing::Closed && row.case.replica == 0) {
-        let alike = |other: &Case| Case { load: row.case.load, ..other.clone() } == row.case;
+    for row in rows
+        .iter()
+        .filter(|row| row.case.load.pacing == Pacing::Closed && row.case.replica == 0)
+    {
+        let alike = |other: &Case| {
+            Case {
+                load: row.case.load,
+                ..other.clone()
+            } == row.case
+        };
         if found.iter().any(|scaling| alike(&scaling.case)) {
             continue;
         }
-        let mut group: Vec<&Row> =
-            rows.iter().filter(|other| alike(&other.case) && other.throughput.is_some()).collect();
+        let mut group: Vec<&Row> = rows
+            .iter()
+            .filter(|other| alike(&other.case) && other.throughput.is_some())
+            .collect();
         if group.len() < 2 {
             continue;
         }
@@ -113,7 +132,10 @@ pub(super) fn scaling(record: &Record, rows: &[Row]) -> Vec<Scaling> {
             .collect();
         found.push(Scaling {
             case: group[0].case.clone(),
-            levels: group.iter().filter_map(|r| Some((r.case.concurrency(), r.throughput?))).collect(),
+            levels: group
+                .iter()
+                .filter_map(|r| Some((r.case.concurrency(), r.throughput?)))
+                .collect(),
             law: fit_usl(&levels, record.plan.settings.seed),
             bounds: bounds(record, rows, group[0]),
         });
@@ -126,8 +148,18 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row) -> Option<Bounds> {
     if alone.case.stack != StackName::Gnupg || alone.case.concurrency() != 1 {
         return None;
     }
-    let agent_case = Case { stack: StackName::Agent, load: Load::single(), ..alone.case.clone() };
-    let agent = rows.iter().find(|row| row.case.same_but_replica(&agent_case))?.summary.as_ref()?.mean.value;
+    let agent_case = Case {
+        stack: StackName::Agent,
+        load: Load::single(),
+        ..alone.case.clone()
+    };
+    let agent = rows
+        .iter()
+        .find(|row| row.case.same_but_replica(&agent_case))?
+        .summary
+        .as_ref()?
+        .mean
+        .value;
     let (user, system) = alone.child_cpu?;
     Some(Bounds {
         alone: alone.summary.as_ref()?.mean.value,

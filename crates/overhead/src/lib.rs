@@ -1,0 +1,75 @@
+//! What keymark claims about itself, measured: one module a claim.
+
+pub mod analysis;
+pub mod raw;
+pub mod spawn;
+pub mod start;
+
+use std::time::Duration;
+
+/// One figure and the limit it has to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What was measured.
+    pub name: String,
+    /// The figure.
+    pub value: f64,
+    /// The limit.
+    pub limit: Limit,
+    /// Unit of both.
+    pub unit: &'static str,
+}
+
+/// On which side of the limit the figure has to lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// At most this.
+    AtMost(f64),
+    /// At least this.
+    AtLeast(f64),
+}
+
+impl Figure {
+    /// Whether the limit is kept.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        match self.limit {
+            Limit::AtMost(limit) => self.value <= limit,
+            Limit::AtLeast(limit) => self.value >= limit,
+        }
+    }
+}
+
+impl std::fmt::Display for Figure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (sign, limit) = match self.limit {
+            Limit::AtMost(limit) => ("≤", limit),
+            Limit::AtLeast(limit) => ("≥", limit),
+        };
+        let missed = if self.is_kept() { "" } else { "  MISSED" };
+        let Self {
+            name, value, unit, ..
+        } = self;
+        write!(f, "{name}: {value:.4}{unit}, {sign} {limit}{unit}{missed}")
+    }
+}
+
+/// The median; 0 of nothing.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+    }
+}
+
+/// Anything that keeps a measurement from being made.
+pub type Failure = Box<dyn std::error::Error>;
+
+/// Seconds as a number, for figures.
+#[must_use]
+pub fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}

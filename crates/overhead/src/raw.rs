@@ -1,0 +1,114 @@
+//! Throughput of the stack `raw` against a bare loop over the same libcrypto with the same key, as
+//! `openssl speed -elapsed` runs one.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use keymark_bench::case::Case;
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::error::Error;
+use keymark_bench::plan::{Plan, Settings};
+use keymark_bench::record::CaseRecord;
+use keymark_bench::runner::{Observer, Runner, Stacks};
+use keymark_bench::stop::StopRule;
+use keymark_bench::store::{KeyHandle, Stack};
+use keymark_stats::throughput;
+use keymark_stores::challenge::Challenge;
+use keymark_stores::raw::{Generated, KeySource, RawStack};
+use keymark_stores::test_key::TestKey;
+
+use crate::{Failure, Figure, Limit, median};
+
+const PAIRS: usize = 60;
+/// Time of each half of a pair.
+const HALF: Duration = Duration::from_millis(60);
+
+/// One key and one challenge for both sides.
+struct Same(Arc<TestKey>, Challenge);
+
+impl KeySource for Same {
+    fn exercise(&self, _: &Case) -> Result<(Arc<TestKey>, Challenge), Error> {
+        Ok((Arc::clone(&self.0), self.1.clone()))
+    }
+}
+
+struct Silent;
+impl Observer for Silent {}
+
+/// Median of the throughput ratios, keymark's over the bare loop's.
+///
+/// # Errors
+/// When OpenSSL fails.
+pub fn measure(case: &Case) -> Result<Figure, Failure> {
+    let (key, challenge) = Generated::new(0).exercise(case)?;
+    let stack = RawStack::new(Arc::new(Same(key, challenge)));
+    let mut bare = stack.prepare(case)?;
+    let clock = MonotonicClock::new();
+    let inputs = Arc::clone(&bare.inputs);
+    let mut output = vec![0; bare.output_capacity];
+    let mut bare_loop = |operations: u32| -> Result<f64, Failure> {
+        let handle: &mut dyn KeyHandle = bare.handles[0].as_mut();
+        handle.arm(&inputs[0])?;
+        let start = clock.now();
+        for _ in 0..operations {
+            handle.perform(&inputs[0], &mut output)?;
+        }
+        let elapsed = clock.now().since(start);
+        Ok(f64::from(operations) / elapsed.as_secs_f64())
+    };
+    let rate = bare_loop(50)?;
+    let operations = ((rate * HALF.as_secs_f64()) as u32).max(20);
+    let mut ratios = Vec::with_capacity(PAIRS);
+    for pair in 0..PAIRS {
+        let (own, bare) = if pair % 2 == 0 {
+            (keymark(case, &stack, operations)?, bare_loop(operations)?)
+        } else {
+            let bare = bare_loop(operations)?;
+            (keymark(case, &stack, operations)?, bare)
+        };
+        ratios.push(own / bare);
+    }
+    Ok(Figure {
+        name: format!(
+            "raw throughput over a bare loop, {} {}, median of {PAIRS} pairs",
+            case.algorithm, case.operation
+        ),
+        value: median(ratios),
+        limit: Limit::AtLeast(0.99),
+        unit: "",
+    })
+}
+
+/// Operations a second as a run of the case reports them.
+fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failure> {
+    let runs = NonZeroU32::new(operations).ok_or("no operations")?;
+    let settings = Settings {
+        stop: StopRule::Runs(runs),
+        time_limit: None,
+        ..Settings::default()
+    };
+    let plan = Plan {
+        cases: vec![case.clone()],
+        settings,
+    };
+    let clock = MonotonicClock::new();
+    let interrupt = AtomicBool::new(false);
+    let stacks: Stacks<'_> = [((case.device.clone(), case.stack), stack as &dyn Stack)].into();
+    let runner = Runner {
+        clock: &clock,
+        interrupt: &interrupt,
+    };
+    let measured = runner.run(&plan, &stacks, &mut Silent);
+    let record: &CaseRecord = measured.cases.first().ok_or("no case")?;
+    if let Some(reason) = record.failure() {
+        return Err(reason.into());
+    }
+    let windows: Vec<_> = record
+        .blocks
+        .iter()
+        .filter_map(keymark_bench::sample::Block::window)
+        .collect();
+    Ok(throughput(&windows, 0).ok_or("no window")?.value.0)
+}
