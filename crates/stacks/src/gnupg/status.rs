@@ -84,7 +84,7 @@ pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
                 ..ListedKey::default()
             }),
             ("fpr", Some(key)) if key.fingerprint.is_empty() => {
-                field(9).clone_into(&mut key.fingerprint)
+                field(9).clone_into(&mut key.fingerprint);
             }
             ("grp", Some(key)) if key.keygrip.is_empty() => field(9).clone_into(&mut key.keygrip),
             _ => {}
