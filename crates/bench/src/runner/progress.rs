@@ -12,8 +12,9 @@ use crate::stop::{Precision, StopRule, Stopped};
 
 use super::block::Budget;
 
-/// Fewer blocks than this say nothing about the spread between blocks.
-const LEAST_BLOCKS: usize = 10;
+/// Fewer blocks than this say too little about the spread between blocks: a rule that stops on them
+/// stops where the spread looks small by chance (`make calibration` shows it).
+const LEAST_BLOCKS: usize = 20;
 /// A case's time is divided into at least this many blocks.
 const WANTED_BLOCKS: u32 = 24;
 /// A block without a plan's time limit lasts this long.
