@@ -101,12 +101,12 @@ impl CaseRecord {
         self.blocks.iter().flat_map(|block| &block.samples)
     }
 
-    /// Operations that failed or whose result was refused.
+    /// Operations that failed or whose result was refused. One that ended the case without being a
+    /// sample (while the case was made ready, or leading a block in) counts too.
     #[must_use]
     pub fn failed(&self) -> usize {
-        self.samples()
-            .filter(|sample| sample.outcome != Outcome::Done)
-            .count()
+        let samples = self.samples().filter(|sample| sample.outcome != Outcome::Done).count();
+        samples.max(usize::from(self.failure().is_some()))
     }
 
     /// Why the case failed, if it did.

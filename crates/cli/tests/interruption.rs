@@ -21,7 +21,10 @@ struct Place {
 impl Place {
     fn new() -> Self {
         // Short, because sockets live below it.
-        let directory = tempfile::Builder::new().prefix("km").tempdir_in("/tmp").unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("km")
+            .tempdir_in("/tmp")
+            .unwrap();
         std::fs::create_dir(directory.path().join("t")).unwrap();
         Self { directory }
     }
@@ -35,7 +38,10 @@ impl Place {
         command
             .args(arguments)
             .env("TMPDIR", self.temporary())
-            .env("KEYMARK_ARCHIVE", self.directory.path().join("runs.sqlite3"))
+            .env(
+                "KEYMARK_ARCHIVE",
+                self.directory.path().join("runs.sqlite3"),
+            )
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
@@ -47,22 +53,43 @@ impl Place {
 
     /// A run that would take a minute, once it has saved samples.
     fn measuring(&self) -> Child {
-        let arguments =
-            ["bench", "--algorithm", "ed25519", "--stack", "agent,gnupg", "--precision", "0.001%", "--max-time", "60s"];
+        let arguments = [
+            "bench",
+            "--algorithm",
+            "ed25519",
+            "--stack",
+            "agent,gnupg",
+            "--precision",
+            "0.001%",
+            "--max-time",
+            "60s",
+        ];
         let child = self.keymark(&arguments).spawn().unwrap();
-        until("samples are saved", || self.run()["samples"].as_u64().is_some_and(|samples| samples > 0));
+        until("samples are saved", || {
+            self.run()["samples"]
+                .as_u64()
+                .is_some_and(|samples| samples > 0)
+        });
         child
     }
 
     /// The only run, as `keymark runs` lists it.
     fn run(&self) -> serde_json::Value {
         let listed = self.output(&["runs", "--json"]).stdout;
-        let line = String::from_utf8(listed).unwrap().lines().next().unwrap_or("{}").to_owned();
+        let line = String::from_utf8(listed)
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap_or("{}")
+            .to_owned();
         serde_json::from_str(&line).unwrap()
     }
 
     fn leftovers(&self) -> Vec<PathBuf> {
-        std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect()
+        std::fs::read_dir(self.temporary())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
     }
 }
 
@@ -103,12 +130,21 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
-    assert!(shown.contains("ended early, by Ctrl-C") && shown.contains("ed25519"), "{shown}");
-    assert!(text(&output.stderr).contains("saved as"), "{}", text(&output.stderr));
+    assert!(
+        shown.contains("ended early, by Ctrl-C") && shown.contains("ed25519"),
+        "{shown}"
+    );
+    assert!(
+        text(&output.stderr).contains("saved as"),
+        "{}",
+        text(&output.stderr)
+    );
     assert_eq!(place.run()["state"], "interrupted");
     assert!(place.run()["samples"].as_u64().unwrap() > 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
-    until("agents are gone", || processes_naming(&place.temporary()) == 0);
+    until("agents are gone", || {
+        processes_naming(&place.temporary()) == 0
+    });
 }
 
 #[test]
@@ -119,15 +155,32 @@ fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_u
     signal(&child, Signal::SIGKILL);
     child.wait().unwrap();
     // The agent's tie to keymark: it ends without anybody's help.
-    until("agents are gone", || processes_naming(&place.temporary()) == 0);
+    until("agents are gone", || {
+        processes_naming(&place.temporary()) == 0
+    });
     let run = place.run();
     assert_eq!(run["state"], "unfinished");
-    assert!(run["samples"].as_u64().unwrap() >= before, "nothing that was saved is lost");
+    assert!(
+        run["samples"].as_u64().unwrap() >= before,
+        "nothing that was saved is lost"
+    );
     let shown = place.output(&["show", "last"]);
-    assert!(text(&shown.stdout).contains("keymark was killed"), "{}", text(&shown.stdout));
+    assert!(
+        text(&shown.stdout).contains("keymark was killed"),
+        "{}",
+        text(&shown.stdout)
+    );
 
     assert_eq!(place.leftovers().len(), 1, "the directory is still there");
-    let next = place.output(&["bench", "--algorithm", "ed25519", "--stack", "raw", "--runs", "1"]);
+    let next = place.output(&[
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "1",
+    ]);
     assert!(next.status.success(), "{}", text(&next.stderr));
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
@@ -139,5 +192,7 @@ fn a_second_ctrl_c_ends_at_once_and_agents_still_go() {
     signal(&child, Signal::SIGINT);
     signal(&child, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    until("agents are gone", || processes_naming(&place.temporary()) == 0);
+    until("agents are gone", || {
+        processes_naming(&place.temporary()) == 0
+    });
 }

@@ -191,6 +191,8 @@ impl Run<'_> {
                 .and_then(|ready| self.warm_up(id, case, ready))
             {
                 Ok(case) => active.push(case),
+                // What Ctrl-C broke off has not failed.
+                Err(_) if self.runner.interrupted() => self.finish(id, Stopped::Interrupted, None),
                 Err(reason) => self.finish(id, Stopped::Failed, Some(reason)),
             }
         }
