@@ -105,7 +105,10 @@ impl CaseRecord {
     /// sample (while the case was made ready, or leading a block in) counts too.
     #[must_use]
     pub fn failed(&self) -> usize {
-        let samples = self.samples().filter(|sample| sample.outcome != Outcome::Done).count();
+        let samples = self
+            .samples()
+            .filter(|sample| sample.outcome != Outcome::Done)
+            .count();
         samples.max(usize::from(self.failure().is_some()))
     }
 

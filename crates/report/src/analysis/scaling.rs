@@ -168,3 +168,38 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row) -> Option<Bounds> {
         cores: record.environment.cores,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(agent: f64) -> Bounds {
+        Bounds {
+            alone: Seconds(0.008),
+            agent: Seconds(agent),
+            processor: Seconds(0.0075),
+            cores: 2,
+        }
+    }
+
+    #[test]
+    fn the_agent_bounds_only_its_part() {
+        // The puzzle: 1.6 of 8 ms at the agent would let five gpg run at once; two cores 2.1.
+        assert!((bounds(0.0016).by_agent() - 5.0).abs() < 1e-9);
+        assert!((bounds(0.0016).by_cores() - 2.0 * 8.0 / 7.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_lower_bound_is_the_limit() {
+        let scaling = |agent| Scaling {
+            case: crate::testing::record("20260101-000000-0001").cases[0]
+                .case
+                .clone(),
+            levels: Vec::new(),
+            law: Err(UslError::TooFewLevels(2)),
+            bounds: Some(bounds(agent)),
+        };
+        assert_eq!(scaling(0.0016).limit(), Some(Limit::Cores));
+        assert_eq!(scaling(0.006).limit(), Some(Limit::Agent));
+    }
+}
