@@ -1,0 +1,393 @@
+//! Runs of the real binary: what is printed, saved, exported, refused.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A place with an archive of its own.
+struct Place {
+    directory: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
+        command
+            .args(arguments)
+            .env("KEYMARK_ARCHIVE", self.path("runs.sqlite3"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs it to success.
+    fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            text(&output.stderr)
+        );
+        text(&output.stdout)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn objects(lines: &str) -> Vec<Value> {
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A short run of the library alone.
+const SHORT: [&str; 9] = [
+    "bench",
+    "--algorithm",
+    "ed25519,rsa2048",
+    "--stack",
+    "raw",
+    "--runs",
+    "50",
+    "--seed",
+    "1",
+];
+
+#[test]
+fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
+    let place = Place::new();
+    let shown = place.stdout(&SHORT);
+    assert!(
+        shown.contains("ed25519") && shown.contains("rsa2048"),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains('\u{1b}'),
+        "no escape codes where there is no terminal"
+    );
+    let runs = objects(&place.stdout(&["runs", "--json"]));
+    assert_eq!(
+        (runs.len(), &runs[0]["state"], &runs[0]["samples"]),
+        (1, &"finished".into(), &150.into())
+    );
+    assert_eq!(
+        place.stdout(&["show", "last"]),
+        shown,
+        "shown again, the same"
+    );
+}
+
+#[test]
+fn json_is_one_object_a_case_with_every_field() {
+    let place = Place::new();
+    let cases = objects(&place.stdout(&[&SHORT[..], &["--json"]].concat()));
+    assert_eq!(cases.len(), 3);
+    let fields = [
+        "device",
+        "store",
+        "algorithm",
+        "operation",
+        "stack",
+        "concurrency",
+        "provenance",
+        "n",
+        "mean_s",
+        "ci_low_s",
+        "ci_high_s",
+        "median_s",
+        "p99_s",
+        "ops_per_s",
+        "ratio",
+        "failed",
+    ];
+    for case in &cases {
+        for field in fields {
+            assert!(!case[field].is_null(), "{field} of {case}");
+        }
+        assert_eq!(
+            (&case["n"], &case["failed"], &case["provenance"]),
+            (&50.into(), &0.into(), &"measured".into())
+        );
+        assert!(case["ci_low_s"].as_f64() <= case["mean_s"].as_f64());
+    }
+}
+
+#[test]
+fn an_export_fits_its_schema_and_comes_back_whole() {
+    let (here, there) = (Place::new(), Place::new());
+    here.stdout(&SHORT);
+    let exported = here.stdout(&["export", "last", "--format", "json"]);
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let record: Value = serde_json::from_str(&exported).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&record)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+
+    let file = there.path("run.json");
+    std::fs::write(&file, &exported).unwrap();
+    there.stdout(&["import", file.to_str().unwrap()]);
+    assert_eq!(
+        there.stdout(&["export", "last", "--format", "json"]),
+        exported
+    );
+
+    std::fs::write(&file, &exported[..exported.len() / 2]).unwrap();
+    let cut = there.run(&["import", file.to_str().unwrap()]);
+    assert_eq!(cut.status.code(), Some(1));
+    assert_eq!(
+        text(&cut.stderr).lines().count(),
+        1,
+        "{}",
+        text(&cut.stderr)
+    );
+    assert_eq!(
+        objects(&there.stdout(&["runs", "--json"])).len(),
+        1,
+        "nothing lost"
+    );
+}
+
+/// The record with every latency of rsa2048 multiplied.
+fn slowed(record: &str, factor: u64) -> String {
+    let mut record: Value = serde_json::from_str(record).unwrap();
+    record["id"] = "slower".into();
+    for case in record["cases"].as_array_mut().unwrap() {
+        if case["case"]["algorithm"] != "rsa2048" {
+            continue;
+        }
+        for block in case["blocks"].as_array_mut().unwrap() {
+            for sample in block["samples"].as_array_mut().unwrap() {
+                let (start, end) = (sample[2].as_u64().unwrap(), sample[3].as_u64().unwrap());
+                sample[3] = (start + (end - start) * factor).into();
+            }
+        }
+    }
+    record.to_string()
+}
+
+#[test]
+fn compare_fails_above_a_limit_only_when_something_is_slower() {
+    let place = Place::new();
+    place.stdout(&SHORT);
+    let id = objects(&place.stdout(&["runs", "--json"]))[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let same = place.run(&["compare", &id, &id, "--fail-above", "5%"]);
+    assert_eq!(same.status.code(), Some(0), "{}", text(&same.stderr));
+
+    let file = place.path("slower.json");
+    std::fs::write(
+        &file,
+        slowed(&place.stdout(&["export", &id, "--format", "json"]), 3),
+    )
+    .unwrap();
+    place.stdout(&["import", file.to_str().unwrap()]);
+    let slower = place.run(&["compare", &id, "slower", "--fail-above", "5%"]);
+    assert_eq!(slower.status.code(), Some(1));
+    let said = text(&slower.stderr);
+    assert!(
+        said.contains("rsa2048") && !said.contains("ed25519"),
+        "{said}"
+    );
+    assert_eq!(
+        place
+            .run(&["compare", "slower", &id, "--fail-above", "5%"])
+            .status
+            .code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
+    let place = Place::new();
+    let file = place.path("a-file");
+    std::fs::write(
+        &file,
+        "not an archive, but long enough to be read as the header of one",
+    )
+    .unwrap();
+    let below_a_file = file.join("runs.sqlite3");
+    for archive in [&file, &below_a_file] {
+        let output = place.run(&[&SHORT[..], &["--archive", archive.to_str().unwrap()]].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", archive.display());
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("the run is not saved") && said.contains("a-file"),
+            "{said}"
+        );
+        assert!(
+            text(&output.stdout).contains("ed25519"),
+            "the table is there"
+        );
+    }
+}
+
+#[test]
+fn a_locked_archive_is_said_and_the_table_still_printed() {
+    let place = Place::new();
+    place.stdout(&SHORT);
+    let other = rusqlite::Connection::open(place.path("runs.sqlite3")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let output = place.run(&SHORT);
+    drop(other);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("the run is not saved"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(text(&output.stdout).contains("ed25519"));
+}
+
+#[test]
+fn a_full_disk_ends_the_saving_and_not_the_run() {
+    let place = Place::new();
+    // A file of this process may not grow beyond 64 blocks of 512 bytes; the signal is ignored, so
+    // that writing fails as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_keymark")])
+        .args([
+            "bench",
+            "--algorithm",
+            "ed25519,rsa2048",
+            "--stack",
+            "raw",
+            "--runs",
+            "5000",
+        ])
+        .env("KEYMARK_ARCHIVE", place.path("runs.sqlite3"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("the run is not saved"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(
+        text(&output.stdout).contains("rsa2048"),
+        "the table is there"
+    );
+}
+
+#[test]
+fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
+    let place = Place::new();
+    let without = |arguments: &[&str]| {
+        place
+            .command(arguments)
+            .env("PATH", "/nonexistent")
+            .output()
+            .unwrap()
+    };
+    let refused = without(&[
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "gnupg",
+        "--runs",
+        "1",
+    ]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(
+        text(&refused.stderr).contains("apt-get install"),
+        "{}",
+        text(&refused.stderr)
+    );
+
+    let raw = without(&["bench", "--algorithm", "ed25519", "--runs", "5"]);
+    assert_eq!(raw.status.code(), Some(0), "{}", text(&raw.stderr));
+    assert!(
+        text(&raw.stderr).contains("stack gnupg is left out"),
+        "{}",
+        text(&raw.stderr)
+    );
+    assert!(text(&raw.stdout).contains("ed25519"));
+}
+
+#[test]
+fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
+    let place = Place::new();
+    let long = place.path(&"x".repeat(90));
+    std::fs::create_dir(&long).unwrap();
+    let arguments = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "gnupg",
+        "--runs",
+        "1",
+    ];
+    let output = place
+        .command(&arguments)
+        .env("TMPDIR", &long)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("107") && said.contains("TMPDIR"), "{said}");
+    assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0);
+}
+
+#[test]
+fn gnupg_is_measured_end_to_end_with_all_three_layers() {
+    let place = Place::new();
+    let arguments = [
+        "bench",
+        "--algorithm",
+        "cv25519,ed25519",
+        "--concurrency",
+        "1,2,3",
+        "--runs",
+        "12",
+    ];
+    let shown = place.stdout(&arguments);
+    assert!(
+        shown.contains("where the time goes") && shown.contains("in parallel"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("a thread of 50 messages opens in"),
+        "{shown}"
+    );
+    let rows = objects(&place.stdout(&["show", "last", "--json"]));
+    assert_eq!(rows.len(), 18);
+    let processes: Vec<&Value> = rows.iter().filter(|row| row["stack"] == "gnupg").collect();
+    assert!(
+        processes.iter().all(|row| row["user_s"].is_number()),
+        "the child's own time is there"
+    );
+    assert!(
+        place
+            .stdout(&["export", "last", "--format", "markdown"])
+            .starts_with("| algorithm")
+    );
+}
