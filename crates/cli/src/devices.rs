@@ -38,13 +38,10 @@ impl Inventory {
     pub(crate) fn look(wanted: impl Fn(StackName) -> bool) -> Result<Self, Error> {
         let store = SoftwareStore::default();
         let mut identity = store.identity()?;
-        let mut ways = Vec::new();
-        if wanted(StackName::Raw) {
-            ways.push(Way {
-                stack: StackName::Raw,
-                found: store.capabilities(),
-            });
-        }
+        let mut ways = vec![Way {
+            stack: StackName::Raw,
+            found: store.capabilities(),
+        }];
         let mut gnupg = None;
         if wanted(StackName::Agent) || wanted(StackName::Gnupg) {
             let found = Gnupg::find(None);
