@@ -128,6 +128,35 @@ pub trait Verifier: Send + Sync {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
 }
 
+/// Checks results one by one, on all processors if they are many: a signature can take longer to
+/// verify than to make. Verdicts come in the order of the results.
+pub fn verify_each<'r>(
+    results: &[Verifiable<'r>],
+    check: impl Fn(&Verifiable<'r>) -> Result<(), String> + Sync,
+) -> Vec<Result<(), String>> {
+    /// Fewer are not worth a thread.
+    const FEW: usize = 16;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let part = results.len().div_ceil(processors).max(FEW);
+    std::thread::scope(|scope| {
+        let check = &check;
+        let mut parts = results.chunks(part);
+        let own = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(check).collect::<Vec<_>>()))
+            .collect();
+        let mut verdicts: Vec<_> = own.iter().map(check).collect();
+        for other in others {
+            verdicts.extend(
+                other
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            );
+        }
+        verdicts
+    })
+}
+
 /// A case made ready: keys exist, agents run, inputs are prepared.
 pub struct Workload {
     /// One handle a worker.

@@ -103,8 +103,9 @@ pub struct JsonArguments {
 }
 
 const BENCH_HELP: &str = "\
-Without any selection, the default plan: every algorithm of the installed GnuPG through raw, agent
-and gnupg, alone and four at once, the longest keys also ten at once, and post-quantum keys raw.
+Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent and
+gnupg, alone and four at once, the longest keys also ten at once, and post-quantum keys raw. Left out
+are RSA and DSA below 2048 and 3072 bits and Elgamal above 2048, which '--algorithm all' measures too.
 
 Examples:
   keymark bench
@@ -199,7 +200,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub max_time: Option<Duration>,
 
-    /// Measuring time of the whole plan [default: 90s without --runs and --max-time]
+    /// Measuring time of the whole plan [default: 100s without --runs and --max-time]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub total_time: Option<Duration>,
 

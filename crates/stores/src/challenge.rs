@@ -5,7 +5,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Input, Verifiable, Verifier};
+use keymark_bench::store::{Input, Verifiable, Verifier, verify_each};
 use openssl::derive::Deriver;
 use openssl::error::ErrorStack;
 use openssl::hash::{MessageDigest, hash};
@@ -204,7 +204,7 @@ impl Verifier for Signatures {
             Ok(false) => Err("the signature does not verify".to_owned()),
             Err(error) => Err(format!("the signature cannot be verified: {error}")),
         };
-        results.iter().map(check).collect()
+        verify_each(results, check)
     }
 }
 

@@ -15,8 +15,9 @@ use super::block::Budget;
 /// Fewer blocks than this say too little about the spread between blocks: a rule that stops on them
 /// stops where the spread looks small by chance (`make calibration` shows it).
 const LEAST_BLOCKS: usize = 20;
-/// A case's time is divided into at least this many blocks.
-const WANTED_BLOCKS: u32 = 24;
+/// A block is this part of its case's share of the plan's time: short, because lead-ins, checks and
+/// the longer blocks of slow operations take most of that, and at least a dozen rounds are wanted.
+const PARTS: u32 = 72;
 /// A block without a plan's time limit lasts this long.
 const USUAL_BLOCK: Duration = Duration::from_millis(20);
 /// Blocks of operations shorter than this hold several of them, led in by one that is not counted,
@@ -60,7 +61,7 @@ impl Progress {
     /// Length of the next block, given this case's part of the plan's time.
     pub(super) fn budget(&self, part: Option<Duration>) -> Budget {
         let usual = part.map_or(USUAL_BLOCK, |part| {
-            (part / WANTED_BLOCKS).clamp(Duration::from_millis(5), Duration::from_millis(50))
+            (part / PARTS).clamp(Duration::from_millis(5), Duration::from_millis(50))
         });
         let short = self.operation <= SHORT_OPERATION;
         let time = match self.pacing {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
 use keymark_bench::case::{DeviceName, Pacing, Protection, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
@@ -12,7 +12,7 @@ use keymark_bench::stop::{Precision, StopRule};
 use crate::args::{AlgorithmArgument, BenchArguments};
 
 /// Measuring time of a plan that does not say how long.
-const TOTAL_TIME: Duration = Duration::from_secs(90);
+const TOTAL_TIME: Duration = Duration::from_secs(100);
 
 /// How the plan is measured.
 pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
@@ -86,7 +86,7 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
             .map(|capability| capability.algorithm)
     };
     let mut gnupg: Vec<Algorithm> = offered(StackName::Gnupg)
-        .filter(|algorithm| quick_to_make(*algorithm))
+        .filter(|algorithm| by_default(*algorithm))
         .collect();
     gnupg.dedup();
     let workers = |numbers: &[u32]| {
@@ -106,7 +106,7 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     }];
     if gnupg.is_empty() {
         // Without GnuPG there is still the library.
-        let classical = offered(StackName::Raw).filter(|algorithm| quick_to_make(*algorithm));
+        let classical = offered(StackName::Raw).filter(|algorithm| by_default(*algorithm));
         selections.push(Selection {
             algorithms: AlgorithmChoice::Listed(
                 classical.filter(|a| !is_post_quantum(*a)).collect(),
@@ -149,17 +149,18 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     selections
 }
 
-/// gpg takes up to a minute to find an Elgamal group of 3072 bits or more.
-fn quick_to_make(algorithm: Algorithm) -> bool {
+/// Left out: Elgamal groups of 3072 bits and more, which gpg takes up to a minute to find, and
+/// lengths that nobody should make keys of any more.
+fn by_default(algorithm: Algorithm) -> bool {
     !matches!(
         algorithm.family(),
-        Family::Elgamal(3072..) | Family::Dsa(1024)
+        Family::Elgamal(3072..) | Family::Rsa(..2048) | Family::Dsa(..3072)
     )
 }
 
 const fn is_post_quantum(algorithm: Algorithm) -> bool {
     matches!(
         algorithm.family(),
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, _)
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, SlhVariant::Fast)
     )
 }

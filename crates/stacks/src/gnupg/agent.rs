@@ -6,7 +6,9 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use keymark_bench::store::{
+    Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
+};
 use keymark_stores::challenge::{Challenge, PublicKey};
 use keymark_stores::test_key::TestKey;
 use openssl::bn::BigNum;
@@ -73,7 +75,7 @@ impl AgentStack {
             bytes: data_lines(&question(session)),
         });
         let inputs = inputs.collect();
-        let expected = session_keys.into_iter().map(|(_, secret)| secret).collect();
+        let expected = session_keys.iter().map(|(_, secret)| secret.clone()).collect();
         Ok((
             inputs,
             Arc::new(Secrets {
@@ -207,7 +209,7 @@ impl Verifier for Signatures {
                 Err(error) => Err(format!("the signature cannot be verified: {error}")),
             }
         };
-        results.iter().map(check).collect()
+        verify_each(results, check)
     }
 }
 

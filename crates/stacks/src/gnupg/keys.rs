@@ -71,7 +71,11 @@ pub struct GnupgKeys {
     dir: PrivateDir,
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
+    session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
 }
+
+/// Encrypted session keys with what has to come out of each.
+pub type SessionKeys = Vec<(EncryptedSessionKey, Vec<u8>)>;
 
 impl std::fmt::Debug for GnupgKeys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -94,6 +98,7 @@ impl GnupgKeys {
             dir,
             passphrase,
             homes: Mutex::default(),
+            session_keys: Mutex::default(),
         })
     }
 
@@ -199,46 +204,27 @@ impl GnupgKeys {
 
     /// Encrypted session keys of the home's messages, with what has to come out of each: the frame
     /// for RSA and Elgamal, the shared secret for ECDH. OpenSSL's result is accepted as the right
-    /// one only if it opens the session key that gpg reports.
+    /// one only if it opens the session key that gpg reports. Asked of gpg once for all layers.
     ///
     /// # Errors
     /// When gpg refuses, or the two libraries disagree.
-    pub fn session_keys(
-        &self,
-        case: &Case,
-        key: &TestKey,
-    ) -> Result<Vec<(EncryptedSessionKey, Vec<u8>)>, Error> {
+    pub fn session_keys(&self, case: &Case, key: &TestKey) -> Result<Arc<SessionKeys>, Error> {
+        let named = (case.algorithm, case.input_bytes);
+        let mut known = self
+            .session_keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(session_keys) = known.get(&named) {
+            return Ok(Arc::clone(session_keys));
+        }
         let home = self.home(case.algorithm, Protection::None)?;
         let messages = self.messages(&home, Operation::Decrypt, case.input_bytes)?;
-        let wrong = |reason: &str| Error::call("reading an encrypted message", reason, "");
-        messages
+        let asked = messages
             .iter()
-            .map(|message| {
-                let bytes = fs::read(&message.file).map_err(|error| wrong(&error.to_string()))?;
-                let session = openpgp::encrypted_session_key(&bytes).ok_or_else(|| {
-                    wrong("it does not begin with an encrypted session key of version 3")
-                })?;
-                let frame = reported_session_key(&home.home, message)?;
-                let secret = match &session {
-                    EncryptedSessionKey::Rsa(_) | EncryptedSessionKey::Elgamal(..) => frame,
-                    EncryptedSessionKey::Ecdh { ephemeral, wrapped } => {
-                        let secret = key.shared_secret(peer(case.algorithm, ephemeral))?;
-                        let subkey = home.key(Operation::Decrypt)?;
-                        let fingerprint = octets(&subkey.fingerprint).unwrap_or_default();
-                        let (exported, _) = home.home.run("gpg --export", &["--export"])?;
-                        let parameters = openpgp::ecdh_parameters(&exported, &fingerprint)
-                            .ok_or_else(|| wrong("the public key has no ECDH parameters"))?;
-                        if parameters.open(&secret, wrapped).as_deref() != Some(frame.as_slice()) {
-                            return Err(wrong(
-                                "OpenSSL's shared secret does not open the session key",
-                            ));
-                        }
-                        secret
-                    }
-                };
-                Ok((session, secret))
-            })
-            .collect()
+            .map(|message| session_key(&home, case.algorithm, key, message));
+        let session_keys = Arc::new(asked.collect::<Result<SessionKeys, Error>>()?);
+        known.insert(named, Arc::clone(&session_keys));
+        Ok(session_keys)
     }
 
     /// The private key of an unprotected home, as OpenSSL takes it.
@@ -266,25 +252,25 @@ impl KeySource for GnupgKeys {
     fn exercise(&self, case: &Case) -> Result<(Arc<TestKey>, Challenge), Error> {
         let key = self.test_key(case.algorithm, case.operation)?;
         let challenge = if case.operation == Operation::Decrypt {
-            let pairs = self
-                .session_keys(case, &key)?
-                .into_iter()
+            let session_keys = self.session_keys(case, &key)?;
+            let pairs = session_keys
+                .iter()
                 .map(|(session, secret)| {
                     let input = match session {
-                        EncryptedSessionKey::Rsa(ciphertext) => key.padded(&ciphertext),
+                        EncryptedSessionKey::Rsa(ciphertext) => key.padded(ciphertext),
                         EncryptedSessionKey::Elgamal(a, b) => {
-                            [key.padded(&a), key.padded(&b)].concat()
+                            [key.padded(a), key.padded(b)].concat()
                         }
                         EncryptedSessionKey::Ecdh { ephemeral, .. } => {
-                            peer(case.algorithm, &ephemeral).to_vec()
+                            peer(case.algorithm, ephemeral).to_vec()
                         }
                     };
                     // OpenSSL hands out Elgamal's number: the frame behind its padding.
                     let expected = match case.algorithm.family() {
                         Family::Elgamal(_) => {
-                            padded_frame(key.answer(case.operation, &input)?, &secret)?
+                            padded_frame(key.answer(case.operation, &input)?, secret)?
                         }
-                        _ => secret,
+                        _ => secret.clone(),
                     };
                     Ok((input, expected))
                 });
@@ -324,6 +310,34 @@ pub(super) fn peer(algorithm: Algorithm, point: &[u8]) -> &[u8] {
         (Family::Cv25519, [0x40, rest @ ..]) if rest.len() == 32 => rest,
         _ => point,
     }
+}
+
+/// The encrypted session key of one message, and what has to come out of it.
+fn session_key(
+    home: &KeyHome,
+    algorithm: Algorithm,
+    key: &TestKey,
+    message: &Message,
+) -> Result<(EncryptedSessionKey, Vec<u8>), Error> {
+    let wrong = |reason: &str| Error::call("reading an encrypted message", reason, "");
+    let bytes = fs::read(&message.file).map_err(|error| wrong(&error.to_string()))?;
+    let session = openpgp::encrypted_session_key(&bytes)
+        .ok_or_else(|| wrong("it does not begin with an encrypted session key of version 3"))?;
+    let frame = reported_session_key(&home.home, message)?;
+    let EncryptedSessionKey::Ecdh { ephemeral, wrapped } = &session else {
+        return Ok((session, frame));
+    };
+    let secret = key.shared_secret(peer(algorithm, ephemeral))?;
+    let fingerprint = octets(&home.key(Operation::Decrypt)?.fingerprint).unwrap_or_default();
+    let (exported, _) = home.home.run("gpg --export", &["--export"])?;
+    let parameters = openpgp::ecdh_parameters(&exported, &fingerprint)
+        .ok_or_else(|| wrong("the public key has no ECDH parameters"))?;
+    if parameters.open(&secret, wrapped).as_deref() != Some(frame.as_slice()) {
+        return Err(wrong(
+            "OpenSSL's shared secret does not open the session key",
+        ));
+    }
+    Ok((session, secret))
 }
 
 /// What `gpg --show-session-key` reports, as a frame.
