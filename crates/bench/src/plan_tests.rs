@@ -4,15 +4,7 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
     let capabilities = algorithms
         .iter()
         .map(|name| name.parse::<Algorithm>().unwrap())
-        .flat_map(|algorithm| {
-            algorithm
-                .operations()
-                .iter()
-                .map(move |&operation| Capability {
-                    algorithm,
-                    operation,
-                })
-        })
+        .flat_map(Capability::of)
         .collect();
     let protections = match stack {
         StackName::Raw => vec![Protection::None],

@@ -38,6 +38,16 @@ pub struct Capability {
     pub operation: Operation,
 }
 
+impl Capability {
+    /// Everything that can be asked of an algorithm's key.
+    pub fn of(algorithm: Algorithm) -> impl Iterator<Item = Self> {
+        algorithm.operations().iter().map(move |&operation| Self {
+            algorithm,
+            operation,
+        })
+    }
+}
+
 /// Names a key within a key store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyRef {

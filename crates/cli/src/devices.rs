@@ -129,17 +129,7 @@ fn offered(gnupg: &Gnupg, stack: StackName) -> Vec<Capability> {
         stack == StackName::Gnupg || !matches!(algorithm.family(), Family::KyberComposite(_))
     };
     let algorithms = gnupg.algorithms.iter().copied().filter(spoken);
-    algorithms
-        .flat_map(|algorithm| {
-            algorithm
-                .operations()
-                .iter()
-                .map(move |&operation| Capability {
-                    algorithm,
-                    operation,
-                })
-        })
-        .collect()
+    algorithms.flat_map(Capability::of).collect()
 }
 
 /// Stacks in use; dropping them ends their programs.

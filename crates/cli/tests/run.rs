@@ -391,3 +391,53 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
             .starts_with("| algorithm")
     );
 }
+
+#[test]
+fn completions_and_man_pages_come_from_the_definition() {
+    let place = Place::new();
+    for (shell, mark) in [
+        ("bash", "_keymark"),
+        ("zsh", "#compdef keymark"),
+        ("fish", "complete -c keymark"),
+    ] {
+        assert!(
+            place.stdout(&["completions", shell]).contains(mark),
+            "{shell}"
+        );
+    }
+    assert!(place.stdout(&["man"]).contains(".TH keymark 1"));
+    let pages = place.path("man");
+    place.stdout(&["man", "--directory", pages.to_str().unwrap()]);
+    let bench = std::fs::read_to_string(pages.join("keymark-bench.1")).unwrap();
+    assert!(bench.contains("precision"), "the options are there");
+}
+
+#[test]
+fn devices_lists_every_stack_with_what_it_offers() {
+    let ways = objects(&Place::new().stdout(&["devices", "--json"]));
+    let stacks: Vec<&str> = ways
+        .iter()
+        .map(|way| way["stack"].as_str().unwrap())
+        .collect();
+    assert_eq!(stacks, ["raw", "agent", "gnupg"]);
+    for way in &ways {
+        assert_eq!(way["usable"], true, "{way}");
+        assert!(
+            way["offers"]["sign"]
+                .as_array()
+                .unwrap()
+                .contains(&"ed25519".into()),
+            "{way}"
+        );
+    }
+    let without = Place::new()
+        .command(&["devices"])
+        .env("PATH", "/nonexistent")
+        .output()
+        .unwrap();
+    assert!(
+        text(&without.stdout).contains("apt-get install"),
+        "{}",
+        text(&without.stdout)
+    );
+}

@@ -59,15 +59,7 @@ impl KeyStore for SoftwareStore {
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let offered = Algorithm::all()
             .filter(|algorithm| !matches!(algorithm.family(), Family::KyberComposite(_)))
-            .flat_map(|algorithm| {
-                algorithm
-                    .operations()
-                    .iter()
-                    .map(move |&operation| Capability {
-                        algorithm,
-                        operation,
-                    })
-            });
+            .flat_map(Capability::of);
         Ok(offered.collect())
     }
 

@@ -75,7 +75,10 @@ impl AgentStack {
             bytes: data_lines(&question(session)),
         });
         let inputs = inputs.collect();
-        let expected = session_keys.iter().map(|(_, secret)| secret.clone()).collect();
+        let expected = session_keys
+            .iter()
+            .map(|(_, secret)| secret.clone())
+            .collect();
         Ok((
             inputs,
             Arc::new(Secrets {

@@ -253,27 +253,23 @@ impl KeySource for GnupgKeys {
         let key = self.test_key(case.algorithm, case.operation)?;
         let challenge = if case.operation == Operation::Decrypt {
             let session_keys = self.session_keys(case, &key)?;
-            let pairs = session_keys
-                .iter()
-                .map(|(session, secret)| {
-                    let input = match session {
-                        EncryptedSessionKey::Rsa(ciphertext) => key.padded(ciphertext),
-                        EncryptedSessionKey::Elgamal(a, b) => {
-                            [key.padded(a), key.padded(b)].concat()
-                        }
-                        EncryptedSessionKey::Ecdh { ephemeral, .. } => {
-                            peer(case.algorithm, ephemeral).to_vec()
-                        }
-                    };
-                    // OpenSSL hands out Elgamal's number: the frame behind its padding.
-                    let expected = match case.algorithm.family() {
-                        Family::Elgamal(_) => {
-                            padded_frame(key.answer(case.operation, &input)?, secret)?
-                        }
-                        _ => secret.clone(),
-                    };
-                    Ok((input, expected))
-                });
+            let pairs = session_keys.iter().map(|(session, secret)| {
+                let input = match session {
+                    EncryptedSessionKey::Rsa(ciphertext) => key.padded(ciphertext),
+                    EncryptedSessionKey::Elgamal(a, b) => [key.padded(a), key.padded(b)].concat(),
+                    EncryptedSessionKey::Ecdh { ephemeral, .. } => {
+                        peer(case.algorithm, ephemeral).to_vec()
+                    }
+                };
+                // OpenSSL hands out Elgamal's number: the frame behind its padding.
+                let expected = match case.algorithm.family() {
+                    Family::Elgamal(_) => {
+                        padded_frame(key.answer(case.operation, &input)?, secret)?
+                    }
+                    _ => secret.clone(),
+                };
+                Ok((input, expected))
+            });
             Challenge::known(pairs.collect::<Result<_, Error>>()?)
         } else {
             Challenge::new(&key, case.operation, case.input_bytes, 0)?
