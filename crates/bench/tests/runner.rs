@@ -252,7 +252,7 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
         (1, Outcome::Failed)
     );
     assert!(
-        failed.latencies().len() > 0,
+        !failed.latencies().is_empty(),
         "what was measured before is kept"
     );
     assert_eq!(wrong.failure(), Some("scripted wrong result"));
