@@ -16,7 +16,7 @@ use crate::special::t_quantile;
 /// Resamples of every interval of one case or of a pair.
 pub(crate) const RESAMPLES: usize = 2000;
 /// Fewer units than this are not resampled: too few different resamples.
-pub(crate) const MIN_UNITS: usize = 10;
+pub(crate) const MIN_UNITS: usize = 20;
 
 /// Random streams, so that one seed gives unrelated draws to each use.
 #[derive(Debug, Clone, Copy)]

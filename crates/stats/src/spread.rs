@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Mean 5, Σ(x−5)² = 32, n = 10: the variance is 32/9.
-        let blocks = Blocks::from_blocks([(0, vec![2, 4, 4, 4, 5, 5, 5, 5, 7, 9])]);
+        // Mean 5, Σ(x−5)² = 3 × 32, n = 24: the variance is 96/23.
+        let blocks = Blocks::from_blocks([(0, [2, 4, 4, 4, 5, 5, 7, 9].repeat(3))]);
         let sd = standard_deviation(&blocks, 1).unwrap();
-        assert!((sd.value.0 - (32.0 / 9.0_f64).sqrt() * 1e-9).abs() < 1e-18);
+        assert!((sd.value.0 - (96.0 / 23.0_f64).sqrt() * 1e-9).abs() < 1e-18);
         assert!(sd.low.unwrap() <= sd.value && sd.high.unwrap() >= sd.value);
         assert_eq!(
             extremes(&Sorted::of(&blocks)),
