@@ -13,6 +13,7 @@ mod observers;
 mod output;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -32,6 +33,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
             };
         }
     };
+    // Beyond a file size limit, writing fails as on a full disk, and nobody is killed.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match commands::dispatch(&arguments) {
         Ok(exit) => exit,
         Err(failure) => {

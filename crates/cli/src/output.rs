@@ -8,15 +8,18 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const HEADING: Style = Style::new().bold();
 
-/// Text for stdout. A reader that has seen enough (`| head`) ends keymark quietly.
+/// Text for stdout. A reader that has seen enough (`| head`) ends keymark quietly; output that is
+/// lost (a full disk) does not pass for success.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
-    if out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .is_err()
-    {
-        std::process::exit(0);
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Ok(()) => {}
+        Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(lost) => {
+            error(&format!("stdout cannot be written: {lost}"));
+            std::process::exit(1);
+        }
     }
 }
 

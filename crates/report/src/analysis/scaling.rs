@@ -117,6 +117,7 @@ pub(super) fn scaling(record: &Record, rows: &[Row]) -> Vec<Scaling> {
         }
         let mut group: Vec<&Row> = rows
             .iter()
+            .filter(|other| other.case.load.pacing == Pacing::Closed)
             .filter(|other| alike(&other.case) && other.throughput.is_some())
             .collect();
         if group.len() < 2 {
