@@ -257,8 +257,9 @@ fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
     );
     assert_eq!(wrong.failure(), Some("scripted wrong result"));
     assert_eq!(wrong.samples().last().unwrap().outcome, Outcome::Wrong);
-    assert!(
-        !wrong.latencies().durations().is_empty(),
+    assert_eq!(
+        wrong.latencies().durations().len() + 1,
+        wrong.samples().count(),
         "a wrong result is no measurement"
     );
 }

@@ -187,12 +187,14 @@ fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_u
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_agents_still_go() {
-    let place = Place::new();
-    let mut child = place.measuring();
-    signal(&child, Signal::SIGINT);
-    signal(&child, Signal::SIGTERM);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    until("agents are gone", || {
-        processes_naming(&place.temporary()) == 0
-    });
+    for second in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = Place::new();
+        let mut child = place.measuring();
+        signal(&child, Signal::SIGINT);
+        signal(&child, second);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        until("agents are gone", || {
+            processes_naming(&place.temporary()) == 0
+        });
+    }
 }

@@ -232,7 +232,13 @@ fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
     )
     .unwrap();
     let below_a_file = file.join("runs.sqlite3");
-    for archive in [&file, &below_a_file] {
+    // What a later keymark may leave.
+    let newer = place.path("newer-than-a-file");
+    place.stdout(&["runs", "--archive", newer.to_str().unwrap()]);
+    let later = rusqlite::Connection::open(&newer).unwrap();
+    later.pragma_update(None, "user_version", 99).unwrap();
+    drop(later);
+    for archive in [&file, &below_a_file, &newer] {
         let output = place.run(&[&SHORT[..], &["--archive", archive.to_str().unwrap()]].concat());
         assert_eq!(output.status.code(), Some(1), "{}", archive.display());
         let said = text(&output.stderr);
@@ -266,34 +272,45 @@ fn a_locked_archive_is_said_and_the_table_still_printed() {
 
 #[test]
 fn a_full_disk_ends_the_saving_and_not_the_run() {
+    // A file of this process may not grow beyond 64 blocks of 512 bytes; whoever writes on gets a
+    // signal, unless that is ignored, and an error as on a full disk.
+    for before in ["", "trap '' XFSZ;"] {
+        let place = Place::new();
+        let script = format!("{before} ulimit -f 64; exec \"$0\" \"$@\"");
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_keymark")])
+            .args(["bench", "--algorithm", "ed25519,rsa2048"])
+            .args(["--stack", "raw", "--runs", "5000"])
+            .env("KEYMARK_ARCHIVE", place.path("runs.sqlite3"))
+            .output()
+            .unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("the run is not saved"), "{said}");
+        assert!(
+            text(&output.stdout).contains("rsa2048"),
+            "the table is there"
+        );
+    }
+}
+
+#[test]
+fn output_that_is_lost_is_no_success_and_a_reader_that_leaves_is_no_failure() {
     let place = Place::new();
-    // A file of this process may not grow beyond 64 blocks of 512 bytes; the signal is ignored, so
-    // that writing fails as on a full disk.
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_keymark")])
-        .args([
-            "bench",
-            "--algorithm",
-            "ed25519,rsa2048",
-            "--stack",
-            "raw",
-            "--runs",
-            "5000",
-        ])
-        .env("KEYMARK_ARCHIVE", place.path("runs.sqlite3"))
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let file = std::fs::File::create("/dev/full").unwrap();
+    let lost = place.command(&["man"]).stdout(file).output().unwrap();
+    assert_eq!(lost.status.code(), Some(1));
     assert!(
-        text(&output.stderr).contains("the run is not saved"),
+        text(&lost.stderr).contains("stdout cannot be written"),
         "{}",
-        text(&output.stderr)
+        text(&lost.stderr)
     );
-    assert!(
-        text(&output.stdout).contains("rsa2048"),
-        "the table is there"
-    );
+
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let left = place.command(&["man"]).stdout(writer).output().unwrap();
+    assert_eq!(left.status.code(), Some(0));
+    assert_eq!(text(&left.stderr), "");
 }
 
 #[test]
@@ -354,6 +371,19 @@ fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
     assert!(said.contains("107") && said.contains("TMPDIR"), "{said}");
+
+    let json = place
+        .command(&[&arguments[..], &["--json"]].concat())
+        .env("TMPDIR", &long)
+        .output()
+        .unwrap();
+    assert_eq!(json.status.code(), Some(1));
+    let case = &objects(&text(&json.stdout))[0];
+    assert_eq!(
+        (&case["failed"], &case["mean_s"], &case["n"]),
+        (&1.into(), &Value::Null, &Value::Null)
+    );
+    assert!(case["reason"].as_str().unwrap().contains("107"), "{case}");
     assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0);
 }
 
