@@ -225,7 +225,16 @@ impl Plan {
             .map(|case| match self.settings.stop {
                 StopRule::Runs(runs) => {
                     let per_worker = runs.get().div_ceil(case.concurrency());
-                    cost(case) * (per_worker + self.settings.warmup)
+                    let working = cost(case) * (per_worker + self.settings.warmup);
+                    match case.load.pacing {
+                        Pacing::Closed => working,
+                        // Arrivals are waited for.
+                        Pacing::Open(rate) => {
+                            let arriving = f64::from(runs.get()) / rate.per_second();
+                            working
+                                .max(Duration::try_from_secs_f64(arriving).unwrap_or(Duration::MAX))
+                        }
+                    }
                 }
                 StopRule::Precision { max_time, .. } => {
                     max_time.unwrap_or(Duration::MAX / 1_000_000)

@@ -166,6 +166,11 @@ fn the_expected_duration_is_bounded_by_the_plan() {
     let mut plan = Plan::build(&[listed(&["ed25519"])], &offers(), settings).unwrap();
     let cost = |_: &Case| Duration::from_millis(10);
     assert_eq!(plan.expected_duration(&cost), Duration::from_secs(2));
+    for case in &mut plan.cases {
+        case.load.pacing = Pacing::Open("10/s".parse().unwrap());
+    }
+    let arrivals = Duration::from_millis(9_800) * 2;
+    assert_eq!(plan.expected_duration(&cost), arrivals);
     plan.settings.stop = StopRule::Precision {
         target: Precision::ONE_PERCENT,
         max_time: None,
