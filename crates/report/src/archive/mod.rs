@@ -65,12 +65,8 @@ impl Archive {
             .create(true)
             .open(path)
             .map_err(refused)?;
-        let failed = |error| ArchiveError::of_sqlite(path, error);
-        let mut connection = Connection::open(path).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
-        schema::prepare(&mut connection, path, schema::MIGRATIONS)?;
         Ok(Self {
-            connection,
+            connection: connect(path)?,
             path: path.into(),
         })
     }
@@ -83,6 +79,30 @@ impl Archive {
 
     fn failed(&self, error: rusqlite::Error) -> ArchiveError {
         ArchiveError::of_sqlite(&self.path, error)
+    }
+}
+
+/// Two programs that open a new archive at once can both be refused without a wait: while the file
+/// changes to a write-ahead log, SQLite asks no busy handler (sqlite.org/c3ref/busy_handler.html).
+fn connect(path: &Path) -> Result<Connection> {
+    const STEP: Duration = Duration::from_millis(5);
+    let attempt = || {
+        let failed = |error| ArchiveError::of_sqlite(path, error);
+        let mut connection = Connection::open(path).map_err(failed)?;
+        connection.busy_timeout(Duration::ZERO).map_err(failed)?;
+        schema::prepare(&mut connection, path, schema::MIGRATIONS)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        Ok(connection)
+    };
+    let mut waited = Duration::ZERO;
+    loop {
+        match attempt() {
+            Err(ArchiveError::Locked(_)) if waited < PATIENCE => {
+                std::thread::sleep(STEP);
+                waited += STEP;
+            }
+            ended => return ended,
+        }
     }
 }
 

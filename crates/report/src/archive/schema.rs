@@ -21,6 +21,7 @@ struct Header {
 }
 
 impl Header {
+    /// To be called within a transaction: another process may be writing the header.
     fn read(connection: &Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             application: connection.query_row("PRAGMA application_id", (), |row| row.get(0))?,
@@ -41,7 +42,11 @@ pub(super) fn prepare(
 ) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of_sqlite(path, error);
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
-    let version = check(&Header::read(connection).map_err(failed)?, path, known)?;
+    let header = connection
+        .transaction()
+        .and_then(|snapshot| Header::read(&snapshot))
+        .map_err(failed)?;
+    let version = check(&header, path, known)?;
     configure(connection).map_err(failed)?;
     if version == known {
         return Ok(());

@@ -50,6 +50,22 @@ fn a_locked_archive_is_said_to_be() {
 }
 
 #[test]
+fn many_may_open_a_new_archive_at_once() {
+    for _ in 0..20 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runs.sqlite3");
+        std::thread::scope(|scope| {
+            let opening: Vec<_> = (0..6)
+                .map(|_| scope.spawn(|| Archive::open(&path).map(drop)))
+                .collect();
+            for opened in opening {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn what_is_no_archive_is_refused_and_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
