@@ -1,0 +1,12 @@
+//! Tokens that are not there: real firmware as a card in this process, and twins that take the time
+//! of a published device.
+
+pub mod card;
+pub mod firmware;
+pub mod profile;
+pub mod reader;
+pub mod twin;
+pub mod vpcd;
+
+mod backend;
+mod chaining;

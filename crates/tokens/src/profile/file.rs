@@ -1,0 +1,201 @@
+//! Profiles as TOML files.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use serde::{Deserialize, Serialize};
+
+use super::{Profile, Service, ServiceTime};
+
+/// The only version of the format so far.
+const SCHEMA: u32 = 1;
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    name: String,
+    product: String,
+    source: String,
+    #[serde(default)]
+    note: String,
+    #[serde(default)]
+    service: Vec<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify: Option<Time>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Entry {
+    algorithm: Algorithm,
+    operation: Operation,
+    #[serde(flatten)]
+    time: Time,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_mean_s: Option<f64>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Time {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constant_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantiles_s: Option<Vec<f64>>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Profile, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    if file.schema != SCHEMA {
+        return Err(format!(
+            "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+            file.schema
+        ));
+    }
+    let mut services = BTreeMap::new();
+    for entry in file.service {
+        let (algorithm, operation) = (entry.algorithm, entry.operation);
+        let what = format!("{algorithm} {operation}");
+        if !can(algorithm, operation) {
+            return Err(format!("{what}: {algorithm} has no such operation"));
+        }
+        let service = Service {
+            time: time(&entry.time).map_err(|reason| format!("{what}: {reason}"))?,
+            published: entry.published_mean_s.map(published).transpose()?,
+        };
+        let capability = Capability {
+            algorithm,
+            operation,
+        };
+        if services.insert(capability, service).is_some() {
+            return Err(format!("{what} stands there twice"));
+        }
+    }
+    Ok(Profile {
+        name: file.name,
+        product: file.product,
+        source: file.source,
+        note: file.note,
+        services,
+        verify: file
+            .verify
+            .as_ref()
+            .map(time)
+            .transpose()
+            .map_err(|reason| format!("verify: {reason}"))?,
+    })
+}
+
+/// A key that signs can authenticate.
+fn can(algorithm: Algorithm, operation: Operation) -> bool {
+    algorithm.has(operation)
+        || (operation == Operation::Authenticate && algorithm.has(Operation::Sign))
+}
+
+fn published(seconds: f64) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("published_mean_s: {error}"))
+}
+
+fn time(time: &Time) -> Result<ServiceTime, String> {
+    match (time.constant_s, &time.quantiles_s) {
+        (Some(seconds), None) => ServiceTime::constant(seconds),
+        (None, Some(seconds)) => ServiceTime::quantiles(seconds),
+        _ => return Err("give either constant_s or quantiles_s".to_owned()),
+    }
+    .map_err(|error| error.to_string())
+}
+
+pub(super) fn write(profile: &Profile) -> Result<String, String> {
+    let file = File {
+        schema: SCHEMA,
+        name: profile.name.clone(),
+        product: profile.product.clone(),
+        source: profile.source.clone(),
+        note: profile.note.clone(),
+        service: profile
+            .services
+            .iter()
+            .map(|(capability, service)| Entry {
+                algorithm: capability.algorithm,
+                operation: capability.operation,
+                time: written(&service.time),
+                published_mean_s: service.published.map(|mean| mean.as_secs_f64()),
+            })
+            .collect(),
+        verify: profile.verify.as_ref().map(written),
+    };
+    toml::to_string(&file).map_err(|error| error.to_string())
+}
+
+fn written(time: &ServiceTime) -> Time {
+    match time {
+        ServiceTime::Constant(time) => Time {
+            constant_s: Some(time.as_secs_f64()),
+            quantiles_s: None,
+        },
+        ServiceTime::Quantiles(quantiles) => Time {
+            constant_s: None,
+            quantiles_s: Some(quantiles.iter().map(Duration::as_secs_f64).collect()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "schema = 1\nname = 'x'\nproduct = 'X'\nsource = 'here'\n";
+
+    fn refusal(rest: &str) -> String {
+        parse(&format!("{HEAD}{rest}")).unwrap_err()
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        let service = |body: &str| format!("[[service]]\n{body}\n");
+        for (rest, expected) in [
+            (
+                service("algorithm='rsa2049'\noperation='sign'\nconstant_s=1.0"),
+                "rsa2048",
+            ),
+            (
+                service("algorithm='cv25519'\noperation='sign'\nconstant_s=1.0"),
+                "no such operation",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'"),
+                "either constant_s or quantiles_s",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nconstant_s=-1.0"),
+                "no service time",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nquantiles_s=[2.0,1.0]"),
+                "ascending",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nconstant_s=1.0").repeat(2),
+                "twice",
+            ),
+            ("wear = 3".to_owned(), "wear"),
+        ] {
+            let said = refusal(&rest);
+            assert!(said.contains(expected), "{rest}: {said}");
+        }
+        let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
+        assert!(newer.contains("update keymark"), "{newer}");
+    }
+
+    #[test]
+    fn verify_and_authenticate_have_times_too() {
+        let text = format!(
+            "{HEAD}[[service]]\nalgorithm='ed25519'\noperation='authenticate'\nquantiles_s=[0.1,0.3]\n[verify]\nconstant_s=0.8\n"
+        );
+        let profile = parse(&text).unwrap();
+        assert_eq!(profile.verify.unwrap().mean(), Duration::from_millis(800));
+        assert_eq!(profile.services.len(), 1);
+    }
+}

@@ -1,0 +1,207 @@
+//! The service times of a device, per algorithm and operation, with their source.
+
+mod file;
+mod service_time;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+
+pub use service_time::{Sampler, ServiceTime, Unusable};
+
+/// Profiles that come with keymark, by file.
+const SHIPPED: [&str; 4] = [
+    include_str!("../../../../data/profiles/yubikey-neo.toml"),
+    include_str!("../../../../data/profiles/yubikey-4.toml"),
+    include_str!("../../../../data/profiles/nitrokey-pro.toml"),
+    include_str!("../../../../data/profiles/fst-01.toml"),
+];
+
+/// How long one device takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// What the twin is called, behind `twin:`.
+    pub name: String,
+    /// Product and firmware.
+    pub product: String,
+    /// Where the figures were read or measured.
+    pub source: String,
+    /// What to know about them.
+    pub note: String,
+    /// Card time of each private-key operation. What is not here, the twin does not do.
+    pub services: BTreeMap<Capability, Service>,
+    /// Card time of VERIFY, where it is known.
+    pub verify: Option<ServiceTime>,
+}
+
+/// One private-key operation of a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Service {
+    /// Card time.
+    pub time: ServiceTime,
+    /// The published mean of the whole, host included, that the card time was derived from.
+    pub published: Option<Duration>,
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Not the file's format.
+    #[error("the profile {name} cannot be read: {reason}")]
+    Malformed {
+        /// File or name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file itself.
+    #[error(
+        "the profile {path} cannot be read: {source}; name a file that 'keymark profile' wrote"
+    )]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No such profile.
+    #[error("no profile is called '{wanted}'; there are: {known}, or the path of a file *.toml")]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// The names there are.
+        known: String,
+    },
+}
+
+impl Profile {
+    /// The profiles that come with keymark.
+    ///
+    /// # Errors
+    /// When one of the files is malformed, which a test excludes.
+    pub fn shipped() -> Result<Vec<Self>, ProfileError> {
+        SHIPPED
+            .iter()
+            .map(|text| Self::parse(text, "that comes with keymark"))
+            .collect()
+    }
+
+    /// The shipped profile of that name, or the one in that file.
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn find(wanted: &str) -> Result<Self, ProfileError> {
+        if wanted.ends_with(".toml") {
+            let path = PathBuf::from(wanted);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|source| ProfileError::Io { path, source })?;
+            return Self::parse(&text, wanted);
+        }
+        let shipped = Self::shipped()?;
+        let names: Vec<_> = shipped.iter().map(|profile| profile.name.clone()).collect();
+        shipped
+            .into_iter()
+            .find(|profile| profile.name.eq_ignore_ascii_case(wanted))
+            .ok_or_else(|| ProfileError::Unknown {
+                wanted: wanted.to_owned(),
+                known: names.join(", "),
+            })
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// When it is malformed; `name` says which one in the error.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ProfileError> {
+        file::parse(text).map_err(|reason| ProfileError::Malformed {
+            name: name.to_owned(),
+            reason,
+        })
+    }
+
+    /// The profile as a file.
+    ///
+    /// # Errors
+    /// When it cannot be expressed, which no profile that was parsed or made of samples causes.
+    pub fn to_toml(&self) -> Result<String, ProfileError> {
+        file::write(self).map_err(|reason| ProfileError::Malformed {
+            name: self.name.clone(),
+            reason,
+        })
+    }
+
+    /// What the device does.
+    pub fn capabilities(&self) -> impl Iterator<Item = Capability> + '_ {
+        self.services.keys().copied()
+    }
+
+    /// Card time of an operation.
+    #[must_use]
+    pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
+        self.services.get(&Capability {
+            algorithm,
+            operation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_card_times_are_published_means_less_the_cpus() {
+        let cpu = [("cv25519", 36), ("rsa2048", 16), ("rsa4096", 43)];
+        let published = [
+            ("fst-01", "cv25519", 135),
+            ("yubikey-4", "rsa2048", 162),
+            ("nitrokey-pro", "rsa2048", 610),
+            ("yubikey-neo", "rsa2048", 736),
+            ("fst-01", "rsa2048", 1265),
+            ("yubikey-4", "rsa4096", 875),
+            ("nitrokey-pro", "rsa4096", 3150),
+            ("fst-01", "rsa4096", 8218),
+        ];
+        let shipped = Profile::shipped().unwrap();
+        let rows: usize = shipped.iter().map(|profile| profile.services.len()).sum();
+        assert_eq!(rows, published.len());
+        for (device, algorithm, whole) in published {
+            let profile = Profile::find(device).unwrap();
+            let service = profile
+                .service(algorithm.parse().unwrap(), Operation::Decrypt)
+                .unwrap();
+            let host = cpu.iter().find(|(name, _)| *name == algorithm).unwrap().1;
+            assert_eq!(
+                service.time.mean(),
+                Duration::from_millis(whole - host),
+                "{device} {algorithm}"
+            );
+            assert_eq!(service.published, Some(Duration::from_millis(whole)));
+        }
+    }
+
+    #[test]
+    fn a_profile_survives_its_file() {
+        for profile in Profile::shipped().unwrap() {
+            let text = profile.to_toml().unwrap();
+            assert_eq!(Profile::parse(&text, "again").unwrap(), profile);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_those_there_are() {
+        let error = Profile::find("yubikey-9").unwrap_err().to_string();
+        assert!(
+            error.contains("yubikey-neo") && error.contains("'yubikey-9'"),
+            "{error}"
+        );
+        assert!(matches!(
+            Profile::find("none.toml"),
+            Err(ProfileError::Io { .. })
+        ));
+    }
+}

@@ -1,0 +1,219 @@
+//! A twin: the virtual card with the service times of a real device, and no more than the device
+//! can do.
+
+use std::fmt;
+use std::time::Duration;
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::operation::Operation;
+
+use crate::card::{Answer, Card, CardFault, StatusWord};
+use crate::firmware::AllowedAlgorithms;
+use crate::profile::{Profile, Sampler, ServiceTime};
+
+const VERIFY: u8 = 0x20;
+const PSO: u8 = 0x2A;
+const INTERNAL_AUTHENTICATE: u8 = 0x88;
+/// CLA bit of a command that is not the last of its chain (ISO 7816-4 §5.1.1.1).
+const CHAINED: u8 = 0x10;
+
+/// The algorithms that a device of the profile can hold keys of.
+#[must_use]
+pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
+    let flags = profile
+        .capabilities()
+        .filter_map(|capability| flag(capability.algorithm));
+    flags.fold(AllowedAlgorithms::empty(), |all, flag| all | flag)
+}
+
+/// The firmware's name of an algorithm.
+#[must_use]
+pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
+    Some(match algorithm.family() {
+        Family::Rsa(2048) => AllowedAlgorithms::RSA_2048,
+        Family::Rsa(3072) => AllowedAlgorithms::RSA_3072,
+        Family::Rsa(4096) => AllowedAlgorithms::RSA_4096,
+        Family::Weierstrass(Curve::NistP256) => AllowedAlgorithms::P_256,
+        Family::Weierstrass(Curve::NistP384) => AllowedAlgorithms::P_384,
+        Family::Weierstrass(Curve::NistP521) => AllowedAlgorithms::P_521,
+        Family::Cv25519 => AllowedAlgorithms::X_25519,
+        Family::Ed25519 => AllowedAlgorithms::ED_25519,
+        _ => return None,
+    })
+}
+
+/// A card that takes a device's time. It holds keys of one algorithm, whose times it takes.
+pub struct Twin {
+    card: Box<dyn Card>,
+    profile: Profile,
+    algorithm: Algorithm,
+    sampler: Sampler,
+    clock: MonotonicClock,
+}
+
+impl fmt::Debug for Twin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Twin")
+            .field("profile", &self.profile.name)
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long the device takes for a command, if it is one that has a time.
+enum Time {
+    /// The firmware's own time will do.
+    Own,
+    Of(ServiceTime),
+    /// The device has no such operation.
+    Refused,
+}
+
+impl Twin {
+    /// A twin around `card`, which must accept no other algorithms than the profile's ([`allowed`]).
+    #[must_use]
+    pub fn new(card: Box<dyn Card>, profile: Profile, algorithm: Algorithm, seed: u64) -> Self {
+        Self {
+            card,
+            profile,
+            algorithm,
+            sampler: Sampler::new(seed),
+            clock: MonotonicClock::new(),
+        }
+    }
+
+    fn time(&self, command: &[u8]) -> Time {
+        let &[class, ins, p1, p2, ref body @ ..] = command else {
+            return Time::Own;
+        };
+        if class & CHAINED != 0 {
+            return Time::Own;
+        }
+        let operation = match (ins, p1, p2) {
+            (PSO, 0x80, 0x86) => Operation::Decrypt,
+            (PSO, 0x9E, 0x9A) => Operation::Sign,
+            (INTERNAL_AUTHENTICATE, ..) => Operation::Authenticate,
+            // Without data it asks how many tries are left.
+            (VERIFY, 0, _) if !body.is_empty() => {
+                let verify = self.profile.verify.clone();
+                return verify.map_or(Time::Own, Time::Of);
+            }
+            _ => return Time::Own,
+        };
+        self.profile
+            .service(self.algorithm, operation)
+            .map_or(Time::Refused, |service| Time::Of(service.time.clone()))
+    }
+}
+
+impl Card for Twin {
+    fn atr(&self) -> &[u8] {
+        self.card.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.card.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        let begin = self.clock.now();
+        let time = match self.time(command) {
+            Time::Own => return self.card.transmit(command),
+            Time::Refused => {
+                return Ok(Answer {
+                    response: StatusWord::CONDITIONS.response(),
+                    work: Duration::ZERO,
+                });
+            }
+            Time::Of(time) => self.sampler.draw(&time),
+        };
+        let answer = self.card.transmit(command)?;
+        let needed = self.clock.now().since(begin);
+        if needed > time {
+            return Err(CardFault::TooSlow {
+                needed,
+                profile: time,
+            });
+        }
+        self.clock.wait_until(begin.after(time));
+        Ok(Answer {
+            response: answer.response,
+            work: self.clock.now().since(begin),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers everything at once, or after `takes`.
+    struct Stub {
+        takes: Duration,
+    }
+
+    impl Card for Stub {
+        fn atr(&self) -> &[u8] {
+            &[0x3B, 0x00]
+        }
+
+        fn power_on(&mut self) {}
+
+        fn transmit(&mut self, _: &[u8]) -> Result<Answer, CardFault> {
+            std::thread::sleep(self.takes);
+            Ok(Answer {
+                response: StatusWord::OK.response(),
+                work: self.takes,
+            })
+        }
+    }
+
+    fn twin(takes: Duration) -> Twin {
+        let profile = Profile::parse(
+            "schema=1\nname='x'\nproduct='X'\nsource='here'\n[verify]\nconstant_s=0.02\n\
+             [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.005\n",
+            "x",
+        )
+        .unwrap();
+        let algorithm = "rsa2048".parse().unwrap();
+        Twin::new(Box::new(Stub { takes }), profile, algorithm, 1)
+    }
+
+    const DECIPHER: [u8; 6] = [0, PSO, 0x80, 0x86, 1, 0];
+
+    #[test]
+    fn the_time_of_the_profile_is_taken_and_no_less() {
+        let mut twin = twin(Duration::ZERO);
+        assert!(twin.transmit(&DECIPHER).unwrap().work >= Duration::from_millis(5));
+        let verify = twin.transmit(&[0, VERIFY, 0, 0x82, 1, 0x31]).unwrap();
+        assert!(verify.work >= Duration::from_millis(20));
+        // Parts of a chain, and the question for tries left, are no private-key operations.
+        for command in [&[0x10, PSO, 0x80, 0x86, 1, 0][..], &[0, VERIFY, 0, 0x82]] {
+            assert_eq!(twin.transmit(command).unwrap().work, Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn what_the_device_does_not_do_is_refused() {
+        let mut twin = twin(Duration::ZERO);
+        let signed = twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
+        assert_eq!(
+            StatusWord::of(&signed.response),
+            Some(StatusWord::CONDITIONS)
+        );
+        let profile = Profile::find("yubikey-neo").unwrap();
+        assert_eq!(allowed(&profile).bits(), AllowedAlgorithms::RSA_2048.bits());
+    }
+
+    #[test]
+    fn a_twin_that_cannot_keep_up_says_so() {
+        let mut twin = twin(Duration::from_millis(10));
+        let fault = twin.transmit(&DECIPHER).unwrap_err();
+        assert!(matches!(fault, CardFault::TooSlow { .. }), "{fault}");
+        assert!(
+            fault.to_string().contains("faster than its twin"),
+            "{fault}"
+        );
+    }
+}
