@@ -15,6 +15,8 @@ words! {
     pub enum StoreKind("key store") {
         /// This CPU's memory.
         Software = "software",
+        /// An OpenPGP card: YubiKey, Nitrokey, Gnuk, or a virtual one.
+        OpenpgpCard = "openpgp-card",
         /// Scripted latencies, for tests of the pipeline.
         Fake = "fake",
         /// As a source names it: the device of a published figure.

@@ -6,17 +6,19 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Input, Verifiable, Verifier, verify_each};
+use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
+use openssl::ec::{EcGroup, EcKey, EcPoint};
 use openssl::error::ErrorStack;
 use openssl::hash::{MessageDigest, hash};
 use openssl::md_ctx::MdCtx;
-use openssl::pkey::{PKey, Private, Public};
+use openssl::pkey::{Id, PKey, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
-use openssl::rsa::Padding;
+use openssl::rsa::{Padding, Rsa};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::test_key::{Secret, TestKey};
+use crate::test_key::{Secret, TestKey, nid};
 
 /// Different inputs, so that neither branch predictor nor cache learns one by heart.
 pub const INPUTS: usize = 8;
@@ -49,22 +51,41 @@ impl Challenge {
         input_bytes: u32,
         seed: u64,
     ) -> Result<Self, Error> {
-        if !key.algorithm.has(operation) {
-            let by = "the OpenSSL library".to_owned();
-            return Err(Error::Unsupported {
-                by,
-                operation,
-                algorithm: key.algorithm,
-            });
-        }
+        check(key.algorithm, operation)?;
         let made = match operation {
-            Operation::Sign => Self::signing(key, input_bytes, seed),
-            _ => (0..INPUTS)
-                .map(|_| secret(key))
-                .collect::<Result<Vec<_>, _>>()
-                .map(Self::known),
+            Operation::Sign | Operation::Authenticate => {
+                PublicKey::of(key).and_then(|public| Self::signing(public, input_bytes, seed))
+            }
+            _ => Self::secrets(|| secret(key)),
         };
-        made.map_err(|error| Error::call("making inputs with the public key", error, ""))
+        made.map_err(unmade)
+    }
+
+    /// Makes inputs for an operation with a key whose private half is elsewhere.
+    ///
+    /// # Errors
+    /// When OpenSSL fails, or the algorithm lacks the operation.
+    pub fn of_public(
+        key: &PublicKey,
+        operation: Operation,
+        input_bytes: u32,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        check(key.algorithm, operation)?;
+        let made = match operation {
+            Operation::Sign | Operation::Authenticate => {
+                Self::signing(key.clone(), input_bytes, seed)
+            }
+            _ => Self::secrets(|| encrypted(&key.key, key.algorithm.family(), &message()?)),
+        };
+        made.map_err(unmade)
+    }
+
+    fn secrets(
+        make: impl Fn() -> Result<(Vec<u8>, Vec<u8>), ErrorStack>,
+    ) -> Result<Self, ErrorStack> {
+        let pairs = (0..INPUTS).map(|_| make());
+        pairs.collect::<Result<Vec<_>, _>>().map(Self::known)
     }
 
     /// Inputs whose right outputs are known: (input, output) pairs.
@@ -80,14 +101,14 @@ impl Challenge {
         }
     }
 
-    fn signing(key: &TestKey, input_bytes: u32, seed: u64) -> Result<Self, ErrorStack> {
+    fn signing(public: PublicKey, input_bytes: u32, seed: u64) -> Result<Self, ErrorStack> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let messages = (0..INPUTS).map(|_| {
             let mut message = vec![0; input_bytes as usize];
             rng.fill_bytes(&mut message);
             message
         });
-        let signed: Vec<Vec<u8>> = match digest(key.algorithm) {
+        let signed: Vec<Vec<u8>> = match digest(public.algorithm) {
             Some(digest) => messages
                 .map(|message| Ok(hash(digest, &message)?.to_vec()))
                 .collect::<Result<_, ErrorStack>>()?,
@@ -95,7 +116,7 @@ impl Challenge {
         };
         let inputs: Arc<[Input]> = signed.into_iter().map(|bytes| Input { bytes }).collect();
         let verifier = Signatures {
-            public: PublicKey::of(key)?,
+            public,
             inputs: Arc::clone(&inputs),
         };
         Ok(Self {
@@ -123,35 +144,64 @@ pub fn digest(algorithm: Algorithm) -> Option<MessageDigest> {
     }
 }
 
-/// An input made with the public key, and the secret that has to come out.
-fn secret(key: &TestKey) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+/// A key that signs can authenticate.
+fn check(algorithm: Algorithm, operation: Operation) -> Result<(), Error> {
+    let signs = operation == Operation::Authenticate && algorithm.has(Operation::Sign);
+    if signs || algorithm.has(operation) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        by: "the OpenSSL library".to_owned(),
+        operation,
+        algorithm,
+    })
+}
+
+fn unmade(error: ErrorStack) -> Error {
+    Error::call("making inputs with the public key", error, "")
+}
+
+/// As long as an AES-256 session key with its frame (RFC 4880 §5.1).
+fn message() -> Result<Vec<u8>, ErrorStack> {
     // A first byte that is not zero: Elgamal yields a number, which has no leading zeros.
     let mut message = vec![9; 35];
     openssl::rand::rand_bytes(&mut message[1..])?;
-    let pkey = match &key.secret {
-        Secret::Elgamal(elgamal) => return Ok((elgamal.encrypt(&message)?, message)),
-        Secret::Evp(pkey) => pkey,
-    };
-    match key.algorithm.family() {
-        Family::Rsa(_) => {
-            let mut ctx = PkeyCtx::new(pkey)?;
-            ctx.encrypt_init()?;
-            ctx.set_rsa_padding(Padding::PKCS1)?;
-            let mut ciphertext = Vec::new();
-            ctx.encrypt_to_vec(&message, &mut ciphertext)?;
-            Ok((ciphertext, message))
+    Ok(message)
+}
+
+/// An input made with the public key, and the secret that has to come out.
+fn secret(key: &TestKey) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+    match (&key.secret, key.algorithm.family()) {
+        (Secret::Elgamal(elgamal), _) => {
+            let message = message()?;
+            Ok((elgamal.encrypt(&message)?, message))
         }
-        Family::MlKem(_) => keymark_evp::encapsulate(pkey),
-        family => {
-            let ephemeral = ephemeral(pkey, family)?;
-            let mut deriver = Deriver::new(&ephemeral)?;
-            deriver.set_peer(pkey)?;
-            Ok((public_bytes(&ephemeral)?, deriver.derive_to_vec()?))
-        }
+        (Secret::Evp(pkey), Family::MlKem(_)) => keymark_evp::encapsulate(pkey),
+        (Secret::Evp(_), family) => encrypted(&PublicKey::of(key)?.key, family, &message()?),
     }
 }
 
-fn ephemeral(pkey: &PKey<Private>, family: Family) -> Result<PKey<Private>, ErrorStack> {
+/// The message encrypted with RSA, or an ephemeral key and the secret shared with it.
+fn encrypted(
+    public: &PKey<Public>,
+    family: Family,
+    message: &[u8],
+) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+    if let Family::Rsa(_) = family {
+        let mut ctx = PkeyCtx::new(public)?;
+        ctx.encrypt_init()?;
+        ctx.set_rsa_padding(Padding::PKCS1)?;
+        let mut ciphertext = Vec::new();
+        ctx.encrypt_to_vec(message, &mut ciphertext)?;
+        return Ok((ciphertext, message.to_vec()));
+    }
+    let ephemeral = ephemeral(public, family)?;
+    let mut deriver = Deriver::new(&ephemeral)?;
+    deriver.set_peer(public)?;
+    Ok((public_bytes(&ephemeral)?, deriver.derive_to_vec()?))
+}
+
+fn ephemeral(pkey: &PKey<Public>, family: Family) -> Result<PKey<Private>, ErrorStack> {
     match family {
         Family::Cv25519 => PKey::generate_x25519(),
         Family::Cv448 => PKey::generate_x448(),
@@ -208,7 +258,8 @@ impl Verifier for Signatures {
     }
 }
 
-/// The public half of a key, for checking signatures.
+/// The public half of a key, for making inputs and checking signatures.
+#[derive(Clone)]
 pub struct PublicKey {
     algorithm: Algorithm,
     key: PKey<Public>,
@@ -238,6 +289,40 @@ impl PublicKey {
             }
             Secret::Elgamal(_) => Err(ErrorStack::get()),
         }
+    }
+
+    /// An RSA key from its modulus and exponent.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Self, ErrorStack> {
+        let (n, e) = (BigNum::from_slice(n)?, BigNum::from_slice(e)?);
+        let key = PKey::from_rsa(Rsa::from_public_components(n, e)?)?;
+        Ok(Self { algorithm, key })
+    }
+
+    /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
+    /// stand behind OpenPGP's 0x40.
+    ///
+    /// # Errors
+    /// When it is not on the algorithm's curve.
+    pub fn point(algorithm: Algorithm, point: &[u8]) -> Result<Self, ErrorStack> {
+        let string = match point {
+            [0x40, string @ ..] if string.len() == 32 => string,
+            string => string,
+        };
+        let key = match algorithm.family() {
+            Family::Weierstrass(curve) => {
+                let group = EcGroup::from_curve_name(nid(curve))?;
+                let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
+                PKey::from_ec_key(EcKey::from_public_key(&group, &point)?)?
+            }
+            Family::Cv25519 => PKey::public_key_from_raw_bytes(string, Id::X25519)?,
+            Family::Cv448 => PKey::public_key_from_raw_bytes(string, Id::X448)?,
+            Family::Ed448 => PKey::public_key_from_raw_bytes(string, Id::ED448)?,
+            _ => PKey::public_key_from_raw_bytes(string, Id::ED25519)?,
+        };
+        Ok(Self { algorithm, key })
     }
 
     /// Whether `signature` (DER for DSA and ECDSA) is one of the digest or message.

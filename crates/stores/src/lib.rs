@@ -7,6 +7,7 @@
 
 pub mod challenge;
 mod elgamal;
+pub mod openpgp_card;
 pub mod raw;
 pub mod software;
 pub mod test_key;

@@ -3,10 +3,10 @@
 
 pub mod card;
 pub mod firmware;
+pub mod pcscd;
 pub mod profile;
 pub mod reader;
 pub mod twin;
 pub mod vpcd;
 
-mod backend;
 mod chaining;

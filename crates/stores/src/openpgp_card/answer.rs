@@ -1,0 +1,91 @@
+//! What cards answer, as the check of the results expects it.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Verifiable, Verifier};
+use openssl::bn::BigNum;
+use openssl::ecdsa::EcdsaSig;
+
+/// Puts answers into OpenSSL's form before they are checked.
+pub(super) struct CardAnswers {
+    pub(super) algorithm: Algorithm,
+    pub(super) operation: Operation,
+    pub(super) check: Arc<dyn Verifier>,
+}
+
+impl Verifier for CardAnswers {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        let usual: Vec<Option<Vec<u8>>> = results
+            .iter()
+            .map(|result| usual_form(self.algorithm, self.operation, result.output))
+            .collect();
+        let converted: Vec<_> = results
+            .iter()
+            .zip(&usual)
+            .map(|(result, output)| Verifiable {
+                input: result.input,
+                output: output.as_deref().unwrap_or_default(),
+            })
+            .collect();
+        let verdicts = self.check.verify(&converted);
+        let told = |(verdict, output): (Result<(), String>, &Option<Vec<u8>>)| match output {
+            None => Err("the card's answer does not have the length of a result".to_owned()),
+            Some(_) => verdict,
+        };
+        verdicts.into_iter().zip(&usual).map(told).collect()
+    }
+}
+
+/// ECDSA signatures come as r and s of equal length (§7.2.10.3), OpenSSL takes DER; an ECDH secret
+/// may come as a point (§7.2.11), of which the x coordinate counts.
+fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Option<Vec<u8>> {
+    match (algorithm.family(), operation) {
+        (Family::Weierstrass(_), Operation::Decrypt) => match output {
+            [0x04, point @ ..] if point.len() % 2 == 0 => Some(point[..point.len() / 2].to_vec()),
+            x => Some(x.to_vec()),
+        },
+        (Family::Weierstrass(_), _) => {
+            if output.is_empty() || output.len() % 2 != 0 {
+                return None;
+            }
+            let (r, s) = output.split_at(output.len() / 2);
+            let number = |octets| BigNum::from_slice(octets).ok();
+            EcdsaSig::from_private_components(number(r)?, number(s)?)
+                .ok()?
+                .to_der()
+                .ok()
+        }
+        // GnuPG's own form puts 0x40 before Curve25519's points.
+        (Family::Cv25519, _) => match output {
+            [0x40, secret @ ..] if secret.len() == 32 => Some(secret.to_vec()),
+            secret => Some(secret.to_vec()),
+        },
+        _ => Some(output.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_and_pairs_are_put_into_the_usual_form() {
+        let p256 = "nistp256".parse().unwrap();
+        let point = [&[4][..], &[1; 32], &[2; 32]].concat();
+        assert_eq!(
+            usual_form(p256, Operation::Decrypt, &point).unwrap(),
+            [1; 32]
+        );
+        assert_eq!(
+            usual_form(p256, Operation::Decrypt, &[1; 32]).unwrap(),
+            [1; 32]
+        );
+        let der = usual_form(p256, Operation::Sign, &[3; 64]).unwrap();
+        assert_eq!(der[..4], [0x30, 68, 0x02, 32]);
+        for odd in [&[][..], &[1; 63]] {
+            assert_eq!(usual_form(p256, Operation::Sign, odd), None);
+        }
+    }
+}

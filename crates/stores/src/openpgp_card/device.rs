@@ -1,0 +1,385 @@
+//! One card as a key store.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::store::{
+    Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
+};
+use openpgp_card::ocard::crypto::PublicKeyMaterial;
+
+use super::apdu;
+use super::channel::{Channel, Port};
+use super::facts::{CardFacts, SigningPin, TouchPolicy, Transfer};
+use super::import::{Upload, stand_in_fingerprint};
+use super::pin::{Pin, Pins};
+use super::session::{PinKind, Session, Verification, failed, refused};
+use super::slot::Slot;
+use crate::challenge::PublicKey;
+use crate::test_key::TestKey;
+
+/// What the user has allowed on a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Consent {
+    /// Slots that want a touch may be used: the user sits there.
+    pub touch: bool,
+    /// Test keys may be written to this card, of this serial number.
+    pub write: Option<u32>,
+}
+
+/// Told to the user while a case is made ready or measured.
+pub trait Notice: Send + Sync {
+    /// Something to do or to know.
+    fn tell(&self, text: &str);
+
+    /// Whether the user agrees to what cannot be undone.
+    fn agrees(&self, to: &str) -> bool;
+}
+
+/// One card.
+pub struct CardDevice {
+    name: DeviceName,
+    product: String,
+    provenance: Provenance,
+    session: Arc<Session>,
+    verification: Arc<Verification>,
+    /// PIN 82 and PIN 81, by [`PinKind`].
+    verified: Arc<[AtomicBool; 2]>,
+    facts: OnceLock<CardFacts>,
+    pub(super) consent: Consent,
+    pub(super) notice: Arc<dyn Notice>,
+}
+
+impl fmt::Debug for CardDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardDevice")
+            .field("name", &self.name)
+            .field("port", &self.session.port())
+            .finish_non_exhaustive()
+    }
+}
+
+impl CardDevice {
+    /// The card behind a port.
+    #[must_use]
+    pub fn new(
+        port: Arc<dyn Port>,
+        identity: &StoreIdentity,
+        pins: Pins,
+        consent: Consent,
+        notice: Arc<dyn Notice>,
+    ) -> Self {
+        Self {
+            name: identity.device.clone(),
+            product: identity.product.clone(),
+            provenance: identity.provenance,
+            session: Arc::new(Session::new(port)),
+            verification: Arc::new(Verification::new(pins, identity.device.to_string())),
+            verified: Arc::default(),
+            facts: OnceLock::new(),
+            consent,
+            notice,
+        }
+    }
+
+    /// What the card says of itself, asked once.
+    ///
+    /// # Errors
+    /// When it is no OpenPGP card, or gone.
+    pub fn facts(&self) -> Result<&CardFacts, Error> {
+        if self.facts.get().is_none() {
+            let facts = self.session.with(CardFacts::read)?;
+            let _ = self.facts.set(facts);
+        }
+        self.facts
+            .get()
+            .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
+    }
+
+    /// What the last PIN verification took at the APDU.
+    #[must_use]
+    pub fn verify_time(&self) -> Option<Duration> {
+        self.session.verify_time()
+    }
+
+    /// The user PIN, after the card has accepted it, for gpg-agent to enter.
+    #[must_use]
+    pub fn accepted_user_pin(&self) -> Option<Pin> {
+        self.verification.accepted_user_pin()
+    }
+
+    /// The public half of a slot's key.
+    ///
+    /// # Errors
+    /// When there is none, or it is of another algorithm than the card's attributes say.
+    pub fn public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
+        let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
+        let material = self.session.with(|card| {
+            card.public_key_material(slot.key_type())
+                .map_err(|error| failed(call, &error))
+        })?;
+        let key = match &material {
+            PublicKeyMaterial::R(rsa) => PublicKey::rsa(algorithm, rsa.n(), rsa.v()),
+            PublicKeyMaterial::E(ecc) => PublicKey::point(algorithm, ecc.data()),
+        };
+        key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
+    }
+
+    /// Writes a test key to a slot. Only for cards that are virtual, or that the user has allowed.
+    ///
+    /// # Errors
+    /// When the card or the rules of PINs refuse.
+    pub fn import(
+        &self,
+        key: &TestKey,
+        slot: Slot,
+        fingerprint: Option<[u8; 20]>,
+    ) -> Result<(), Error> {
+        self.may_write()?;
+        let fingerprint = match fingerprint {
+            Some(fingerprint) => fingerprint,
+            None => stand_in_fingerprint(key)?,
+        };
+        self.session.with(|card| {
+            self.verification.verify(card, PinKind::Admin)?;
+            let upload = Upload::new(key, slot, fingerprint);
+            card.card()
+                .key_import(&upload, slot.key_type())
+                .map_err(|error| failed("PUT DATA (key import)", &error))
+        })
+    }
+
+    /// Lets one verified signing PIN do for many signatures.
+    ///
+    /// # Errors
+    /// When the card or the rules of PINs refuse.
+    pub fn allow_many_signatures(&self) -> Result<(), Error> {
+        self.may_write()?;
+        self.session.with(|card| {
+            let mut status = card
+                .pw_status_bytes()
+                .map_err(|error| failed("GET DATA (C4)", &error))?;
+            status.set_pw1_cds_valid_once(false);
+            self.verification.verify(card, PinKind::Admin)?;
+            card.card()
+                .set_pw_status_bytes(&status, false)
+                .map_err(|error| failed("PUT DATA (C4)", &error))
+        })
+    }
+
+    /// The one gate for everything that changes a card.
+    fn may_write(&self) -> Result<(), Error> {
+        if self.provenance != Provenance::Measured {
+            return Ok(());
+        }
+        let serial = self.facts()?.serial;
+        if self.consent.write == Some(serial) {
+            return Ok(());
+        }
+        Err(Error::call(
+            format!("writing to {}", self.name),
+            "a real card is never written to unasked",
+            format!("--write-to {serial:08x} allows it"),
+        ))
+    }
+
+    /// A way to a slot's key.
+    ///
+    /// # Errors
+    /// When the slot wants a touch that is not allowed, or the card is gone.
+    pub fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
+        let facts = self.facts()?;
+        let touch = facts.slot(slot).touch;
+        if touch != TouchPolicy::Off && !self.consent.touch {
+            return Err(Error::call(
+                format!("using slot {slot} of {}", self.name),
+                "its key wants a touch for every use or now and then",
+                "--allow-touch measures it, with your finger on the button",
+            ));
+        }
+        Ok(CardHandle {
+            channel: self.session.port().connect()?,
+            session: Arc::clone(&self.session),
+            verification: Arc::clone(&self.verification),
+            verified: Arc::clone(&self.verified),
+            notice: Arc::clone(&self.notice),
+            slot,
+            algorithm,
+            transfer: facts.transfer,
+            signing_pin: facts.signing_pin,
+            touch,
+            touched: false,
+            commands: Vec::new(),
+            response: Vec::with_capacity(1024),
+        })
+    }
+}
+
+impl KeyStore for CardDevice {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        let facts = self.facts()?;
+        let (major, minor) = facts.version;
+        let mut versions =
+            BTreeMap::from([("openpgp-card".to_owned(), format!("{major}.{minor}"))]);
+        if let Some([major, minor, patch]) = facts.firmware {
+            versions.insert(
+                "firmware".to_owned(),
+                format!("{major:x}.{minor:x}.{patch:x}"),
+            );
+        }
+        Ok(StoreIdentity {
+            device: self.name.clone(),
+            kind: StoreKind::OpenpgpCard,
+            provenance: self.provenance,
+            product: self.product.clone(),
+            serial: Some(format!("{:08x}", facts.serial)),
+            versions,
+        })
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        let facts = self.facts()?;
+        let offered = facts.slots.iter().filter(|slot| slot.has_key());
+        Ok(offered
+            .filter_map(|slot| {
+                Some(Capability {
+                    algorithm: slot.algorithm?,
+                    operation: slot.slot.operation(),
+                })
+            })
+            .collect())
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let lacking = || Error::Unsupported {
+            by: self.name.to_string(),
+            operation: key.operation,
+            algorithm: key.algorithm,
+        };
+        let slot = Slot::of(key.operation).ok_or_else(lacking)?;
+        // Asked anew: a key may have been written since.
+        let facts = self.session.with(CardFacts::read)?;
+        let found = facts.slot(slot);
+        if !found.has_key() {
+            return Err(Error::call(
+                format!("using slot {slot} of {}", self.name),
+                "there is no key in it",
+                "gpg --card-edit makes one; keymark does on a card that --write-to names",
+            ));
+        }
+        if found.algorithm != Some(key.algorithm) {
+            return Err(lacking());
+        }
+        Ok(Box::new(self.handle(slot, key.algorithm)?))
+    }
+}
+
+/// One worker's way to a slot's key. `perform` is the APDU and nothing else.
+pub struct CardHandle {
+    channel: Box<dyn Channel>,
+    session: Arc<Session>,
+    verification: Arc<Verification>,
+    verified: Arc<[AtomicBool; 2]>,
+    notice: Arc<dyn Notice>,
+    slot: Slot,
+    algorithm: Algorithm,
+    transfer: Transfer,
+    signing_pin: SigningPin,
+    touch: TouchPolicy,
+    touched: bool,
+    commands: Vec<Vec<u8>>,
+    response: Vec<u8>,
+}
+
+impl fmt::Debug for CardHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardHandle")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CardHandle {
+    /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
+    fn verify(&self) -> Result<(), Error> {
+        let kind = match self.slot {
+            Slot::Signature => PinKind::Signing,
+            Slot::Decryption | Slot::Authentication => PinKind::User,
+        };
+        let each = kind == PinKind::Signing && self.signing_pin == SigningPin::Once;
+        let verified = &self.verified[usize::from(kind == PinKind::Signing)];
+        if !each && verified.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.session
+            .with(|card| self.verification.verify(card, kind))?;
+        verified.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn ask_for_touch(&mut self) {
+        let needed = match self.touch {
+            TouchPolicy::Off => false,
+            TouchPolicy::Each => true,
+            TouchPolicy::Cached => !self.touched,
+        };
+        if needed {
+            self.notice.tell("touch the button of the card now");
+            self.touched = true;
+        }
+    }
+}
+
+impl KeyHandle for CardHandle {
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        self.verify()?;
+        let data = apdu::data(self.slot, self.algorithm, &input.bytes);
+        self.commands = apdu::commands(apdu::header(self.slot), &data, self.transfer);
+        self.ask_for_touch();
+        Ok(())
+    }
+
+    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let call = apdu::call(self.slot);
+        let mut length = 0;
+        let Some((last, before)) = self.commands.split_last() else {
+            return Err(Error::call(call, "it was not armed", ""));
+        };
+        for command in before {
+            self.channel.transmit(command, &mut self.response)?;
+            if *self.response != [0x90, 0x00] {
+                return Err(refused(call, status(call, &self.response)?));
+            }
+        }
+        self.channel.transmit(last, &mut self.response)?;
+        loop {
+            let status = status(call, &self.response)?;
+            let data = &self.response[..self.response.len() - 2];
+            let room = output.get_mut(length..length + data.len());
+            room.ok_or_else(|| Error::call(call, "the response is longer than any result", ""))?
+                .copy_from_slice(data);
+            length += data.len();
+            match status {
+                [0x90, 0x00] => return Ok(Performed { length, cpu: None }),
+                // §7.2.9
+                [0x61, more] => self
+                    .channel
+                    .transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut self.response)?,
+                status => return Err(refused(call, status)),
+            }
+        }
+    }
+}
+
+fn status(call: &str, response: &[u8]) -> Result<[u8; 2], Error> {
+    response
+        .last_chunk()
+        .copied()
+        .ok_or_else(|| Error::call(call, "the response has no status word", ""))
+}

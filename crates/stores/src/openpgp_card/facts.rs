@@ -1,0 +1,274 @@
+//! What a card says of itself, read once and outside every timed region.
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::error::Error;
+use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve as CardCurve};
+use openpgp_card::ocard::data::{ApplicationRelatedData, KeyStatus, UserInteractionFlag};
+use openpgp_card::state::Transaction;
+use openpgp_card::{Card, Error as CardError};
+
+use super::session::failed;
+use super::slot::Slot;
+
+/// How long commands reach the card (§6.1, §7.7): it changes the host's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transfer {
+    /// Extended Lc and Le.
+    Extended,
+    /// Command chaining, and GET RESPONSE.
+    Chained,
+}
+
+/// Whether a key wants its owner's finger (DO D6 to D8, §4.4.3.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TouchPolicy {
+    /// No.
+    Off,
+    /// For each operation.
+    Each,
+    /// Once, for some time after.
+    Cached,
+}
+
+/// What is in a slot (DO DE, §4.4.3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPresence {
+    /// Nothing.
+    Empty,
+    /// A key made on the card.
+    Generated,
+    /// A key made elsewhere.
+    Imported,
+    /// A key, by its fingerprint; the card does not say whence.
+    Present,
+}
+
+/// One slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotFacts {
+    /// Which.
+    pub slot: Slot,
+    /// Algorithm of its attributes; `None` when keymark does not know it.
+    pub algorithm: Option<Algorithm>,
+    /// Its attributes as the card has them.
+    pub attributes: String,
+    /// Whether there is a key.
+    pub key: KeyPresence,
+    /// Its fingerprint in OpenPGP, hexadecimal.
+    pub fingerprint: Option<String>,
+    /// Whether a touch is needed.
+    pub touch: TouchPolicy,
+    /// What else it takes (DO FA, §4.4.3.11); empty when the card does not say.
+    pub offered: Vec<Algorithm>,
+}
+
+impl SlotFacts {
+    /// Whether an operation can be asked of it.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.key != KeyPresence::Empty
+    }
+}
+
+/// Tries left before a PIN is blocked (DO C4, §4.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tries {
+    /// User PIN (PW1).
+    pub user: u8,
+    /// Resetting code.
+    pub reset: u8,
+    /// Admin PIN (PW3).
+    pub admin: u8,
+}
+
+/// For how long a verified PIN 81 is good (first byte of DO C4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SigningPin {
+    /// For one signature: "forced signature PIN".
+    Once,
+    /// Until the card is reset.
+    Several,
+}
+
+/// What the card says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardFacts {
+    /// Manufacturer's number in the AID (§4.2.1).
+    pub manufacturer: u16,
+    /// Its name.
+    pub manufacturer_name: String,
+    /// Serial number in the AID.
+    pub serial: u32,
+    /// Version of the specification.
+    pub version: (u8, u8),
+    /// Answer of Yubico's version command.
+    pub firmware: Option<[u8; 3]>,
+    /// The three slots.
+    pub slots: [SlotFacts; 3],
+    /// Tries left.
+    pub tries: Tries,
+    /// Validity of PIN 81.
+    pub signing_pin: SigningPin,
+    /// Whether the host derives PINs by S2K before it sends them (KDF-DO, §4.3.2).
+    pub derives_pins: bool,
+    /// Hashed octets of that derivation, in the unit that its DO has.
+    pub kdf_octets: Option<u32>,
+    /// How long commands travel.
+    pub transfer: Transfer,
+}
+
+impl CardFacts {
+    /// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
+    #[must_use]
+    pub fn ident(&self) -> String {
+        format!("{:04x}:{:08x}", self.manufacturer, self.serial)
+    }
+
+    /// The slot's facts.
+    #[must_use]
+    pub fn slot(&self, slot: Slot) -> &SlotFacts {
+        &self.slots[usize::from(slot.number() - 1)]
+    }
+
+    /// Asks the card.
+    ///
+    /// # Errors
+    /// When it is no OpenPGP card, or answers nonsense.
+    pub(super) fn read(card: &mut Card<Transaction<'_>>) -> Result<Self, Error> {
+        let read = |what: &str| {
+            let call = format!("GET DATA ({what})");
+            move |error: CardError| failed(&call, &error)
+        };
+        let aid = card.application_identifier().map_err(read("4F"))?;
+        let pw = card.pw_status_bytes().map_err(read("C4"))?;
+        let data = card.card().application_related_data().map_err(read("6E"))?;
+        // Cards before 3.4 have no such list; some answer nonsense (YubiKey 5 before 5.6.1).
+        let offered = card.algorithm_information().ok().flatten();
+        let slots = Slot::ALL.map(|slot| {
+            let attributes = data
+                .algorithm_attributes(slot.key_type())
+                .map_err(read("C1-C3"))?;
+            let offered = offered.as_ref().map(|list| {
+                let listed = list.for_keytype(slot.key_type()).into_iter();
+                let mut known: Vec<_> = listed.filter_map(algorithm).collect();
+                known.dedup();
+                known
+            });
+            slot_facts(slot, &data, &attributes, offered.unwrap_or_default()).map_err(read("6E"))
+        });
+        let [signature, decryption, authentication] = slots;
+        let extended = card
+            .historical_bytes()
+            .ok()
+            .and_then(|bytes| Some(bytes.card_capabilities()?.extended_lc_le()))
+            .unwrap_or(false);
+        let firmware = if aid.manufacturer() == YUBICO {
+            card.firmware_version().ok()
+        } else {
+            None
+        };
+        let kdf = card.kdf_do().ok().filter(|kdf| kdf.kdf_algo() != 0);
+        Ok(Self {
+            manufacturer: aid.manufacturer(),
+            manufacturer_name: aid.manufacturer_name().to_owned(),
+            serial: aid.serial(),
+            version: ((aid.version() >> 8) as u8, aid.version() as u8),
+            firmware: firmware.and_then(|version| version.try_into().ok()),
+            slots: [signature?, decryption?, authentication?],
+            tries: Tries {
+                user: pw.err_count_pw1(),
+                reset: pw.err_count_rc(),
+                admin: pw.err_count_pw3(),
+            },
+            signing_pin: if pw.pw1_cds_valid_once() {
+                SigningPin::Once
+            } else {
+                SigningPin::Several
+            },
+            derives_pins: kdf.is_some(),
+            kdf_octets: kdf.and_then(|kdf| kdf.iter_count()),
+            transfer: if extended {
+                Transfer::Extended
+            } else {
+                Transfer::Chained
+            },
+        })
+    }
+}
+
+const YUBICO: u16 = 0x0006;
+
+fn slot_facts(
+    slot: Slot,
+    data: &ApplicationRelatedData,
+    attributes: &AlgorithmAttributes,
+    offered: Vec<Algorithm>,
+) -> Result<SlotFacts, CardError> {
+    let fingerprints = data.fingerprints()?;
+    let fingerprint = match slot {
+        Slot::Signature => fingerprints.signature(),
+        Slot::Decryption => fingerprints.decryption(),
+        Slot::Authentication => fingerprints.authentication(),
+    };
+    let fingerprint = fingerprint.map(|fingerprint| fingerprint.to_hex().to_uppercase());
+    let status = data.key_information()?.map(|information| match slot {
+        Slot::Signature => information.sig_status(),
+        Slot::Decryption => information.dec_status(),
+        Slot::Authentication => information.aut_status(),
+    });
+    let flag: Option<UserInteractionFlag> = match slot {
+        Slot::Signature => data.uif_pso_cds()?,
+        Slot::Decryption => data.uif_pso_dec()?,
+        Slot::Authentication => data.uif_pso_aut()?,
+    };
+    Ok(SlotFacts {
+        slot,
+        algorithm: algorithm(attributes),
+        attributes: attributes.to_string(),
+        key: match status {
+            Some(KeyStatus::NotPresent) => KeyPresence::Empty,
+            Some(KeyStatus::Generated) => KeyPresence::Generated,
+            Some(KeyStatus::Imported) => KeyPresence::Imported,
+            _ if fingerprint.is_some() => KeyPresence::Present,
+            _ => KeyPresence::Empty,
+        },
+        fingerprint,
+        // Off, on, permanently on, cached, permanently cached (§4.4.3.6; Yubico's 03 and 04).
+        touch: match flag.map_or(0, |flag| u8::from(flag.touch_policy())) {
+            0 => TouchPolicy::Off,
+            3 | 4 => TouchPolicy::Cached,
+            _ => TouchPolicy::Each,
+        },
+        offered,
+    })
+}
+
+/// keymark's name for a card's attributes.
+fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
+    let family = match attributes {
+        AlgorithmAttributes::Rsa(rsa) => Family::Rsa(u32::from(rsa.len_n())),
+        AlgorithmAttributes::Ecc(ecc) => match ecc.curve() {
+            CardCurve::NistP256r1 => Family::Weierstrass(Curve::NistP256),
+            CardCurve::NistP384r1 => Family::Weierstrass(Curve::NistP384),
+            CardCurve::NistP521r1 => Family::Weierstrass(Curve::NistP521),
+            CardCurve::BrainpoolP256r1 => Family::Weierstrass(Curve::BrainpoolP256r1),
+            CardCurve::BrainpoolP384r1 => Family::Weierstrass(Curve::BrainpoolP384r1),
+            CardCurve::BrainpoolP512r1 => Family::Weierstrass(Curve::BrainpoolP512r1),
+            CardCurve::Secp256k1 => Family::Weierstrass(Curve::Secp256k1),
+            CardCurve::Curve25519 => Family::Cv25519,
+            CardCurve::Ed25519 => Family::Ed25519,
+            CardCurve::X448 => Family::Cv448,
+            CardCurve::Ed448 => Family::Ed448,
+            CardCurve::Unknown(oid) => match oid.as_slice() {
+                // The OIDs of RFC 8410, which newer GnuPG uses.
+                [0x2B, 0x65, 0x6E] => Family::Cv25519,
+                [0x2B, 0x65, 0x70] => Family::Ed25519,
+                [0x2B, 0x65, 0x6F] => Family::Cv448,
+                [0x2B, 0x65, 0x71] => Family::Ed448,
+                _ => return None,
+            },
+        },
+        AlgorithmAttributes::Unknown(_) => return None,
+    };
+    Algorithm::of(family)
+}

@@ -1,0 +1,203 @@
+//! Test keys on their way to a card.
+
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::error::Error;
+use openpgp_card::Error as CardError;
+use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
+use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
+use openssl::error::ErrorStack;
+use openssl::pkey::{PKey, Private};
+
+use super::slot::Slot;
+use crate::challenge::public_bytes;
+use crate::test_key::{Secret, TestKey};
+
+/// A key for one slot.
+pub(super) struct Upload<'a> {
+    key: &'a TestKey,
+    slot: Slot,
+    fingerprint: [u8; 20],
+}
+
+impl<'a> Upload<'a> {
+    pub(super) const fn new(key: &'a TestKey, slot: Slot, fingerprint: [u8; 20]) -> Self {
+        Self {
+            key,
+            slot,
+            fingerprint,
+        }
+    }
+
+    fn material(&self) -> Result<PrivateKeyMaterial, ErrorStack> {
+        let Secret::Evp(pkey) = &self.key.secret else {
+            return Err(ErrorStack::get());
+        };
+        match self.key.algorithm.family() {
+            Family::Rsa(_) => Ok(PrivateKeyMaterial::R(Box::new(RsaNumbers::of(pkey)?))),
+            family => Ok(PrivateKeyMaterial::E(Box::new(Scalar::of(
+                pkey, family, self.slot,
+            )?))),
+        }
+    }
+}
+
+impl CardUploadableKey for Upload<'_> {
+    fn private_key(&self) -> Result<PrivateKeyMaterial, CardError> {
+        self.material()
+            .map_err(|error| CardError::UnsupportedAlgo(error.to_string()))
+    }
+
+    fn timestamp(&self) -> KeyGenerationTime {
+        // Any time but zero: the fingerprint that hangs on it is not computed here.
+        KeyGenerationTime::from(1)
+    }
+
+    fn fingerprint(&self) -> Result<Fingerprint, CardError> {
+        Ok(Fingerprint::from(self.fingerprint))
+    }
+}
+
+/// Bytes to tell test keys apart by, where no OpenPGP key exists to have a fingerprint.
+pub(super) fn stand_in_fingerprint(key: &TestKey) -> Result<[u8; 20], Error> {
+    let failed = |error: ErrorStack| Error::call("EVP_PKEY_get_raw_public_key", error, "");
+    let Secret::Evp(pkey) = &key.secret else {
+        return Err(failed(ErrorStack::get()));
+    };
+    let der = pkey.public_key_to_der().map_err(failed)?;
+    Ok(openssl::sha::sha1(&der))
+}
+
+/// §4.4.3.12: e, p, q, and what the card may want beside them.
+struct RsaNumbers {
+    e: Vec<u8>,
+    p: Vec<u8>,
+    q: Vec<u8>,
+    pq: Vec<u8>,
+    dp1: Vec<u8>,
+    dq1: Vec<u8>,
+    n: Vec<u8>,
+}
+
+impl RsaNumbers {
+    fn of(pkey: &PKey<Private>) -> Result<Self, ErrorStack> {
+        let rsa = pkey.rsa()?;
+        let half = rsa.n().num_bytes() / 2;
+        let factor = |number: Option<&openssl::bn::BigNumRef>| {
+            number.ok_or_else(ErrorStack::get)?.to_vec_padded(half)
+        };
+        Ok(Self {
+            e: rsa.e().to_vec(),
+            p: factor(rsa.p())?,
+            q: factor(rsa.q())?,
+            pq: factor(rsa.iqmp())?,
+            dp1: factor(rsa.dmp1())?,
+            dq1: factor(rsa.dmq1())?,
+            n: rsa.n().to_vec(),
+        })
+    }
+}
+
+impl RSAKey for RsaNumbers {
+    fn e(&self) -> &[u8] {
+        &self.e
+    }
+
+    fn p(&self) -> &[u8] {
+        &self.p
+    }
+
+    fn q(&self) -> &[u8] {
+        &self.q
+    }
+
+    fn pq(&self) -> &[u8] {
+        &self.pq
+    }
+
+    fn dp1(&self) -> &[u8] {
+        &self.dp1
+    }
+
+    fn dq1(&self) -> &[u8] {
+        &self.dq1
+    }
+
+    fn n(&self) -> &[u8] {
+        &self.n
+    }
+}
+
+struct Scalar {
+    oid: &'static [u8],
+    private: Vec<u8>,
+    public: Vec<u8>,
+    kind: EccType,
+}
+
+impl Scalar {
+    fn of(pkey: &PKey<Private>, family: Family, slot: Slot) -> Result<Self, ErrorStack> {
+        let (oid, kind): (&'static [u8], _) = match family {
+            Family::Weierstrass(curve) => (
+                curve_oid(curve),
+                if slot == Slot::Decryption {
+                    EccType::ECDH
+                } else {
+                    EccType::ECDSA
+                },
+            ),
+            Family::Cv25519 => (&[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1], EccType::ECDH),
+            _ => (&[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1], EccType::EdDSA),
+        };
+        let private = match family {
+            Family::Weierstrass(_) => {
+                let ec = pkey.ec_key()?;
+                let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
+                ec.private_key().to_vec_padded(bytes)?
+            }
+            // An MPI in OpenPGP, big-endian, where RFC 7748 has little-endian octets.
+            Family::Cv25519 => pkey.raw_private_key()?.into_iter().rev().collect(),
+            _ => pkey.raw_private_key()?,
+        };
+        Ok(Self {
+            oid,
+            private,
+            public: match family {
+                Family::Weierstrass(_) => public_bytes(pkey)?,
+                // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
+                _ => [vec![0x40], public_bytes(pkey)?].concat(),
+            },
+            kind,
+        })
+    }
+}
+
+impl EccKey for Scalar {
+    fn oid(&self) -> &[u8] {
+        self.oid
+    }
+
+    fn private(&self) -> &[u8] {
+        &self.private
+    }
+
+    fn public(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn ecc_type(&self) -> EccType {
+        self.kind
+    }
+}
+
+/// §4.4.3.10.
+const fn curve_oid(curve: Curve) -> &'static [u8] {
+    match curve {
+        Curve::NistP256 => &[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7],
+        Curve::NistP384 => &[0x2B, 0x81, 4, 0, 0x22],
+        Curve::NistP521 => &[0x2B, 0x81, 4, 0, 0x23],
+        Curve::Secp256k1 => &[0x2B, 0x81, 4, 0, 0x0A],
+        Curve::BrainpoolP256r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7],
+        Curve::BrainpoolP384r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B],
+        Curve::BrainpoolP512r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D],
+    }
+}

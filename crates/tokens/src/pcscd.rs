@@ -1,0 +1,446 @@
+//! A pcscd of our own with vpcd's reader in it, beside that of the system and unseen by it.
+//!
+//! pcscd's directory, `/run/pcscd`, is compiled in. Its socket is not, if it gets one the way
+//! systemd passes it (sd_listen_fds(3)); its file for the process id goes where nobody else looks
+//! if `/run` is another one in a mount namespace of its own.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Of the package `pcscd`.
+const PCSCD: &str = "/usr/sbin/pcscd";
+/// Of the package `vsmartcard-vpcd`.
+const DRIVER: &str = "/usr/lib/pcsc/drivers/serial/libifdvpcd.so";
+/// Compiled into it; the file in it names the last process that was started as pcscd.
+const RUN_DIRECTORY: &str = "/run/pcscd";
+const PID_FILE: &str = "/run/pcscd/pcscd.pid";
+/// The reader's name; pcscd appends two numbers.
+const READER: &str = "Virtual PCD";
+
+const SOCKET: &str = "pcscd.comm";
+const CONFIGURATION: &str = "reader.conf.d";
+const LOG: &str = "pcscd.log";
+
+/// It takes 10 ms here; a port that is taken delays it by 0.4 s.
+const START: Duration = Duration::from_secs(10);
+/// Between our look for free ports and pcscd's taking them, somebody else may.
+const ATTEMPTS: usize = 5;
+/// What vpcd says then (ifd-vpcd.c).
+const PORT_TAKEN: &str = "Could not initialize connection to virtual ICC";
+
+/// Another `/run`. The directory ($1) is kept, should it lie under `/run` itself.
+const PRIVATE_RUN: &str = "cd \"$1\" && mount -t tmpfs tmpfs /run && mkdir -p \"$1\" && \
+    mount --no-canonicalize --bind . \"$1\"";
+/// Our socket comes as standard input and goes to pcscd as descriptor 3. Had keymark ($2) died
+/// before the kernel was asked to end us with it, we would be somebody else's child by now.
+const PCSCD_ON_SOCKET: &str = "[ \"$PPID\" = \"$2\" ] && exec 3<&0 </dev/null && shift 2 && \
+    LISTEN_FDS=1 LISTEN_PID=$$ exec \"$@\"";
+
+/// The greeting of pcsc-lite's clients (winscard_msg.h, `CMD_VERSION`): a header of length and
+/// command, then major and minor version and the result. It is answered whatever version it names.
+const GREETING: [u32; 5] = [12, 0x11, 4, 4, 0];
+const GREETING_ANSWER: usize = 12;
+
+/// Why there is no pcscd.
+#[derive(Debug, thiserror::Error)]
+pub enum PcscdError {
+    /// A program or library is not installed.
+    #[error("{path} is missing; apt-get install {package} brings it")]
+    Missing {
+        /// What was looked for.
+        path: PathBuf,
+        /// Debian's package.
+        package: &'static str,
+    },
+    /// The directory for its files.
+    #[error(
+        "pcscd cannot have its files in {path}: {source}; name a private directory with a short path"
+    )]
+    Directory {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No process was made.
+    #[error("pcscd cannot be started: {0}; it takes setpriv and unshare of the package util-linux")]
+    Start(#[source] io::Error),
+    /// It ended or hangs.
+    #[error(
+        "pcscd does not answer ({source}); it says: {log}; \
+         without the right to make namespaces it needs the directory /run/pcscd"
+    )]
+    Mute {
+        /// What came of the greeting.
+        source: io::Error,
+        /// What it wrote.
+        log: String,
+    },
+    /// vpcd needs two ports.
+    #[error("vpcd found its TCP ports taken {ATTEMPTS} times; is somebody taking all of them?")]
+    Ports,
+}
+
+/// What keeps pcscd's traces apart from those of the system's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// A mount namespace, for root.
+    Mounts,
+    /// A user namespace with a mount namespace, for everybody where the system allows it.
+    User,
+    /// Nothing, as in most containers. The socket is ours all the same; root's pcscd writes its
+    /// process id into `/run/pcscd`, where we put back what was there, and that of others needs
+    /// the directory to exist.
+    Nothing,
+}
+
+impl Isolation {
+    const ALL: [Self; 3] = [Self::Mounts, Self::User, Self::Nothing];
+
+    /// What is possible here, best first.
+    #[must_use]
+    pub fn possible() -> Vec<Self> {
+        Self::ALL
+            .into_iter()
+            .filter(|isolation| isolation.works())
+            .collect()
+    }
+
+    /// The program in front of the shell.
+    const fn wrapper(self) -> &'static [&'static str] {
+        match self {
+            Self::Mounts => &["unshare", "--mount"],
+            Self::User => &["unshare", "--user", "--map-root-user", "--mount"],
+            Self::Nothing => &[],
+        }
+    }
+
+    fn works(self) -> bool {
+        let [program, options @ ..] = self.wrapper() else {
+            let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+            return root || Path::new(RUN_DIRECTORY).is_dir();
+        };
+        // The rights inside a namespace may be fewer than that it can be made (AppArmor).
+        Command::new(program)
+            .args(options)
+            .args(["sh", "-c", PRIVATE_RUN, "sh", "/"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    }
+}
+
+/// A running pcscd; its end is that of the value, or of keymark if that is killed.
+#[derive(Debug)]
+pub struct PrivatePcscd {
+    directory: PathBuf,
+    socket: PathBuf,
+    port: u16,
+    process: Process,
+}
+
+impl PrivatePcscd {
+    /// Starts one with its socket and configuration in the directory, as isolated as can be, and
+    /// returns when it answers.
+    ///
+    /// # Errors
+    /// When a package is missing or it does not start.
+    pub fn start(directory: &Path) -> Result<Self, PcscdError> {
+        let best = Isolation::ALL.into_iter().find(|best| best.works());
+        Self::start_with(directory, best.unwrap_or(Isolation::Nothing))
+    }
+
+    /// The same with that isolation.
+    ///
+    /// # Errors
+    /// When a package is missing or it does not start.
+    pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, PcscdError> {
+        for (path, package) in [(PCSCD, "pcscd"), (DRIVER, "vsmartcard-vpcd")] {
+            if !Path::new(path).exists() {
+                let path = path.into();
+                return Err(PcscdError::Missing { path, package });
+            }
+        }
+        // pcscd changes to the root directory.
+        let directory = std::path::absolute(directory).map_err(at(directory))?;
+        for _ in 0..ATTEMPTS {
+            let pcscd = Self::launch(&directory, isolation)?;
+            if !pcscd.log().contains(PORT_TAKEN) {
+                return Ok(pcscd);
+            }
+        }
+        Err(PcscdError::Ports)
+    }
+
+    fn launch(directory: &Path, isolation: Isolation) -> Result<Self, PcscdError> {
+        let port = two_free_ports().map_err(PcscdError::Start)?;
+        let configuration = directory.join(CONFIGURATION);
+        let file = configuration.join("vpcd");
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&configuration)
+            .and_then(|()| fs::write(&file, reader_conf(port)))
+            .map_err(at(&file))?;
+        let log = directory.join(LOG);
+        let output = File::create(&log).map_err(at(&log))?;
+        let socket = directory.join(SOCKET);
+        let listener = UnixListener::bind(&socket).map_err(at(&socket))?;
+
+        let traces = (isolation == Isolation::Nothing).then(Traces::before);
+        let process = command(isolation, directory, &configuration, listener, output)
+            .and_then(Process::start)
+            .inspect_err(|_| clean_up(directory))
+            .map_err(PcscdError::Start)?;
+        let pcscd = Self {
+            directory: directory.to_owned(),
+            socket,
+            port,
+            process,
+        };
+        let greeted = greet(&pcscd.socket);
+        drop(traces);
+        let log = pcscd.log();
+        greeted.map_err(|source| PcscdError::Mute { source, log })?;
+        Ok(pcscd)
+    }
+
+    /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Where cards are inserted ([`crate::vpcd::Vpcd::connect`]).
+    #[must_use]
+    pub fn vpcd_address(&self) -> String {
+        format!("{}:{}", Ipv4Addr::LOCALHOST, self.port)
+    }
+
+    /// Its process, for measuring what it takes.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// What it complained of.
+    #[must_use]
+    pub fn log(&self) -> String {
+        let log = fs::read(self.directory.join(LOG)).unwrap_or_default();
+        String::from_utf8_lossy(&log).trim().to_owned()
+    }
+
+    /// Ends it under its clients' hands, as a crash does.
+    pub fn kill(&mut self) {
+        self.process.end();
+    }
+}
+
+impl Drop for PrivatePcscd {
+    fn drop(&mut self) {
+        self.process.end();
+        clean_up(&self.directory);
+    }
+}
+
+/// The child, and the thread that started it: the kernel counts the thread, not its process, as
+/// the parent whose death ends the child (`PR_SET_PDEATHSIG`), and the caller's may be gone early.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    parent: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Process {
+    fn start(mut command: Command) -> io::Result<Self> {
+        let (started, child) = channel();
+        let (stay, stays) = channel::<()>();
+        let parent = std::thread::Builder::new()
+            .name("pcscd".into())
+            .spawn(move || {
+                let child = command.spawn();
+                // Our end of its socket: with it open, nobody would notice the end of pcscd.
+                drop(command);
+                if started.send(child).is_ok() {
+                    let _ = stays.recv();
+                }
+            })?;
+        let child = child.recv().map_err(io::Error::other)??;
+        let parent = Some((stay, parent));
+        Ok(Self { child, parent })
+    }
+
+    fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some((stay, parent)) = self.parent.take() {
+            drop(stay);
+            let _ = parent.join();
+        }
+    }
+}
+
+/// What root's pcscd changes in `/run` if that is the system's. Dropped when it is up, this puts
+/// back what was there: pcscd itself looks at it only when it starts.
+struct Traces {
+    directory: bool,
+    pid: Option<Vec<u8>>,
+    /// Held, so that none of ours takes another of ours for the system's.
+    _alone: io::Result<File>,
+}
+
+impl Traces {
+    fn before() -> Self {
+        let lock = || {
+            let file = File::open(PCSCD)?;
+            file.lock()?;
+            Ok(file)
+        };
+        let alone = lock();
+        Self {
+            directory: Path::new(RUN_DIRECTORY).exists(),
+            pid: fs::read(PID_FILE).ok(),
+            _alone: alone,
+        }
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        // Who has no right to do so is no one whose pcscd could change it.
+        let _ = match &self.pid {
+            Some(pid) => fs::write(PID_FILE, pid),
+            None => fs::remove_file(PID_FILE),
+        };
+        if !self.directory {
+            let _ = fs::remove_dir(RUN_DIRECTORY);
+        }
+    }
+}
+
+fn command(
+    isolation: Isolation,
+    directory: &Path,
+    configuration: &Path,
+    socket: UnixListener,
+    log: File,
+) -> io::Result<Command> {
+    let script = match isolation {
+        Isolation::Nothing => PCSCD_ON_SOCKET.to_owned(),
+        Isolation::Mounts | Isolation::User => format!("{PRIVATE_RUN} && {PCSCD_ON_SOCKET}"),
+    };
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--pdeathsig", "KILL"])
+        .args(isolation.wrapper())
+        .args(["sh", "-c", &script, "sh"])
+        .arg(directory)
+        .arg(std::process::id().to_string())
+        .args([PCSCD, "--foreground", "--config"])
+        .arg(configuration);
+    // Newer ones ask polkit, which cannot know our clients.
+    let help = Command::new(PCSCD).arg("--help").output()?;
+    if String::from_utf8_lossy(&help.stdout).contains("--disable-polkit") {
+        command.arg("--disable-polkit");
+    }
+    command
+        .env_remove("PCSCLITE_CSOCK_NAME")
+        .env("PCSCLITE_FILTER_IGNORE_READER_NAMES", other_readers())
+        .stdin(OwnedFd::from(socket))
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        // Ctrl-C is keymark's to handle.
+        .process_group(0);
+    Ok(command)
+}
+
+/// A list of texts: who has one in its name is no reader for this pcscd. Real ones are the
+/// system's, so that it lists every character that our reader's name has not.
+fn other_readers() -> String {
+    let others = ('!'..='~').filter(|&character| character != ':' && !READER.contains(character));
+    let others: Vec<String> = others.map(String::from).collect();
+    others.join(":")
+}
+
+/// One entry of reader.conf(5).
+fn reader_conf(port: u16) -> String {
+    format!(
+        "FRIENDLYNAME \"{READER}\"\nDEVICENAME /dev/null:{port:#06X}\nLIBPATH {DRIVER}\nCHANNELID {port:#06X}\n"
+    )
+}
+
+/// vpcd has two slots, the second at the next port, and starts with both or not at all.
+fn two_free_ports() -> io::Result<u16> {
+    let mut error = io::Error::from(io::ErrorKind::AddrInUse);
+    for _ in 0..100 {
+        let first = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        let port = first.local_addr()?.port();
+        let Some(next) = port.checked_add(1) else {
+            continue;
+        };
+        match TcpListener::bind((Ipv4Addr::UNSPECIFIED, next)) {
+            Ok(_) => return Ok(port),
+            Err(taken) => error = taken,
+        }
+    }
+    Err(error)
+}
+
+/// Waits for an answer. The readers are started before clients are heard.
+fn greet(socket: &Path) -> io::Result<()> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(START))?;
+    stream.write_all(&GREETING.map(u32::to_ne_bytes).concat())?;
+    stream.read_exact(&mut [0; GREETING_ANSWER])
+}
+
+/// Removes what was made in the directory.
+fn clean_up(directory: &Path) {
+    // The directory is the caller's, who removes it as a whole in the end.
+    let _ = fs::remove_file(directory.join(SOCKET));
+    let _ = fs::remove_dir_all(directory.join(CONFIGURATION));
+    let _ = fs::remove_file(directory.join(LOG));
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> PcscdError {
+    move |source| PcscdError::Directory {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_reader_passes_and_ours_does() {
+        let filter = other_readers();
+        let ignored = |name: &str| filter.split(':').any(|part| name.contains(part));
+        assert!(!ignored(READER));
+        for name in ["Nitrokey 3 [CCID/ICCD Interface]", "ACS ACR38U", "SPR532"] {
+            assert!(ignored(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_long_path_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = folder.path().join("x".repeat(120));
+        let error = PrivatePcscd::launch(&long, Isolation::Nothing).unwrap_err();
+        assert!(error.to_string().contains("short path"), "{error}");
+    }
+}

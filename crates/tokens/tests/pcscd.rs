@@ -1,0 +1,251 @@
+//! The installed pcscd and scdaemon with the virtual card. It takes the packages pcscd,
+//! vsmartcard-vpcd and scdaemon.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use keymark_tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_tokens::pcscd::{Isolation, PrivatePcscd};
+use keymark_tokens::reader::Reader;
+use keymark_tokens::vpcd::{Vpcd, VpcdError};
+
+/// A card in the reader of a pcscd until it is dropped.
+struct Inserted {
+    stopper: TcpStream,
+    serving: Option<JoinHandle<Result<(), VpcdError>>>,
+}
+
+impl Inserted {
+    fn new(pcscd: &PrivatePcscd, serial: [u8; 4]) -> Self {
+        let options = FirmwareOptions {
+            serial: Some(serial),
+            ..FirmwareOptions::default()
+        };
+        let reader = Reader::new(Box::new(Firmware::new(options).unwrap()));
+        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect()).unwrap();
+        Self {
+            stopper: vpcd.stopper().unwrap(),
+            serving: Some(std::thread::spawn(move || vpcd.serve())),
+        }
+    }
+}
+
+impl Drop for Inserted {
+    fn drop(&mut self) {
+        let _ = self.stopper.shutdown(Shutdown::Both);
+        let _ = self.serving.take().unwrap().join();
+    }
+}
+
+/// A `GNUPGHOME` whose scdaemon has that socket.
+struct Home {
+    path: tempfile::TempDir,
+    socket: PathBuf,
+}
+
+impl Home {
+    fn new(socket: &Path) -> Self {
+        let path = private_directory();
+        std::fs::write(path.path().join("scdaemon.conf"), "disable-ccid\n").unwrap();
+        Self {
+            path,
+            socket: socket.to_owned(),
+        }
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program)
+            .arg("--homedir")
+            .arg(self.path.path())
+            .args(arguments)
+            .env("PCSCLITE_CSOCK_NAME", &self.socket)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        String::from_utf8_lossy(&output.stdout).into_owned() + &said
+    }
+
+    /// What gpg says of the card, once pcscd has noticed it (it looks every 0.4 s).
+    fn card_status(&self) -> String {
+        let mut status = String::new();
+        for _ in 0..20 {
+            status = self.run("gpg", &["--batch", "--with-colons", "--card-status"]);
+            if status.contains("AID:D276") {
+                break;
+            }
+            pause();
+        }
+        status
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.run("gpgconf", &["--kill", "all"]);
+    }
+}
+
+fn private_directory() -> tempfile::TempDir {
+    let mode = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new()
+        .permissions(mode)
+        .tempdir()
+        .unwrap()
+}
+
+fn pause() {
+    std::thread::sleep(Duration::from_millis(50));
+}
+
+/// Whether a process has the path in its arguments.
+fn named_by_a_process(path: &Path) -> bool {
+    let needle = path.as_os_str().as_encoded_bytes();
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        arguments.windows(needle.len()).any(|part| part == needle)
+    })
+}
+
+fn mounted(pcscd: &PrivatePcscd) -> String {
+    std::fs::read_to_string(format!("/proc/{}/mounts", pcscd.id())).unwrap()
+}
+
+#[test]
+fn scdaemon_sees_the_card_however_pcscd_is_isolated() {
+    for isolation in Isolation::possible() {
+        let directory = private_directory();
+        let pcscd = PrivatePcscd::start_with(directory.path(), isolation).unwrap();
+        assert_eq!(
+            mounted(&pcscd).contains("tmpfs /run tmpfs"),
+            isolation != Isolation::Nothing
+        );
+        let _card = Inserted::new(&pcscd, [0xCA, 0xFE, 0x12, 0x34]);
+        let home = Home::new(pcscd.socket());
+        let status = home.card_status();
+        assert!(
+            status.contains("FF4BCAFE1234"),
+            "{isolation:?}: {status}\n{}",
+            pcscd.log()
+        );
+        assert!(status.contains("Virtual PCD 00 00"), "{status}");
+    }
+}
+
+#[test]
+fn two_at_once_have_a_card_each_and_one_survives_the_other() {
+    let directories = [private_directory(), private_directory()];
+    let mut one = PrivatePcscd::start(directories[0].path()).unwrap();
+    let other = PrivatePcscd::start(directories[1].path()).unwrap();
+    let _cards = [
+        Inserted::new(&one, [0, 0, 0, 1]),
+        Inserted::new(&other, [0, 0, 0, 2]),
+    ];
+    let homes = [Home::new(one.socket()), Home::new(other.socket())];
+    let (first, second) = (homes[0].card_status(), homes[1].card_status());
+    assert!(first.contains("FF4B00000001"), "{first}");
+    assert!(second.contains("FF4B00000002"), "{second}");
+    one.kill();
+    assert!(UnixStream::connect(one.socket()).is_err());
+    let gone = homes[0].run("gpg", &["--batch", "--card-status"]);
+    assert!(!gone.contains("FF4B"), "{gone}");
+    let second = homes[1].card_status();
+    assert!(second.contains("FF4B00000002"), "{second}");
+}
+
+#[test]
+fn nothing_is_left_and_the_place_can_be_used_again() {
+    let directory = private_directory();
+    let pid_file = Path::new("/run/pcscd/pcscd.pid");
+    let system = std::fs::read(pid_file).ok();
+    for isolation in Isolation::possible() {
+        let pcscd = PrivatePcscd::start_with(directory.path(), isolation).unwrap();
+        assert!(named_by_a_process(directory.path()));
+        assert!(pcscd.socket().exists());
+        let address = pcscd.vpcd_address();
+        drop(pcscd);
+        assert!(!named_by_a_process(directory.path()));
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        assert!(TcpStream::connect(&address).is_err());
+        assert_eq!(std::fs::read(pid_file).ok(), system);
+    }
+}
+
+#[test]
+fn it_outlives_the_thread_that_started_it() {
+    let directory = private_directory();
+    let path = directory.path().to_owned();
+    let pcscd = std::thread::spawn(move || PrivatePcscd::start(&path).unwrap())
+        .join()
+        .unwrap();
+    pause();
+    assert!(UnixStream::connect(pcscd.socket()).is_ok());
+    assert!(named_by_a_process(directory.path()));
+}
+
+#[test]
+fn its_directory_may_lie_under_run() {
+    let Ok(directory) = tempfile::tempdir_in("/run") else {
+        return; // an ordinary user
+    };
+    let pcscd = PrivatePcscd::start(directory.path()).unwrap();
+    assert!(UnixStream::connect(pcscd.socket()).is_ok());
+}
+
+const OWNER: &str = "KEYMARK_TEST_PCSCD_DIRECTORY";
+
+/// Not a test by itself: the process that the next one kills.
+#[test]
+fn owner_of_one_for_each_isolation() {
+    let Some(directory) = std::env::var_os(OWNER) else {
+        return;
+    };
+    let owned: Vec<_> = Isolation::possible()
+        .into_iter()
+        .map(|isolation| {
+            let own = Path::new(&directory).join(format!("{isolation:?}"));
+            PrivatePcscd::start_with(&own, isolation).unwrap()
+        })
+        .collect();
+    println!("\nowns {}", owned.len());
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn it_ends_with_an_owner_that_is_killed() {
+    let directory = private_directory();
+    let mut owner = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "owner_of_one_for_each_isolation", "--nocapture"])
+        .env(OWNER, directory.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
+    let owns = lines
+        .map_while(Result::ok)
+        .find(|line| line.starts_with("owns"));
+    let running = named_by_a_process(directory.path());
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    assert_eq!(
+        owns.unwrap(),
+        format!("owns {}", Isolation::possible().len())
+    );
+    assert!(running);
+    for _ in 0..20 {
+        if !named_by_a_process(directory.path()) {
+            return;
+        }
+        pause();
+    }
+    panic!("a pcscd outlived its owner");
+}
