@@ -40,7 +40,7 @@ const PORT_TAKEN: &str = "Could not initialize connection to virtual ICC";
 
 /// Another `/run`. The directory ($1) is kept, should it lie under `/run` itself.
 const PRIVATE_RUN: &str = "cd \"$1\" && mount -t tmpfs tmpfs /run && mkdir -p \"$1\" && \
-    mount --no-canonicalize --bind . \"$1\"";
+    mount --no-canonicalize --rbind . \"$1\"";
 /// Our socket comes as standard input and goes to pcscd as descriptor 3. Had keymark ($2) died
 /// before the kernel was asked to end us with it, we would be somebody else's child by now.
 const PCSCD_ON_SOCKET: &str = "[ \"$PPID\" = \"$2\" ] && exec 3<&0 </dev/null && shift 2 && \
