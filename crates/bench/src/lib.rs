@@ -12,6 +12,7 @@ pub mod environment;
 pub mod error;
 pub mod fake;
 pub mod operation;
+pub mod parts;
 pub mod plan;
 pub mod record;
 pub mod runner;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::clock::{Harness, Timestamp};
 use crate::environment::Environment;
+use crate::parts::Parts;
 use crate::plan::Plan;
 use crate::sample::{Block, CpuTime, Outcome, Sample};
 use crate::stop::Stopped;
@@ -82,6 +83,9 @@ pub struct CaseRecord {
     /// In place of blocks, for figures of an article.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<PublishedMean>,
+    /// Where the time went, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
 }
 
 impl CaseRecord {
@@ -93,6 +97,7 @@ impl CaseRecord {
             ending: None,
             blocks: Vec::new(),
             published: None,
+            parts: None,
         }
     }
 

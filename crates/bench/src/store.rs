@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::algorithm::Algorithm;
 use crate::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use crate::error::Error;
 use crate::operation::Operation;
+use crate::parts::PartSums;
 use crate::sample::CpuTime;
 
 /// One device: what it is and what runs on it.
@@ -120,6 +122,11 @@ pub trait KeyHandle: Send {
     fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
         let _ = output;
         Ok(performed.length)
+    }
+
+    /// Untimed, after `collect`: where the time of the operation went, if that was measured.
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
+        let _ = (latency, into);
     }
 }
 

@@ -11,6 +11,7 @@ use keymark_bench::case::{
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
+use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
@@ -220,15 +221,23 @@ fn case_records() -> impl Strategy<Value = CaseRecord> {
             proptest::collection::vec(block, 0..3).prop_map(|blocks| (blocks, None)),
             published.prop_map(|published| (Vec::new(), Some(published))),
         ];
-        (figures, proptest::option::of(endings())).prop_map(move |((blocks, published), ending)| {
-            CaseRecord {
-                case: case.clone(),
-                ending,
-                blocks,
-                published,
-            }
+        let conclusion = proptest::option::of((endings(), proptest::option::of(parts())));
+        (figures, conclusion).prop_map(move |((blocks, published), conclusion)| CaseRecord {
+            case: case.clone(),
+            ending: conclusion.as_ref().map(|(ending, _)| ending.clone()),
+            blocks,
+            published,
+            parts: conclusion.and_then(|(_, parts)| parts),
         })
     })
+}
+
+fn parts() -> impl Strategy<Value = Parts> {
+    let mean = (1_u64..1_000_000, 0.0..1e3).prop_map(|(n, mean)| PartMean {
+        n,
+        mean_s: Seconds(mean),
+    });
+    proptest::collection::btree_map(proptest::sample::select(Part::ALL), mean, 1..4).prop_map(Parts)
 }
 
 prop_compose! {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::case::Pacing;
 use crate::clock::{Clock, Timestamp};
 use crate::error::Error;
+use crate::parts::PartSums;
 use crate::sample::{Block, Outcome, Sample};
 use crate::store::{Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
 
@@ -41,6 +42,8 @@ pub(super) struct MeasuredBlock {
     pub(super) block: Block,
     /// Why its first failing operation failed.
     pub(super) failure: Option<String>,
+    /// Where the time of its operations went.
+    pub(super) parts: PartSums,
 }
 
 /// Room for outputs, kept from block to block: fresh pages would fault inside the timed region.
@@ -108,6 +111,7 @@ struct Shared<'a> {
 struct Shift {
     samples: Vec<Sample>,
     failure: Option<Error>,
+    parts: PartSums,
 }
 
 /// Measures one block.
@@ -175,6 +179,7 @@ fn work(
     let mut shift = Shift {
         samples: Vec::with_capacity(1024),
         failure: None,
+        parts: PartSums::default(),
     };
     let mut next_input = worker as usize % shared.inputs.len().max(1);
     for _ in 0..shared.budget.lead_in {
@@ -249,7 +254,10 @@ fn operate(
         cpu,
     };
     match collected {
-        Ok(length) => outputs.filled.push(Some((next_input, length))),
+        Ok(length) => {
+            outputs.filled.push(Some((next_input, length)));
+            handle.parts(end.since(start), &mut shift.parts);
+        }
         Err(error) => {
             sample.outcome = Outcome::Failed;
             outputs.filled.push(None);
@@ -283,6 +291,8 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
         })
         .collect();
     let mut verdicts = verifier.verify(&results).into_iter();
+    let mut parts = PartSums::default();
+    shifts.iter().for_each(|shift| parts.merge(&shift.parts));
     let mut samples = Vec::with_capacity(results.len());
     for mut sample in shifts.into_iter().flat_map(|shift| shift.samples) {
         if sample.outcome == Outcome::Done {
@@ -301,6 +311,7 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
     MeasuredBlock {
         block: Block { round: 0, samples },
         failure,
+        parts,
     }
 }
 

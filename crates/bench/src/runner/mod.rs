@@ -16,6 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::case::{Case, CaseId, DeviceName, StackName};
 use crate::clock::{Clock, Harness, Timestamp, read_cost};
 use crate::error::Error;
+use crate::parts::PartSums;
 use crate::plan::{Order, Plan, Settings};
 use crate::record::{CaseRecord, Ending};
 use crate::sample::Block;
@@ -130,6 +131,7 @@ struct Active {
     id: CaseId,
     workload: Workload,
     progress: Progress,
+    parts: PartSums,
 }
 
 /// One run of a plan.
@@ -227,6 +229,7 @@ impl Run<'_> {
             id,
             workload,
             progress,
+            parts: measured.parts.of_warm_up(),
         })
     }
 
@@ -242,7 +245,10 @@ impl Run<'_> {
             for mut case in active {
                 let stopped = self.visit(&mut case, round, part, deadline);
                 match stopped {
-                    Some((stopped, reason)) => self.finish(case.id, stopped, reason),
+                    Some((stopped, reason)) => {
+                        self.note_parts(&case);
+                        self.finish(case.id, stopped, reason);
+                    }
                     None => remaining.push(case),
                 }
             }
@@ -278,6 +284,7 @@ impl Run<'_> {
             seed,
         );
         measured.block.round = round;
+        case.parts.merge(&measured.parts);
         case.progress.add(&measured.block);
         if let Some(record) = self.records.get_mut(case.id.0 as usize) {
             self.observer.block(case.id, &measured.block);
@@ -286,6 +293,13 @@ impl Run<'_> {
         match measured.failure {
             Some(reason) => Some((Stopped::Failed, Some(reason))),
             None => case.progress.stopped().map(|stopped| (stopped, None)),
+        }
+    }
+
+    fn note_parts(&mut self, case: &Active) {
+        let means = case.parts.means();
+        if let Some(record) = self.records.get_mut(case.id.0 as usize) {
+            record.parts = (!means.0.is_empty()).then_some(means);
         }
     }
 

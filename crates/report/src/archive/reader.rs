@@ -140,7 +140,7 @@ impl Archive {
 
     fn cases(&self, run: &str) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note
+            "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note, parts
              FROM case_ WHERE run = ?1 ORDER BY number",
         )?;
         let cases = statement.query_map([run], |row| {
@@ -253,6 +253,10 @@ fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
             n: n.map(i64::unsigned_abs),
             note: row.get(6)?,
         });
+    }
+    if let Some(parts) = row.get::<_, Option<String>>(7)? {
+        let read = json(parts).map_err(|error| unreadable(7, Type::Text, error))?;
+        record.parts = Some(read);
     }
     Ok(record)
 }

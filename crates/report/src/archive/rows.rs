@@ -96,6 +96,7 @@ impl<'a> Writing<'a> {
             .and_then(|published| published.n)
             .map(|n| stored(n, "a published number of operations"));
         let n = n.transpose()?;
+        let parts = self.parts(record)?;
         let Case {
             device,
             store,
@@ -110,7 +111,7 @@ impl<'a> Writing<'a> {
             sql.prepare_cached(
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
-                     NULL, NULL, :mean, :n, :note)",
+                     NULL, NULL, :mean, :n, :note, :parts)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -119,7 +120,7 @@ impl<'a> Writing<'a> {
                 ":concurrency": record.case.concurrency(), ":protection": protection.word(),
                 ":input_bytes": record.case.input_bytes, ":replica": record.case.replica,
                 ":mean": published.map(|published| published.mean.0), ":n": n,
-                ":note": published.map(|published| &published.note),
+                ":note": published.map(|published| &published.note), ":parts": parts,
             })
         })
     }
@@ -158,7 +159,28 @@ impl<'a> Writing<'a> {
         prepared.map_err(|error| ArchiveError::of_sqlite(self.path, error))
     }
 
-    pub(super) fn ending(&self, case: i64, ending: &Ending) -> Result<()> {
+    fn parts(&self, record: &CaseRecord) -> Result<Option<String>> {
+        let parts = record.parts.as_ref();
+        parts.map(|parts| self.json("parts", parts)).transpose()
+    }
+
+    /// How the case ended, and what is known of it only then.
+    pub(super) fn conclusion(&self, case: i64, record: &CaseRecord) -> Result<()> {
+        let Some(ending) = &record.ending else {
+            return Ok(());
+        };
+        self.ending(case, ending)?;
+        let parts = self.parts(record)?;
+        self.run(|sql| {
+            sql.execute(
+                "UPDATE case_ SET parts = ?2 WHERE id = ?1",
+                params![case, parts],
+            )
+        })
+        .map(drop)
+    }
+
+    fn ending(&self, case: i64, ending: &Ending) -> Result<()> {
         let stopped = self.word("stopped", &ending.stopped)?;
         let update = "UPDATE case_ SET stopped = ?2, reason = ?3 WHERE id = ?1";
         self.run(|sql| sql.execute(update, params![case, stopped, ending.reason]))

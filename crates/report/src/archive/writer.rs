@@ -47,9 +47,7 @@ impl Archive {
             for block in &case.blocks {
                 writing.block(*row, block)?;
             }
-            if let Some(ending) = &case.ending {
-                writing.ending(*row, ending)?;
-            }
+            writing.conclusion(*row, case)?;
         }
         writing.commit()
     }
@@ -112,9 +110,7 @@ impl Observer for RunWriter<'_> {
     }
 
     fn finished(&mut self, id: CaseId, record: &CaseRecord) {
-        let (Some(row), Some(ending)) = (self.row(id), &record.ending) else {
-            return;
-        };
-        self.write(|writing| writing.ending(row, ending));
+        let Some(row) = self.row(id) else { return };
+        self.write(|writing| writing.conclusion(row, record));
     }
 }

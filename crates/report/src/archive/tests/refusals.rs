@@ -87,7 +87,7 @@ fn what_is_no_archive_is_refused_and_left_alone() {
     fs::remove_file(&path).unwrap();
     let other = Connection::open(&path).unwrap();
     other
-        .execute_batch("CREATE TABLE bookmarks (url); PRAGMA user_version = 3")
+        .execute_batch("CREATE TABLE bookmarks (url); PRAGMA user_version = 4")
         .unwrap();
     drop(other);
     let before = fs::read(&path).unwrap();
@@ -102,11 +102,11 @@ fn an_archive_of_a_newer_keymark_is_refused() {
     let (_directory, archive) = archive();
     archive
         .connection
-        .pragma_update(None, "user_version", 2)
+        .pragma_update(None, "user_version", 3)
         .unwrap();
     let error = Archive::open(archive.path()).unwrap_err().to_string();
     assert!(
-        error.contains("is of version 2, this keymark reads up to 1; update keymark"),
+        error.contains("is of version 3, this keymark reads up to 2; update keymark"),
         "{error}"
     );
 }

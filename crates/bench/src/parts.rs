@@ -1,0 +1,108 @@
+//! Where the time of an operation went, as measured on the way and not by subtraction.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use keymark_stats::Seconds;
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// A part of an operation's time.
+    pub enum Part("part") {
+        /// Processor time of the gpg process.
+        Gpg = "gpg",
+        /// Processor time of gpg-agent.
+        Agent = "gpg-agent",
+        /// Processor time of scdaemon.
+        Scdaemon = "scdaemon",
+        /// PC/SC calls less the card's own work.
+        Transport = "transport",
+        /// The card's own work; over a real reader, the transmission as well.
+        Card = "card",
+        /// What is left of the whole: programs waiting for each other.
+        Waiting = "waiting",
+        /// Verification of the PIN. No part of the operation: before the first, or before each.
+        Verify = "VERIFY",
+    }
+}
+
+/// The mean of a part over the operations that had it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PartMean {
+    /// Operations.
+    pub n: u64,
+    /// Mean.
+    pub mean_s: Seconds,
+}
+
+/// The parts of a case's operations.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Parts(pub BTreeMap<Part, PartMean>);
+
+/// Sums of parts while a case is under way.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PartSums(BTreeMap<Part, (u64, Duration)>);
+
+impl PartSums {
+    /// Adds what a part took in one operation.
+    pub fn add(&mut self, part: Part, time: Duration) {
+        let (n, total) = self.0.entry(part).or_default();
+        *n += 1;
+        *total += time;
+    }
+
+    /// Adds the sums of others.
+    pub fn merge(&mut self, others: &Self) {
+        for (part, (n, total)) in &others.0 {
+            let sum = self.0.entry(*part).or_default();
+            sum.0 += n;
+            sum.1 += *total;
+        }
+    }
+
+    /// Of the warm-up only the verification of a PIN counts, which does not come again.
+    #[must_use]
+    pub fn of_warm_up(mut self) -> Self {
+        self.0.retain(|part, _| *part == Part::Verify);
+        self
+    }
+
+    /// The means.
+    #[must_use]
+    pub fn means(&self) -> Parts {
+        let mean = |(part, (n, total)): (&Part, &(u64, Duration))| {
+            let mean_s = Seconds(total.as_secs_f64() / *n as f64);
+            (*part, PartMean { n: *n, mean_s })
+        };
+        Parts(self.0.iter().map(mean).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_over_the_operations_that_had_the_part() {
+        let mut sums = PartSums::default();
+        sums.add(Part::Card, Duration::from_millis(10));
+        sums.add(Part::Card, Duration::from_millis(30));
+        sums.add(Part::Verify, Duration::from_millis(800));
+        let mut other = PartSums::default();
+        other.merge(&sums);
+        let means = other.means().0;
+        assert_eq!(
+            (means[&Part::Card].n, means[&Part::Card].mean_s),
+            (2, Seconds(0.02))
+        );
+        assert_eq!(
+            (means[&Part::Verify].n, means[&Part::Verify].mean_s),
+            (1, Seconds(0.8))
+        );
+        let warm_up = sums.of_warm_up().means().0;
+        assert_eq!(warm_up.keys().collect::<Vec<_>>(), [&Part::Verify]);
+    }
+}
