@@ -6,6 +6,7 @@ pub mod firmware;
 pub mod pcscd;
 pub mod profile;
 pub mod reader;
+pub mod socket;
 pub mod twin;
 pub mod vpcd;
 

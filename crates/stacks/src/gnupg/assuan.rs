@@ -19,6 +19,9 @@ pub struct Assuan {
     buffer: Vec<u8>,
     from: usize,
     to: usize,
+    /// Status lines of the last command, if they are kept.
+    statuses: Vec<String>,
+    keep_statuses: bool,
 }
 
 /// What the server said with one line.
@@ -51,6 +54,8 @@ impl Assuan {
             buffer: vec![0; 4096],
             from: 0,
             to: 0,
+            statuses: Vec::new(),
+            keep_statuses: false,
         };
         connection.answer("greeting", &mut Vec::new(), None)?;
         Ok(connection)
@@ -85,6 +90,23 @@ impl Assuan {
         }
         self.send(command, &message)?;
         self.answer(command, data, reply)
+    }
+
+    /// Sends one command line and returns the first word of the status line of that keyword.
+    ///
+    /// # Errors
+    /// When the agent refuses, or says nothing of the kind.
+    pub fn status(&mut self, line: &str, keyword: &str) -> Result<String, Error> {
+        self.statuses.clear();
+        self.keep_statuses = true;
+        let asked = self.command(line);
+        self.keep_statuses = false;
+        asked?;
+        let found = self.statuses.iter().find_map(|status| {
+            let (word, rest) = status.split_once(' ')?;
+            (word == keyword).then(|| rest.split(' ').next().unwrap_or_default().to_owned())
+        });
+        found.ok_or_else(|| Error::call(line, format!("no status line {keyword}"), ""))
     }
 
     fn send(&mut self, command: &str, bytes: &[u8]) -> Result<(), Error> {
@@ -136,6 +158,10 @@ impl Assuan {
             }
             [b'I', b'N', b'Q', b'U', b'I', b'R', b'E', b' ', keyword @ ..] => {
                 Response::Inquire(text(keyword))
+            }
+            [b'S', b' ', status @ ..] if self.keep_statuses => {
+                self.statuses.push(text(status));
+                Response::Other
             }
             _ => Response::Other,
         })

@@ -13,6 +13,7 @@ use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
 use super::assuan::{Assuan, data_lines};
+use super::card::CardAccess;
 use super::status::{self, ListedKey};
 use super::{Gnupg, composite_curve, curve_name};
 
@@ -50,6 +51,7 @@ pub struct Home {
     path: PathBuf,
     agent: Option<Child>,
     socket: PathBuf,
+    card: Option<CardAccess>,
 }
 
 impl Home {
@@ -58,6 +60,18 @@ impl Home {
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
+        Self::start(gnupg, path, None)
+    }
+
+    /// The same, with a scdaemon that talks to one card.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket, or the agent does not start.
+    pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardAccess) -> Result<Self, Error> {
+        Self::start(gnupg, path, Some(card))
+    }
+
+    fn start(gnupg: &Gnupg, path: PathBuf, card: Option<CardAccess>) -> Result<Self, Error> {
         let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
         if length > SOCKET_PATH {
             return Err(Error::call(
@@ -68,20 +82,20 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        let configuration = "allow-preset-passphrase\ndisable-scdaemon\n\
-            default-cache-ttl 34560000\nmax-cache-ttl 34560000\n";
-        fs::write(path.join("gpg-agent.conf"), configuration).map_err(|error| {
-            Error::call(
-                format!("writing {}/gpg-agent.conf", path.display()),
-                error,
-                "",
-            )
-        })?;
+        let scdaemon = if card.is_some() { "" } else { "disable-scdaemon\n" };
+        let configuration = format!(
+            "allow-preset-passphrase\n{scdaemon}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n"
+        );
+        write_private(&path.join("gpg-agent.conf"), configuration.as_bytes())?;
+        if let Some(card) = &card {
+            write_private(&path.join("scdaemon.conf"), card.configuration().as_bytes())?;
+        }
         let mut home = Self {
             gnupg: gnupg.clone(),
             path,
             agent: None,
             socket: PathBuf::new(),
+            card,
         };
         home.start_agent()?;
         Ok(home)
@@ -119,6 +133,9 @@ impl Home {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        if let Some(card) = &self.card {
+            command.envs(card.environment());
+        }
         // Ctrl-C is keymark's to handle.
         command.process_group(0);
         let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
@@ -224,6 +241,12 @@ impl Home {
         let arguments = ["--with-colons", "--with-keygrip", "--list-secret-keys"];
         let (listing, _) = self.run("gpg --list-secret-keys", &arguments)?;
         Ok(status::listed_keys(&String::from_utf8_lossy(&listing)))
+    }
+
+    /// How its scdaemon reaches a card, if it does.
+    #[must_use]
+    pub const fn card(&self) -> Option<&CardAccess> {
+        self.card.as_ref()
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).

@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod assuan;
+pub mod card;
 pub mod home;
 pub mod keys;
 pub mod openpgp;

@@ -1,0 +1,33 @@
+//! Where calls go: to a served card, or to the real library.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use keymark_shim_protocol::{CARD, LIBRARY};
+
+use crate::abi::Library;
+use crate::virtual_reader::VirtualReader;
+
+/// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
+const PCSCLITE: &str = "libpcsclite.so.1";
+
+pub(crate) enum Mode {
+    /// A card that keymark serves.
+    Virtual(VirtualReader),
+    /// The real library.
+    Forward(Library),
+    /// There is none.
+    Missing,
+}
+
+/// Decided once, by the environment.
+pub(crate) fn mode() -> &'static Mode {
+    static MODE: OnceLock<Mode> = OnceLock::new();
+    MODE.get_or_init(|| {
+        if let Some(socket) = std::env::var_os(CARD) {
+            return Mode::Virtual(VirtualReader::new(PathBuf::from(socket)));
+        }
+        let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
+        Library::load(&library).map_or(Mode::Missing, Mode::Forward)
+    })
+}

@@ -1,0 +1,75 @@
+//! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h). The crate
+//! `pcsc-sys` has them too, but links the library that this one stands in for.
+
+use std::ffi::{c_char, c_long, c_ulong, c_void};
+
+pub(crate) type Long = c_long;
+pub(crate) type Dword = c_ulong;
+pub(crate) type Context = Long;
+pub(crate) type Handle = Long;
+
+/// SCARD_IO_REQUEST.
+#[repr(C)]
+pub struct IoRequest {
+    pub(crate) protocol: Dword,
+    pub(crate) length: Dword,
+}
+
+/// SCARD_READERSTATE.
+#[repr(C)]
+pub struct ReaderState {
+    pub(crate) reader: *const c_char,
+    pub(crate) user_data: *mut c_void,
+    pub(crate) current: Dword,
+    pub(crate) event: Dword,
+    pub(crate) atr_length: Dword,
+    pub(crate) atr: [u8; MAX_ATR],
+}
+
+pub(crate) const MAX_ATR: usize = 33;
+
+pub(crate) const PROTOCOL_T0: Dword = 1;
+pub(crate) const PROTOCOL_T1: Dword = 2;
+pub(crate) const PROTOCOL_RAW: Dword = 4;
+
+pub(crate) const INFINITE: Dword = 0xFFFF_FFFF;
+pub(crate) const AUTOALLOCATE: Dword = Dword::MAX;
+
+/// SCARD_STATE_*, as pairs of current and event state.
+pub(crate) const STATE_IGNORE: Dword = 0x01;
+pub(crate) const STATE_CHANGED: Dword = 0x02;
+pub(crate) const STATE_UNKNOWN: Dword = 0x04;
+pub(crate) const STATE_EMPTY: Dword = 0x10;
+pub(crate) const STATE_PRESENT: Dword = 0x20;
+
+/// SCARD_PRESENT, SCARD_POWERED, SCARD_NEGOTIABLE, SCARD_SPECIFIC of SCardStatus; SCARD_ABSENT.
+pub(crate) const CARD_READY: Dword = 0x04 | 0x10 | 0x20 | 0x40;
+pub(crate) const CARD_ABSENT: Dword = 0x02;
+
+/// SCARD_RESET_CARD and SCARD_UNPOWER_CARD of SCardDisconnect.
+pub(crate) const RESET_CARD: Dword = 1;
+pub(crate) const UNPOWER_CARD: Dword = 2;
+
+/// CM_IOCTL_GET_FEATURE_REQUEST (PC/SC part 10 §2.2).
+pub(crate) const GET_FEATURE_REQUEST: Dword = 0x4200_0000 + 3400;
+
+/// What a call returns. pcsc-lite's LONG has 64 bits, its codes 32, unsigned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Code(pub(crate) Long);
+
+impl Code {
+    pub(crate) const SUCCESS: Self = Self(0);
+    pub(crate) const INTERNAL_ERROR: Self = Self(0x8010_0001);
+    pub(crate) const CANCELLED: Self = Self(0x8010_0002);
+    pub(crate) const INVALID_HANDLE: Self = Self(0x8010_0003);
+    pub(crate) const INVALID_PARAMETER: Self = Self(0x8010_0004);
+    pub(crate) const INSUFFICIENT_BUFFER: Self = Self(0x8010_0008);
+    pub(crate) const UNKNOWN_READER: Self = Self(0x8010_0009);
+    pub(crate) const TIMEOUT: Self = Self(0x8010_000A);
+    pub(crate) const NO_SMARTCARD: Self = Self(0x8010_000C);
+    pub(crate) const NOT_TRANSACTED: Self = Self(0x8010_0016);
+    pub(crate) const NO_SERVICE: Self = Self(0x8010_001D);
+    pub(crate) const UNSUPPORTED_FEATURE: Self = Self(0x8010_001F);
+    pub(crate) const RESET: Self = Self(0x8010_0068);
+    pub(crate) const REMOVED: Self = Self(0x8010_0069);
+}

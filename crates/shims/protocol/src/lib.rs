@@ -1,0 +1,19 @@
+//! What the C-ABI libraries and keymark tell each other. Apart from the libraries, because a
+//! program that linked one of those would call it in place of the real PC/SC.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+pub mod trace;
+pub mod wire;
+
+/// The socket of a served card; without it, calls are forwarded to the real PC/SC.
+pub const CARD: &str = "KEYMARK_PCSC_CARD";
+/// The file that takes down the calls; without it, none are.
+pub const TRACE: &str = "KEYMARK_PCSC_TRACE";
+/// The real PC/SC library, in place of libpcsclite.so.1.
+pub const LIBRARY: &str = "KEYMARK_PCSC_LIBRARY";
+/// Name of the reader that a served card is in.
+pub const READER: &str = "keymark virtual reader 00 00";

@@ -1,0 +1,285 @@
+//! The calls of a program to PC/SC, as the library takes them down: one record of 64 octets a call,
+//! little-endian. Commands and responses leave their header, lengths and status word, never a PIN, a
+//! plaintext or anything else of their data.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Length of a record.
+pub const RECORD: usize = 64;
+const MAGIC: [u8; 4] = *b"KMT1";
+
+/// Declares the calls with their names.
+macro_rules! calls {
+    ($($name:ident = $code:literal,)+) => {
+        /// A function of PC/SC (part 5 of its specification, as pcsc-lite spells them).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the names are the specification's")]
+        pub enum Call {
+            $($name = $code,)+
+        }
+
+        impl Call {
+            /// Every call.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// Its name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => concat!("SCard", stringify!($name)),)+ }
+            }
+        }
+    };
+}
+
+calls! {
+    EstablishContext = 1,
+    ReleaseContext = 2,
+    IsValidContext = 3,
+    ListReaders = 4,
+    ListReaderGroups = 5,
+    FreeMemory = 6,
+    GetStatusChange = 7,
+    Cancel = 8,
+    Connect = 9,
+    Reconnect = 10,
+    Disconnect = 11,
+    Status = 12,
+    BeginTransaction = 13,
+    EndTransaction = 14,
+    Transmit = 15,
+    Control = 16,
+    GetAttrib = 17,
+    SetAttrib = 18,
+}
+
+/// What is kept of a command and its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Apdu {
+    /// CLA, INS, P1, P2.
+    pub header: [u8; 4],
+    /// Octets of the command.
+    pub command: u32,
+    /// Octets of the response, with its status word.
+    pub response: u32,
+    /// Status word; 0 if there was no response.
+    pub status: u16,
+}
+
+/// One call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Which function.
+    pub call: Call,
+    /// When it was called: `CLOCK_MONOTONIC`, in nanoseconds.
+    pub begin_ns: u64,
+    /// When it returned.
+    pub end_ns: u64,
+    /// The card's own work, where the other side said so.
+    pub card: Option<Duration>,
+    /// Process that called.
+    pub process: u32,
+    /// What it returned: 0 for success (`SCARD_S_SUCCESS`).
+    pub result: i64,
+    /// For SCardTransmit.
+    pub apdu: Option<Apdu>,
+}
+
+impl Record {
+    /// How long the call took.
+    #[must_use]
+    pub const fn duration(&self) -> Duration {
+        Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
+    }
+
+    /// As it stands in the file.
+    #[must_use]
+    pub fn encode(&self) -> [u8; RECORD] {
+        let card = self.card.map_or(u64::MAX, |card| {
+            u64::try_from(card.as_nanos()).unwrap_or(u64::MAX - 1)
+        });
+        let apdu = self.apdu.unwrap_or_default();
+        let parts: [&[u8]; 12] = [
+            &MAGIC,
+            &self.process.to_le_bytes(),
+            &self.begin_ns.to_le_bytes(),
+            &self.end_ns.to_le_bytes(),
+            &card.to_le_bytes(),
+            &self.result.to_le_bytes(),
+            &[self.call as u8, u8::from(self.apdu.is_some())],
+            &apdu.status.to_le_bytes(),
+            &apdu.header,
+            &apdu.command.to_le_bytes(),
+            &apdu.response.to_le_bytes(),
+            &[0; 8],
+        ];
+        let mut record = [0; RECORD];
+        let mut at = 0;
+        for part in parts {
+            record[at..at + part.len()].copy_from_slice(part);
+            at += part.len();
+        }
+        record
+    }
+
+    /// From the file; `None` for what is no record.
+    #[must_use]
+    pub fn decode(record: &[u8; RECORD]) -> Option<Self> {
+        let word = |at: usize| -> Option<u64> {
+            Some(u64::from_le_bytes(*record.get(at..)?.first_chunk()?))
+        };
+        let half = |at: usize| -> Option<u32> {
+            Some(u32::from_le_bytes(*record.get(at..)?.first_chunk()?))
+        };
+        if record[..4] != MAGIC {
+            return None;
+        }
+        let call = Call::ALL.iter().find(|call| **call as u8 == record[40])?;
+        let apdu = Apdu {
+            status: u16::from_le_bytes([record[42], record[43]]),
+            header: *record[44..].first_chunk()?,
+            command: half(48)?,
+            response: half(52)?,
+        };
+        let card = word(24)?;
+        Some(Self {
+            call: *call,
+            process: half(4)?,
+            begin_ns: word(8)?,
+            end_ns: word(16)?,
+            card: (card != u64::MAX).then(|| Duration::from_nanos(card)),
+            result: word(32)?.cast_signed(),
+            apdu: match record[41] {
+                0 => None,
+                1 => Some(apdu),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file.
+    #[error("the trace {path} cannot be read: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its content.
+    #[error("{0} is no trace of PC/SC calls, or was cut off")]
+    Foreign(PathBuf),
+}
+
+/// Reads a trace that is still being written.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    at: u64,
+}
+
+impl Reader {
+    /// Begins at the first record. The file need not be there yet.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.into(),
+            at: 0,
+        }
+    }
+
+    /// The records that were added since the last time.
+    ///
+    /// # Errors
+    /// When the file is no trace.
+    pub fn read(&mut self) -> Result<Vec<Record>, TraceError> {
+        let failed = |source| TraceError::Io {
+            path: self.path.clone(),
+            source,
+        };
+        let mut file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            opened => opened.map_err(failed)?,
+        };
+        file.seek(SeekFrom::Start(self.at)).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let (records, torn) = bytes.as_chunks::<RECORD>();
+        let records: Option<Vec<_>> = records.iter().map(Record::decode).collect();
+        match records {
+            Some(records) if torn.is_empty() => {
+                self.at += bytes.len() as u64;
+                Ok(records)
+            }
+            _ => Err(TraceError::Foreign(self.path.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    prop_compose! {
+        fn records()(
+            call in proptest::sample::select(Call::ALL),
+            (begin_ns, end_ns, process, result) in any::<(u64, u64, u32, i64)>(),
+            card in proptest::option::of(0_u64..1 << 40),
+            apdu in proptest::option::of((any::<[u8; 4]>(), any::<u32>(), any::<u32>(), any::<u16>())),
+        ) -> Record {
+            Record {
+                call, begin_ns, end_ns, process, result,
+                card: card.map(Duration::from_nanos),
+                apdu: apdu.map(|(header, command, response, status)| Apdu { header, command, response, status }),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_survive(record in records()) {
+            prop_assert_eq!(Record::decode(&record.encode()), Some(record));
+        }
+
+        #[test]
+        fn garbage_is_no_record(mut bytes in any::<[[u8; 32]; 2]>()) {
+            bytes[0][0] = b'X';
+            prop_assert_eq!(Record::decode(bytes.as_flattened().as_array().unwrap()), None);
+        }
+    }
+
+    #[test]
+    fn a_growing_trace_is_read_as_it_grows() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        let mut reader = Reader::new(&path);
+        assert_eq!(reader.read().unwrap(), []);
+        let record = Record {
+            call: Call::Connect,
+            begin_ns: 1,
+            end_ns: 3,
+            card: None,
+            process: 7,
+            result: 0,
+            apdu: None,
+        };
+        let mut file = File::create(&path).unwrap();
+        for _ in 0..2 {
+            file.write_all(&record.encode()).unwrap();
+            assert_eq!(reader.read().unwrap(), [record]);
+        }
+        file.write_all(b"torn").unwrap();
+        assert!(matches!(reader.read(), Err(TraceError::Foreign(_))));
+        assert_eq!(record.call.name(), "SCardConnect");
+        assert_eq!(record.duration(), Duration::from_nanos(2));
+    }
+}
