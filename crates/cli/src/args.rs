@@ -104,14 +104,15 @@ pub struct JsonArguments {
 
 const BENCH_HELP: &str = "\
 Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent and
-gnupg, alone and four at once, the longest keys also ten at once, and post-quantum keys raw. Left out
-are RSA and DSA below 2048 and 3072 bits and Elgamal above 2048, which '--algorithm all' measures too.
+gnupg, alone and four at once, the longest keys also ten at once, those that the virtual card has also
+on it, and post-quantum keys raw. Left out are RSA and DSA below 2048 and 3072 bits and Elgamal above 2048, which '--algorithm all' measures too.
 
 Examples:
   keymark bench
   keymark bench --algorithm ed25519,cv25519 --stack gnupg --runs 1000
   keymark bench --algorithm longest --operation sign --input-size 40 --concurrency 1,10
   keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
+  keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
   keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
   keymark bench --algorithm all --dry-run
 
@@ -135,7 +136,8 @@ pub struct BenchArguments {
     #[arg(long, value_name = "LIST", value_parser = algorithms, help_heading = "What to measure")]
     pub algorithm: Option<AlgorithmArgument>,
 
-    /// Which devices: 'software' is this CPU
+    /// Which devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process),
+    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'all' [default: software]
     #[arg(
         long,
         value_name = "LIST",
@@ -224,6 +226,10 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, allow_hyphen_values = true, help_heading = "How")]
     pub tolerance: Duration,
 
+    /// How cards in readers may be used
+    #[command(flatten)]
+    pub card: CardArguments,
+
     /// Print the plan and how long it should take, and measure nothing
     #[arg(long, help_heading = "How")]
     pub dry_run: bool,
@@ -235,6 +241,41 @@ pub struct BenchArguments {
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
+}
+
+/// How cards in readers may be used.
+#[derive(Debug, Args)]
+pub struct CardArguments {
+    /// Environment variable with the user PIN [default: asked on the terminal, once]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "pin_fd",
+        help_heading = "Cards"
+    )]
+    pub pin_env: Option<String>,
+
+    /// File descriptor to read the user PIN from
+    #[arg(long, value_name = "N", help_heading = "Cards")]
+    pub pin_fd: Option<u32>,
+
+    /// Environment variable with the admin PIN, needed only for --write-to
+    #[arg(long, value_name = "NAME", help_heading = "Cards")]
+    pub admin_pin_env: Option<String>,
+
+    /// Use keys that want a touch, and say when to touch
+    #[arg(long, help_heading = "Cards")]
+    pub allow_touch: bool,
+
+    /// Write test keys of missing algorithms to the card of this serial number
+    #[arg(long, value_name = "SERIAL", value_parser = serial, help_heading = "Cards")]
+    pub write_to: Option<u32>,
+}
+
+/// A card's serial number as keymark prints it: hexadecimal.
+fn serial(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 16)
+        .map_err(|_| format!("'{text}' is no serial number such as 0a1b2c3d"))
 }
 
 impl BenchArguments {

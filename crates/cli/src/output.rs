@@ -49,6 +49,16 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Whether the user, at a terminal, agrees to what cannot be undone.
+pub(crate) fn agrees(to: &str) -> bool {
+    if !io::stdin().is_terminal() {
+        return false;
+    }
+    let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
+}
+
 fn say(label: &str, style: Style, text: &str) {
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let _ = writeln!(io::stderr(), "{} {text}", styled(label, style, colour));

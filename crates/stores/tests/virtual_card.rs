@@ -4,21 +4,9 @@ use std::sync::Arc;
 
 use keymark_bench::case::{Case, Load, Protection, StackName, StoreKind};
 use keymark_bench::store::{Capability, Stack, Verifiable};
-use keymark_stores::openpgp_card::{CardMaker, CardRawStack, Notice};
+use keymark_stores::openpgp_card::{CardMaker, CardRawStack};
 use keymark_stores::raw::Generated;
 use keymark_tokens::profile::Profile;
-
-struct Silent;
-
-impl Notice for Silent {
-    fn tell(&self, text: &str) {
-        panic!("nothing is to be said: {text}");
-    }
-
-    fn agrees(&self, to: &str) -> bool {
-        panic!("nothing is to be asked: {to}");
-    }
-}
 
 fn case(maker: &CardMaker, capability: Capability) -> Case {
     Case {
@@ -36,9 +24,11 @@ fn case(maker: &CardMaker, capability: Capability) -> Case {
 }
 
 fn performs(maker: &CardMaker, capability: Capability) {
-    let stack = CardRawStack::made(maker.clone(), Arc::new(Generated::new(1)), Arc::new(Silent));
+    let stack = CardRawStack::made(maker.clone(), Arc::new(Generated::new(1)));
     let case = case(maker, capability);
-    let mut workload = stack.prepare(&case).unwrap_or_else(|e| panic!("{case}: {e}"));
+    let mut workload = stack
+        .prepare(&case)
+        .unwrap_or_else(|e| panic!("{case}: {e}"));
     for handle in &mut workload.handles {
         let mut output = vec![0; workload.output_capacity];
         let input = &workload.inputs[1];

@@ -101,8 +101,10 @@ impl Drop for CardServer {
         for client in clients.into_iter().flatten() {
             let _ = client.shutdown(Shutdown::Both);
         }
-        let _ = UnixStream::connect(&self.socket);
-        if let Some(accepting) = self.accepting.take() {
+        // Nobody can be told any more if the socket was removed meanwhile.
+        if UnixStream::connect(&self.socket).is_ok()
+            && let Some(accepting) = self.accepting.take()
+        {
             let _ = accepting.join();
         }
         let _ = std::fs::remove_file(&self.socket);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::case::{Case, DeviceName, Protection, StackName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Plan, PlanError};
@@ -15,10 +15,11 @@ use keymark_bench::stop::Stopped;
 use keymark_report::archive::{Archive, CaseKey, LastMeans};
 use keymark_stacks::private_dir;
 use keymark_stats::Seconds;
+use keymark_stores::openpgp_card::{Consent, PinSource, Pins};
 
 use super::{Outcome, open_archive, selection, show};
-use crate::args::BenchArguments;
-use crate::devices::Inventory;
+use crate::args::{BenchArguments, CardArguments};
+use crate::devices::{CardChoice, Found, Inventory, Wish};
 use crate::exit::{Exit, Failure};
 use crate::observers::{JsonStream, Progress};
 use crate::output;
@@ -32,7 +33,8 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
             .as_ref()
             .is_none_or(|stacks| stacks.contains(&stack))
     };
-    let inventory = Inventory::look(wanted).map_err(Failure::nothing_usable)?;
+    let inventory = Inventory::look(wanted, &wish(arguments), &choice(&arguments.card))
+        .map_err(Failure::nothing_usable)?;
     let plan = plan(arguments, &inventory)?;
     if arguments.dry_run {
         dry_run(&plan, archive);
@@ -62,6 +64,16 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     conclude(&record, saved, arguments)
 }
 
+/// Which devices are looked for.
+fn wish(arguments: &BenchArguments) -> Wish {
+    match &arguments.device {
+        None if arguments.is_default_plan() => Wish::Default,
+        None => Wish::Software,
+        Some(names) if names.iter().any(|name| name == "all") => Wish::All,
+        Some(names) => Wish::Named(names.clone()),
+    }
+}
+
 fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failure> {
     let offers = inventory.offers();
     let seed = arguments.seed.unwrap_or_else(|| {
@@ -71,11 +83,10 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
         // Short enough to be typed again.
         now.as_nanos() as u64 % 1_000_000_007
     });
-    let selections = selection::selections(arguments, &offers);
-    let missing = inventory
-        .ways
-        .iter()
-        .filter_map(|way| way.found.as_ref().err());
+    let devices = selected(arguments, inventory)?;
+    let selections = selection::selections(arguments, &offers, devices);
+    let missing = inventory.missing().map(|(_, _, error)| error);
+    let missing = missing.chain(&inventory.no_readers);
     Plan::build(&selections, &offers, selection::settings(arguments, seed)).map_err(|error| {
         let mut message = error.to_string();
         for missing in missing.take(1) {
@@ -90,13 +101,67 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
     })
 }
 
+/// The devices of the selection, by the names that the plan knows them by.
+fn selected(
+    arguments: &BenchArguments,
+    inventory: &Inventory,
+) -> Result<Option<Vec<DeviceName>>, Failure> {
+    let Some(names) = &arguments.device else {
+        return Ok(None);
+    };
+    let found = inventory.names();
+    if names.iter().any(|name| name == "all") {
+        return Ok(Some(found));
+    }
+    // A card may go by a part of its product name: what was found is as much as was named, unless
+    // something was not found.
+    let known = |name: &&String| {
+        let wanted = name.to_ascii_lowercase();
+        inventory.devices.iter().any(|device| {
+            device.identity.device.as_str() == *name
+                || device
+                    .identity
+                    .product
+                    .to_ascii_lowercase()
+                    .contains(&wanted)
+                || name.ends_with(".toml")
+        })
+    };
+    match names.iter().find(|name| !known(name)) {
+        None => Ok(Some(found)),
+        Some(unknown) => {
+            let mut message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
+            if let Some(error) = &inventory.no_readers {
+                message = format!("{message}\n  {error}");
+            }
+            Err(Failure::nothing_usable(message))
+        }
+    }
+}
+
 fn say_what_is_missing(inventory: &Inventory) {
-    let missing = inventory
-        .ways
-        .iter()
-        .filter_map(|way| Some((way.stack, way.found.as_ref().err()?)));
-    for (stack, error) in missing {
-        output::warning(&format!("stack {stack} is left out: {error}"));
+    for (device, stack, error) in inventory.missing() {
+        output::warning(&format!("stack {stack} to {device} is left out: {error}"));
+    }
+}
+
+/// How cards in readers may be used.
+fn choice(arguments: &CardArguments) -> CardChoice {
+    let user = match (&arguments.pin_env, arguments.pin_fd) {
+        (Some(name), _) => PinSource::Environment(name.clone()),
+        (None, Some(number)) => PinSource::Descriptor(number),
+        (None, None) => PinSource::Prompt,
+    };
+    let admin = arguments.admin_pin_env.clone();
+    CardChoice {
+        pins: Pins {
+            user,
+            admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
+        },
+        consent: Consent {
+            touch: arguments.allow_touch,
+            write: arguments.write_to,
+        },
     }
 }
 
@@ -118,9 +183,20 @@ fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
 fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
-    environment
-        .versions
-        .clone_from(&inventory.identity.versions);
+    for device in &inventory.devices {
+        for name in ["openssl", "gnupg", "libgcrypt"] {
+            if let Some(version) = device.identity.versions.get(name) {
+                environment
+                    .versions
+                    .insert(name.to_owned(), version.clone());
+            }
+        }
+    }
+    let planned = |device: &&Found| {
+        let mut cases = plan.cases.iter();
+        cases.any(|case| case.device == device.identity.device)
+    };
+    let stores = inventory.devices.iter().filter(planned);
     Record {
         schema: SCHEMA,
         id: RunId::new(
@@ -132,7 +208,7 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
         plan: plan.clone(),
         environment,
         harness: None,
-        stores: vec![inventory.identity.clone()],
+        stores: stores.map(|device| device.identity.clone()).collect(),
         cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
     }
 }

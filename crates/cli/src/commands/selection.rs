@@ -40,7 +40,11 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
 }
 
 /// What was asked for, or the default plan.
-pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Selection> {
+pub(super) fn selections(
+    arguments: &BenchArguments,
+    offers: &[Offer],
+    devices: Option<Vec<DeviceName>>,
+) -> Vec<Selection> {
     let replicas = arguments
         .replicas
         .and_then(NonZeroU32::new)
@@ -53,7 +57,6 @@ pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Se
     if arguments.is_default_plan() {
         return default_plan(&common, offers);
     }
-    let devices = |names: &Vec<String>| names.iter().map(DeviceName::new).collect();
     vec![Selection {
         algorithms: match &arguments.algorithm {
             Some(AlgorithmArgument::Listed(listed)) => AlgorithmChoice::Listed(listed.clone()),
@@ -61,7 +64,7 @@ pub(super) fn selections(arguments: &BenchArguments, offers: &[Offer]) -> Vec<Se
             Some(AlgorithmArgument::All) | None => AlgorithmChoice::All,
         },
         operations: arguments.operation.clone(),
-        devices: arguments.device.as_ref().map(devices),
+        devices,
         stacks: arguments.stack.clone(),
         concurrency: arguments
             .concurrency

@@ -3,7 +3,12 @@
 //! down, with what each took and without any of their data.
 
 mod abi;
+mod contexts;
+mod memory;
 mod mode;
+mod served;
+mod status_change;
+mod text;
 mod trace;
 mod types;
 mod virtual_reader;

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use keymark_shim_protocol::{CARD, LIBRARY};
+use keymark_shim_protocol::{CARD, LIBRARY, READER};
 
 use crate::abi::Library;
 use crate::virtual_reader::VirtualReader;
 
 /// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
 const PCSCLITE: &str = "libpcsclite.so.1";
+/// Another name for the reader of the served card.
+const READER_NAME: &str = "KEYMARK_PCSC_READER";
 
 pub(crate) enum Mode {
     /// A card that keymark serves.
@@ -25,9 +27,16 @@ pub(crate) fn mode() -> &'static Mode {
     static MODE: OnceLock<Mode> = OnceLock::new();
     MODE.get_or_init(|| {
         if let Some(socket) = std::env::var_os(CARD) {
-            return Mode::Virtual(VirtualReader::new(PathBuf::from(socket)));
+            let name = std::env::var(READER_NAME).ok();
+            let name = name.filter(|name| !name.is_empty());
+            return Mode::Virtual(VirtualReader::new(
+                PathBuf::from(socket),
+                name.unwrap_or_else(|| READER.to_owned()),
+            ));
         }
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
-        Library::load(&library).map_or(Mode::Missing, Mode::Forward)
+        Library::load(&library)
+            .filter(|library| !library.is_this_one())
+            .map_or(Mode::Missing, Mode::Forward)
     })
 }

@@ -24,20 +24,24 @@ pub(crate) fn note_card_time(work: Duration) {
     CARD.set(Some(work));
 }
 
-/// The one way through which every function goes: panics end here, and the call is taken down.
-/// `apdu` tells afterwards what to keep of a command and its response.
+/// Panics end here: one that crossed into C would end the program.
+pub(crate) fn guarded(run: impl FnOnce() -> Code) -> Code {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or(Code::INTERNAL_ERROR)
+}
+
+/// The one way through which every function of `Call` goes, guarded and taken down. `apdu` tells
+/// afterwards what to keep of a command and its response.
 pub(crate) fn traced(
     call: Call,
     run: impl FnOnce() -> Code,
     apdu: impl FnOnce(Code) -> Option<Apdu>,
 ) -> Long {
-    let caught = |run| catch_unwind(AssertUnwindSafe(run)).unwrap_or(Code::INTERNAL_ERROR);
     let Some(file) = file() else {
-        return caught(Box::new(run) as Box<dyn FnOnce() -> Code>).0;
+        return guarded(run).0;
     };
     CARD.set(None);
     let begin_ns = now();
-    let code = caught(Box::new(run));
+    let code = guarded(run);
     let record = Record {
         call,
         begin_ns,
@@ -68,7 +72,19 @@ fn file() -> Option<&'static File> {
     .as_ref()
 }
 
-fn now() -> u64 {
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub(crate) fn now() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_internal_error() {
+        let result = traced(Call::Status, || panic!("in a call"), |_| None);
+        assert_eq!(result, Code::INTERNAL_ERROR.0);
+    }
 }

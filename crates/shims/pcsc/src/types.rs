@@ -1,7 +1,8 @@
-//! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h). The crate
+//! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h, reader.h). The crate
 //! `pcsc-sys` has them too, but links the library that this one stands in for.
 
 use std::ffi::{c_char, c_long, c_ulong, c_void};
+use std::mem::offset_of;
 
 pub(crate) type Long = c_long;
 pub(crate) type Dword = c_ulong;
@@ -26,8 +27,22 @@ pub struct ReaderState {
     pub(crate) atr: [u8; MAX_ATR],
 }
 
-pub(crate) const MAX_ATR: usize = 33;
+// What a C compiler makes of pcsclite.h on 64-bit Linux: another layout would be another ABI.
+const _: () = assert!(
+    size_of::<ReaderState>() == 80
+        && offset_of!(ReaderState, current) == 16
+        && offset_of!(ReaderState, event) == 24
+        && offset_of!(ReaderState, atr_length) == 32
+        && offset_of!(ReaderState, atr) == 40
+        && size_of::<IoRequest>() == 16
+);
 
+pub(crate) const MAX_ATR: usize = 33;
+/// MAX_BUFFER_SIZE_EXTENDED: the longest command or response that pcsc-lite takes.
+pub(crate) const MAX_APDU: Dword = 4 + 3 + (1 << 16) + 3 + 2;
+
+/// SCARD_PROTOCOL_*.
+pub(crate) const PROTOCOL_UNDEFINED: Dword = 0;
 pub(crate) const PROTOCOL_T0: Dword = 1;
 pub(crate) const PROTOCOL_T1: Dword = 2;
 pub(crate) const PROTOCOL_RAW: Dword = 4;
@@ -35,23 +50,36 @@ pub(crate) const PROTOCOL_RAW: Dword = 4;
 pub(crate) const INFINITE: Dword = 0xFFFF_FFFF;
 pub(crate) const AUTOALLOCATE: Dword = Dword::MAX;
 
-/// SCARD_STATE_*, as pairs of current and event state.
+/// SCARD_STATE_*, of current and event states.
+pub(crate) const STATE_UNAWARE: Dword = 0x00;
 pub(crate) const STATE_IGNORE: Dword = 0x01;
 pub(crate) const STATE_CHANGED: Dword = 0x02;
 pub(crate) const STATE_UNKNOWN: Dword = 0x04;
 pub(crate) const STATE_EMPTY: Dword = 0x10;
 pub(crate) const STATE_PRESENT: Dword = 0x20;
+pub(crate) const STATE_MUTE: Dword = 0x200;
 
 /// SCARD_PRESENT, SCARD_POWERED, SCARD_NEGOTIABLE, SCARD_SPECIFIC of SCardStatus; SCARD_ABSENT.
 pub(crate) const CARD_READY: Dword = 0x04 | 0x10 | 0x20 | 0x40;
 pub(crate) const CARD_ABSENT: Dword = 0x02;
 
-/// SCARD_RESET_CARD and SCARD_UNPOWER_CARD of SCardDisconnect.
+/// SCARD_SHARE_*.
+pub(crate) const SHARE_EXCLUSIVE: Dword = 1;
+pub(crate) const SHARE_SHARED: Dword = 2;
+pub(crate) const SHARE_DIRECT: Dword = 3;
+
+/// SCARD_LEAVE_CARD to SCARD_EJECT_CARD, of the end of a connection or transaction.
+pub(crate) const LEAVE_CARD: Dword = 0;
 pub(crate) const RESET_CARD: Dword = 1;
 pub(crate) const UNPOWER_CARD: Dword = 2;
+pub(crate) const EJECT_CARD: Dword = 3;
 
 /// CM_IOCTL_GET_FEATURE_REQUEST (PC/SC part 10 §2.2).
 pub(crate) const GET_FEATURE_REQUEST: Dword = 0x4200_0000 + 3400;
+
+/// SCARD_ATTR_ATR_STRING and SCARD_ATTR_DEVICE_FRIENDLY_NAME_A.
+pub(crate) const ATTRIBUTE_ATR: Dword = 0x0009_0303;
+pub(crate) const ATTRIBUTE_NAME: Dword = 0x7FFF_0003;
 
 /// What a call returns. pcsc-lite's LONG has 64 bits, its codes 32, unsigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +94,14 @@ impl Code {
     pub(crate) const INSUFFICIENT_BUFFER: Self = Self(0x8010_0008);
     pub(crate) const UNKNOWN_READER: Self = Self(0x8010_0009);
     pub(crate) const TIMEOUT: Self = Self(0x8010_000A);
+    pub(crate) const SHARING_VIOLATION: Self = Self(0x8010_000B);
     pub(crate) const NO_SMARTCARD: Self = Self(0x8010_000C);
+    pub(crate) const PROTO_MISMATCH: Self = Self(0x8010_000F);
+    pub(crate) const INVALID_VALUE: Self = Self(0x8010_0011);
     pub(crate) const NOT_TRANSACTED: Self = Self(0x8010_0016);
     pub(crate) const NO_SERVICE: Self = Self(0x8010_001D);
     pub(crate) const UNSUPPORTED_FEATURE: Self = Self(0x8010_001F);
+    pub(crate) const UNRESPONSIVE: Self = Self(0x8010_0066);
     pub(crate) const RESET: Self = Self(0x8010_0068);
     pub(crate) const REMOVED: Self = Self(0x8010_0069);
 }

@@ -89,9 +89,8 @@ impl Home {
     pub fn copy_public_keys(&self, from: &Self) -> Result<(), Error> {
         for name in ["pubring.kbx", "trustdb.gpg"] {
             let (source, target) = (from.path().join(name), self.path().join(name));
-            fs::copy(&source, &target).map_err(|error| {
-                Error::call(format!("copying {}", source.display()), error, "")
-            })?;
+            fs::copy(&source, &target)
+                .map_err(|error| Error::call(format!("copying {}", source.display()), error, ""))?;
         }
         Ok(())
     }

@@ -82,7 +82,11 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        let scdaemon = if card.is_some() { "" } else { "disable-scdaemon\n" };
+        let scdaemon = if card.is_some() {
+            ""
+        } else {
+            "disable-scdaemon\n"
+        };
         let configuration = format!(
             "allow-preset-passphrase\n{scdaemon}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n"
         );

@@ -7,19 +7,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, Protection};
+use keymark_bench::case::{Case, DeviceName, Protection, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_stores::challenge::Challenge;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, Pin, Slot};
 use keymark_stores::raw::KeySource;
 use keymark_stores::test_key::{Numbers, TestKey};
 
 use super::Gnupg;
+use super::card::{self, CardAccess};
 use super::home::{Home, Passphrase, write_private};
 use super::openpgp::{self, EncryptedSessionKey};
 use super::sexp::Sexp;
 use super::status::{self, ListedKey};
 use crate::private_dir::PrivateDir;
+use keymark_tokens::reader::Reader;
+use keymark_tokens::socket::CardServer;
 
 /// Messages a key is asked about in turn.
 const MESSAGES: usize = 4;
@@ -27,9 +31,10 @@ const MESSAGES: usize = 4;
 /// A home with the key of one algorithm.
 #[derive(Debug)]
 pub struct KeyHome {
-    /// The home.
+    /// The home; its agent ends before the card that it uses.
     pub home: Home,
     keys: Vec<ListedKey>,
+    _card: Option<CardServer>,
 }
 
 impl KeyHome {
@@ -38,10 +43,9 @@ impl KeyHome {
     /// # Errors
     /// When the home has none, which gpg's listing then shows.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
-        let letter = if operation == Operation::Sign {
-            's'
-        } else {
-            'e'
+        let letter = match operation {
+            Operation::Sign | Operation::Authenticate => 's',
+            _ => 'e',
         };
         self.keys
             .iter()
@@ -65,13 +69,25 @@ pub struct Message {
     pub file: PathBuf,
 }
 
+/// Cards that GnuPG is to use.
+#[derive(Debug)]
+pub struct Cards {
+    /// libkeymark_pcsc.so.
+    pub driver: PathBuf,
+    /// What makes the cards of a device.
+    pub makers: HashMap<DeviceName, CardMaker>,
+}
+
 /// Homes by algorithm and protection.
 pub struct GnupgKeys {
     gnupg: Gnupg,
-    dir: PrivateDir,
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
+    cards: Option<Cards>,
+    card_homes: Mutex<HashMap<(DeviceName, Algorithm), Arc<KeyHome>>>,
     session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
+    /// Removed last: agents and cards are used through sockets in it.
+    dir: PrivateDir,
 }
 
 /// Encrypted session keys with what has to come out of each.
@@ -98,8 +114,101 @@ impl GnupgKeys {
             dir,
             passphrase,
             homes: Mutex::default(),
+            cards: None,
+            card_homes: Mutex::default(),
             session_keys: Mutex::default(),
         })
+    }
+
+    /// The same, with some keys on cards.
+    #[must_use]
+    pub fn with_cards(self, cards: Cards) -> Self {
+        Self {
+            cards: Some(cards),
+            ..self
+        }
+    }
+
+    /// The home in which a case is measured.
+    ///
+    /// # Errors
+    /// When gpg, its agent or a card refuses.
+    pub fn home_of(&self, case: &Case) -> Result<Arc<KeyHome>, Error> {
+        if case.store == StoreKind::OpenpgpCard {
+            self.card_home(&case.device, case.algorithm)
+        } else {
+            self.home(case.algorithm, case.protection)
+        }
+    }
+
+    /// The home whose keys are on a card, made at the first call: the same keys as in the home
+    /// without a card, so that the two differ in nothing else.
+    fn card_home(&self, device: &DeviceName, algorithm: Algorithm) -> Result<Arc<KeyHome>, Error> {
+        let named = (device.clone(), algorithm);
+        let mut homes = self
+            .card_homes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(home) = homes.get(&named) {
+            return Ok(Arc::clone(home));
+        }
+        let Some((cards, maker)) = self
+            .cards
+            .as_ref()
+            .and_then(|cards| Some((cards, cards.makers.get(device)?)))
+        else {
+            let reason = format!("nothing is known of a card called {device}");
+            return Err(Error::call("making a home for a card", reason, ""));
+        };
+        let plain = self.home(algorithm, Protection::None)?;
+        let (reader, pin) = self.loaded_card(maker, algorithm, &plain)?;
+        let path = self.dir.subdirectory(&format!("c{}", homes.len()))?;
+        let failed =
+            |error| Error::call(format!("serving a card in {}", path.display()), error, "");
+        let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
+        let access = CardAccess {
+            driver: cards.driver.clone(),
+            reader: card::Reader::Served {
+                socket: server.socket().to_owned(),
+            },
+            trace: Some(path.join("trace")),
+        };
+        let home = Home::with_card(&self.gnupg, path, access)?;
+        home.copy_public_keys(&plain.home)?;
+        home.learn_card(&pin)?;
+        let made = Arc::new(KeyHome {
+            home,
+            keys: plain.keys.clone(),
+            _card: Some(server),
+        });
+        homes.insert(named, Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// A card that holds the keys of a home.
+    fn loaded_card(
+        &self,
+        maker: &CardMaker,
+        algorithm: Algorithm,
+        home: &KeyHome,
+    ) -> Result<(Reader, Pin), Error> {
+        let reader = maker.make(algorithm)?;
+        let card = CardDevice::of_made(maker, reader.clone());
+        for capability in maker.capabilities() {
+            let Some(slot) = Slot::of(capability.operation) else {
+                continue;
+            };
+            if capability.algorithm != algorithm {
+                continue;
+            }
+            let key = self.test_key(algorithm, capability.operation)?;
+            let fingerprint = octets(&home.key(capability.operation)?.fingerprint);
+            let fingerprint = fingerprint.and_then(|octets| octets.try_into().ok());
+            card.import(&key, slot, fingerprint)?;
+        }
+        card.allow_many_signatures()?;
+        let pin = card.user_pin()?;
+        Ok((reader, pin))
     }
 
     /// The home of an algorithm's key, made at the first call. The protected home holds a copy of
@@ -126,7 +235,11 @@ impl GnupgKeys {
                 )?;
                 home.generate(shared)?;
                 let keys = home.keys()?;
-                let made = Arc::new(KeyHome { home, keys });
+                let made = Arc::new(KeyHome {
+                    home,
+                    keys,
+                    _card: None,
+                });
                 homes.insert((shared, Protection::None), Arc::clone(&made));
                 made
             }
@@ -142,6 +255,7 @@ impl GnupgKeys {
         let made = Arc::new(KeyHome {
             home,
             keys: plain.keys.clone(),
+            _card: None,
         });
         homes.insert((shared, protection), Arc::clone(&made));
         Ok(made)

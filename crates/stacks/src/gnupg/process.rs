@@ -36,7 +36,7 @@ impl Stack for GnupgStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let home = self.keys.home(case.algorithm, case.protection)?;
+        let home = self.keys.home_of(case)?;
         let messages = self
             .keys
             .messages(&home, case.operation, case.input_bytes)?;

@@ -12,6 +12,7 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{
     Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
 };
+use keymark_tokens::reader::Reader;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 
 use super::apdu;
@@ -21,6 +22,7 @@ use super::import::{Upload, stand_in_fingerprint};
 use super::pin::{Pin, Pins};
 use super::session::{PinKind, Session, Verification, failed, refused};
 use super::slot::Slot;
+use super::virtual_card::{CardMaker, VirtualPort};
 use crate::challenge::PublicKey;
 use crate::test_key::TestKey;
 
@@ -40,6 +42,17 @@ pub trait Notice: Send + Sync {
 
     /// Whether the user agrees to what cannot be undone.
     fn agrees(&self, to: &str) -> bool;
+}
+
+/// Nobody is there: nothing is agreed to.
+struct Unattended;
+
+impl Notice for Unattended {
+    fn tell(&self, _: &str) {}
+
+    fn agrees(&self, _: &str) -> bool {
+        false
+    }
 }
 
 /// One card.
@@ -88,6 +101,18 @@ impl CardDevice {
         }
     }
 
+    /// A card that was made here: it may be written to, and its PINs are those of the factory.
+    #[must_use]
+    pub fn of_made(maker: &CardMaker, reader: Reader) -> Self {
+        Self::new(
+            Arc::new(VirtualPort(reader)),
+            &maker.identity(),
+            Pins::factory(),
+            Consent::default(),
+            Arc::new(Unattended),
+        )
+    }
+
     /// What the card says of itself, asked once.
     ///
     /// # Errors
@@ -108,9 +133,14 @@ impl CardDevice {
         self.session.verify_time()
     }
 
-    /// The user PIN, after the card has accepted it, for gpg-agent to enter.
-    #[must_use]
-    pub fn accepted_user_pin(&self) -> Option<Pin> {
+    /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
+    /// under the rules, and once.
+    ///
+    /// # Errors
+    /// When the card or the rules of PINs refuse.
+    pub fn user_pin(&self) -> Result<Pin, Error> {
+        self.session
+            .with(|card| self.verification.verify(card, PinKind::User))?;
         self.verification.accepted_user_pin()
     }
 

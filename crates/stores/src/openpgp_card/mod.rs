@@ -21,7 +21,7 @@ mod virtual_card;
 
 pub use channel::{Channel, Port};
 pub use device::{CardDevice, Consent, Notice};
-pub use facts::{CardFacts, SlotFacts, TouchPolicy, Transfer};
+pub use facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer, Tries};
 pub use pin::{Pin, PinSource, Pins};
 pub use slot::Slot;
 pub use stack::CardRawStack;

@@ -128,9 +128,10 @@ impl Verification {
     }
 
     /// The user PIN, once the card has accepted it, for a program that has to enter it too.
-    pub(super) fn accepted_user_pin(&self) -> Option<Pin> {
+    pub(super) fn accepted_user_pin(&self) -> Result<Pin, Error> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.user.clone().filter(|_| known.refused.is_none())
+        let accepted = known.user.clone().filter(|_| known.refused.is_none());
+        accepted.ok_or_else(|| self.refusal("the card has not accepted a user PIN".to_owned()))
     }
 }
 

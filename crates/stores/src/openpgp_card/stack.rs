@@ -8,10 +8,9 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{KeyHandle, KeyRef, KeyStore, Stack, Workload};
 
 use super::answer::CardAnswers;
-use super::device::{CardDevice, Consent, Notice};
-use super::pin::Pins;
+use super::device::CardDevice;
 use super::slot::Slot;
-use super::virtual_card::{CardMaker, VirtualPort};
+use super::virtual_card::CardMaker;
 use crate::challenge::Challenge;
 use crate::raw::KeySource;
 
@@ -24,7 +23,6 @@ enum Cards {
     Made {
         maker: CardMaker,
         keys: Arc<dyn KeySource>,
-        notice: Arc<dyn Notice>,
     },
     /// In a reader, with the keys that are on it.
     Inserted { device: Arc<CardDevice>, seed: u64 },
@@ -42,12 +40,8 @@ impl fmt::Debug for CardRawStack {
 impl CardRawStack {
     /// Virtual cards or twins that hold keys of the source.
     #[must_use]
-    pub fn made(maker: CardMaker, keys: Arc<dyn KeySource>, notice: Arc<dyn Notice>) -> Self {
-        Self(Cards::Made {
-            maker,
-            keys,
-            notice,
-        })
+    pub fn made(maker: CardMaker, keys: Arc<dyn KeySource>) -> Self {
+        Self(Cards::Made { maker, keys })
     }
 
     /// A card in a reader; messages to be signed are drawn with the seed.
@@ -58,20 +52,9 @@ impl CardRawStack {
 
     fn card(&self, case: &Case, slot: Slot) -> Result<(Arc<CardDevice>, Challenge), Error> {
         match &self.0 {
-            Cards::Made {
-                maker,
-                keys,
-                notice,
-            } => {
+            Cards::Made { maker, keys } => {
                 let (key, challenge) = keys.exercise(case)?;
-                let port = VirtualPort(maker.make(case.algorithm)?);
-                let device = CardDevice::new(
-                    Arc::new(port),
-                    &maker.identity(),
-                    Pins::factory(),
-                    Consent::default(),
-                    Arc::clone(notice),
-                );
+                let device = CardDevice::of_made(maker, maker.make(case.algorithm)?);
                 device.import(&key, slot, None)?;
                 device.allow_many_signatures()?;
                 Ok((Arc::new(device), challenge))
