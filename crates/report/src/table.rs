@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::analysis::{Breakdown, Layer, Row, Scaling};
 use crate::compare::Pair;
 use crate::units;
+use keymark_bench::parts::Part;
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,18 +132,20 @@ pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
     let names = header(&[
         "algorithm",
         "operation",
-        "arithmetic",
+        "device",
+        "raw",
         "+ agent",
         "+ S2K",
         "+ gpg process",
         "= gpg",
-        "arithmetic's share",
+        "raw's share",
     ]);
     let layer = |layer: Option<Layer>| or_dash(layer, |layer| layer.to_string());
     let lines = breakdowns.iter().map(|breakdown| {
         vec![
             breakdown.algorithm.to_string(),
             breakdown.operation.to_string(),
+            breakdown.device.to_string(),
             or_dash(breakdown.arithmetic, |estimate| {
                 units::duration(estimate.value)
             }),
@@ -153,7 +156,37 @@ pub fn breakdowns(breakdowns: &[Breakdown], style: Style) -> String {
             or_dash(breakdown.arithmetic_share(), units::percent),
         ]
     });
-    table(style, &names, 2, lines.collect())
+    table(style, &names, 3, lines.collect())
+}
+
+/// Where the time of operations on cards went, as measured on the way.
+#[must_use]
+pub fn parts(rows: &[Row], style: Style) -> String {
+    const PARTS: [Part; 6] = [
+        Part::Gpg,
+        Part::Agent,
+        Part::Scdaemon,
+        Part::Transport,
+        Part::Card,
+        Part::Waiting,
+    ];
+    let mut names = header(&["algorithm", "operation", "device", "stack"]);
+    names.extend(PARTS.iter().map(ToString::to_string));
+    names.push("VERIFY, once".to_owned());
+    let line = |row: &Row| {
+        let parts = &row.parts.as_ref()?.0;
+        let mut cells = vec![
+            row.case.algorithm.to_string(),
+            row.case.operation.to_string(),
+            row.case.device.to_string(),
+            row.case.stack.to_string(),
+        ];
+        let time = |part: &Part| or_dash(parts.get(part), |mean| units::duration(mean.mean_s));
+        cells.extend(PARTS.iter().map(time));
+        cells.push(time(&Part::Verify));
+        Some(cells)
+    };
+    table(style, &names, 4, rows.iter().filter_map(line).collect())
 }
 
 /// What concurrency gains and what limits it.

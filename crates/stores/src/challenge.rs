@@ -291,6 +291,16 @@ impl PublicKey {
         }
     }
 
+    /// Something encrypted to the key, or an ephemeral key, and the secret that has to come out.
+    ///
+    /// # Errors
+    /// When OpenSSL fails.
+    pub fn encrypt(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        let made =
+            message().and_then(|message| encrypted(&self.key, self.algorithm.family(), &message));
+        made.map_err(unmade)
+    }
+
     /// An RSA key from its modulus and exponent.
     ///
     /// # Errors

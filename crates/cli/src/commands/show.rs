@@ -58,6 +58,13 @@ pub(super) fn print(record: &Record) {
             output::line(&remark);
         }
     }
+    if analysis.rows.iter().any(|row| row.parts.is_some()) {
+        output::line("");
+        output::heading(
+            "where the time goes, as measured on the way (processor time of the programs, time of the PC/SC calls)",
+        );
+        output::print(&table::parts(&analysis.rows, Style::Text));
+    }
     if !analysis.scaling.is_empty() {
         output::line("");
         output::heading("in parallel (throughput over that of one worker)");

@@ -10,10 +10,11 @@ use keymark_bench::plan::Plan;
 use keymark_bench::runner::Stacks;
 use keymark_bench::store::Stack;
 use keymark_stacks::gnupg::agent::AgentStack;
+use keymark_stacks::gnupg::inserted::InsertedCard;
 use keymark_stacks::gnupg::keys::{Cards, GnupgKeys};
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stores::challenge::Challenge;
-use keymark_stores::openpgp_card::{CardMaker, CardRawStack};
+use keymark_stores::openpgp_card::CardRawStack;
 use keymark_stores::raw::{Generated, KeySource, RawStack};
 use keymark_stores::test_key::TestKey;
 
@@ -76,24 +77,31 @@ impl Inventory {
         if !wanted {
             return Ok(None);
         }
-        let makers: HashMap<DeviceName, CardMaker> = self
-            .devices
-            .iter()
-            .filter_map(|device| match &device.kind {
-                Kind::Card(card) => match card.as_ref() {
-                    Card::Made(maker) => {
-                        let maker = maker.clone().with_seed(plan.settings.seed);
-                        Some((device.identity.device.clone(), maker))
-                    }
-                    Card::Inserted { .. } => None,
-                },
-                Kind::Software => None,
-            })
-            .collect();
-        Ok(Some(Cards {
+        let mut cards = Cards {
             driver: driver::driver()?,
-            makers,
-        }))
+            makers: HashMap::new(),
+            inserted: HashMap::new(),
+        };
+        for device in &self.devices {
+            let name = device.identity.device.clone();
+            let Kind::Card(card) = &device.kind else {
+                continue;
+            };
+            match card.as_ref() {
+                Card::Made(maker) => {
+                    let maker = maker.clone().with_seed(plan.settings.seed);
+                    cards.makers.insert(name, maker);
+                }
+                Card::Inserted { device, reader, .. } => {
+                    let card = InsertedCard {
+                        device: Arc::clone(device),
+                        reader: reader.clone(),
+                    };
+                    cards.inserted.insert(name, card);
+                }
+            }
+        }
+        Ok(Some(cards))
     }
 }
 

@@ -7,6 +7,7 @@ mod scaling;
 use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
+use keymark_bench::parts::Parts;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Sample;
@@ -44,6 +45,8 @@ pub struct Row {
     pub published: Option<Seconds>,
     /// An article's number of operations.
     pub published_n: Option<u64>,
+    /// Where the time went, as measured on the way.
+    pub parts: Option<Parts>,
 }
 
 impl Row {
@@ -160,6 +163,7 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
         stopped: record.ending.as_ref().map(|ending| ending.stopped),
         published: published.map(|published| published.mean),
         published_n: published.and_then(|published| published.n),
+        parts: record.parts.clone(),
     }
 }
 

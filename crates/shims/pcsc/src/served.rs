@@ -1,6 +1,8 @@
 //! The functions' answers where the card is one that keymark serves. Pointers are the caller's: each
 //! function is as unsafe as the one of PC/SC that it answers for.
 
+#![allow(clippy::too_many_arguments, reason = "they are PC/SC's")]
+
 use std::ffi::{CStr, c_char, c_void};
 
 use keymark_shim_protocol::wire::Request;
@@ -294,8 +296,8 @@ pub(crate) unsafe fn transmit(
         connection.ask(&Request::Transmit(command))
     }) {
         Err(code) => code,
-        // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. Nothing is ever longer
-        // than SCARD_AUTOALLOCATE, which it does not have here: that is taken for room enough.
+        // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
+        // what asks for that elsewhere is a buffer for anything.
         Ok(response) => unsafe {
             set(receive_header, protocol_header(PROTOCOL_T1));
             *receive_length = (*receive_length).min(MAX_APDU);

@@ -124,9 +124,13 @@ impl VirtualReader {
     pub(crate) fn connect(&self, context: Context, share: Dword) -> Result<(Handle, bool), Code> {
         self.user(context)?;
         let mut connection = Connection::open(&self.socket)?;
-        let present = match connection.look() {
-            // A card that somebody reset before this connection was there is a card as any.
-            Ok(()) | Err(Code::RESET) => true,
+        let looked = match connection.look() {
+            // What was reset before this connection had anything to lose does not concern it.
+            Err(Code::RESET) => connection.look(),
+            looked => looked,
+        };
+        let present = match looked {
+            Ok(()) => true,
             Err(_) if share == SHARE_DIRECT => false,
             Err(Code::REMOVED) => return Err(Code::NO_SMARTCARD),
             Err(Code::NOT_TRANSACTED) => return Err(Code::UNRESPONSIVE),

@@ -1,21 +1,23 @@
 //! The stack `agent`: gpg-agent asked for one private-key operation over its socket, as gpg asks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
+use keymark_bench::parts::PartSums;
 use keymark_bench::store::{
     Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
 };
 use keymark_stores::challenge::{Challenge, PublicKey};
-use keymark_stores::test_key::TestKey;
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
 
 use super::assuan::{Assuan, data_lines};
 use super::keys::{GnupgKeys, KeyHome, peer};
+use super::meter::Meter;
 use super::openpgp::EncryptedSessionKey;
 use super::sexp::{Sexp, list};
 
@@ -35,9 +37,9 @@ impl AgentStack {
     fn signing(
         &self,
         case: &Case,
-        key: &TestKey,
+        public: PublicKey,
     ) -> Result<(Vec<Input>, Arc<dyn Verifier>), Error> {
-        let challenge = Challenge::new(key, case.operation, case.input_bytes, 0)?;
+        let challenge = Challenge::of_public(&public, case.operation, case.input_bytes, 0)?;
         let hash = hash_number(case.algorithm);
         let inputs = challenge.inputs.iter().map(|input| {
             let hex: String = input
@@ -49,7 +51,6 @@ impl AgentStack {
                 bytes: format!("SETHASH {hash} {hex}\n").into_bytes(),
             }
         });
-        let public = PublicKey::of(key).map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
         let digests = challenge
             .inputs
             .iter()
@@ -65,12 +66,8 @@ impl AgentStack {
         ))
     }
 
-    fn decryption(
-        &self,
-        case: &Case,
-        key: &TestKey,
-    ) -> Result<(Vec<Input>, Arc<dyn Verifier>), Error> {
-        let session_keys = self.keys.session_keys(case, key)?;
+    fn decryption(&self, case: &Case) -> Result<(Vec<Input>, Arc<dyn Verifier>), Error> {
+        let session_keys = self.keys.session_keys_of(case)?;
         let inputs = session_keys.iter().map(|(session, _)| Input {
             bytes: data_lines(&question(session)),
         });
@@ -96,10 +93,9 @@ impl Stack for AgentStack {
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let home = self.keys.home_of(case)?;
-        let key = self.keys.test_key(case.algorithm, case.operation)?;
         let (inputs, verifier) = match case.operation {
-            Operation::Sign => self.signing(case, &key)?,
-            _ => self.decryption(case, &key)?,
+            Operation::Sign => self.signing(case, self.keys.public_key(case)?)?,
+            _ => self.decryption(case)?,
         };
         let keygrip = home.key(case.operation)?.keygrip.clone();
         let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
@@ -112,6 +108,7 @@ impl Stack for AgentStack {
                 },
                 operation: case.operation,
                 answer: Vec::with_capacity(4096),
+                meter: home.meter(case),
                 _home: Arc::clone(&home),
             };
             Ok(Box::new(asking))
@@ -136,11 +133,25 @@ struct Asking {
     select: String,
     operation: Operation,
     answer: Vec<u8>,
+    meter: Option<Arc<Meter>>,
     /// The agent has to outlive its connections.
     _home: Arc<KeyHome>,
 }
 
 impl KeyHandle for Asking {
+    fn arm(&mut self, _: &Input) -> Result<(), Error> {
+        if let Some(meter) = &self.meter {
+            meter.begin();
+        }
+        Ok(())
+    }
+
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
+        if let Some(meter) = &self.meter {
+            meter.end(latency, None, into);
+        }
+    }
+
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         self.answer.clear();
         self.connection

@@ -3,14 +3,15 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, DeviceName, Protection, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_stores::challenge::Challenge;
+use keymark_stores::challenge::{Challenge, PublicKey};
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Pin, Slot};
 use keymark_stores::raw::KeySource;
 use keymark_stores::test_key::{Numbers, TestKey};
@@ -18,6 +19,8 @@ use keymark_stores::test_key::{Numbers, TestKey};
 use super::Gnupg;
 use super::card::{self, CardAccess};
 use super::home::{Home, Passphrase, write_private};
+use super::inserted::{self, InsertedCard};
+use super::meter::Meter;
 use super::openpgp::{self, EncryptedSessionKey};
 use super::sexp::Sexp;
 use super::status::{self, ListedKey};
@@ -33,11 +36,18 @@ const MESSAGES: usize = 4;
 pub struct KeyHome {
     /// The home; its agent ends before the card that it uses.
     pub home: Home,
-    keys: Vec<ListedKey>,
-    _card: Option<CardServer>,
+    pub(super) keys: Vec<ListedKey>,
+    pub(super) meter: Option<Arc<Meter>>,
+    pub(super) _card: Option<CardServer>,
 }
 
 impl KeyHome {
+    /// What measures the parts of a case's operations: where there is a card, and one worker.
+    #[must_use]
+    pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
+        self.meter.clone().filter(|_| case.concurrency() == 1)
+    }
+
     /// The key that does the operation; a primary key signs, a subkey decrypts, an RSA key does both.
     ///
     /// # Errors
@@ -76,6 +86,8 @@ pub struct Cards {
     pub driver: PathBuf,
     /// What makes the cards of a device.
     pub makers: HashMap<DeviceName, CardMaker>,
+    /// Cards in readers.
+    pub inserted: HashMap<DeviceName, InsertedCard>,
 }
 
 /// Homes by algorithm and protection.
@@ -84,7 +96,8 @@ pub struct GnupgKeys {
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
     cards: Option<Cards>,
-    card_homes: Mutex<HashMap<(DeviceName, Algorithm), Arc<KeyHome>>>,
+    card_homes: Mutex<HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>>,
+    card_directories: AtomicUsize,
     session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -116,6 +129,7 @@ impl GnupgKeys {
             homes: Mutex::default(),
             cards: None,
             card_homes: Mutex::default(),
+            card_directories: AtomicUsize::new(0),
             session_keys: Mutex::default(),
         })
     }
@@ -141,10 +155,43 @@ impl GnupgKeys {
         }
     }
 
+    /// The public half of a case's key.
+    ///
+    /// # Errors
+    /// When gpg, its agent or the card refuses.
+    pub fn public_key(&self, case: &Case) -> Result<PublicKey, Error> {
+        if let Some(card) = self.inserted(&case.device) {
+            return card.public_key(case);
+        }
+        let key = self.test_key(case.algorithm, case.operation)?;
+        PublicKey::of(&key).map_err(|error| Error::call("i2d_PUBKEY", error, ""))
+    }
+
+    /// Encrypted session keys for a case's key, with what has to come out of each. The private half
+    /// of a key on a real card is not to be had: what it is asked was encrypted here.
+    ///
+    /// # Errors
+    /// When gpg refuses, or the two libraries disagree.
+    pub fn session_keys_of(&self, case: &Case) -> Result<Arc<SessionKeys>, Error> {
+        let Some(card) = self.inserted(&case.device) else {
+            let key = self.test_key(case.algorithm, case.operation)?;
+            return self.session_keys(case, &key);
+        };
+        let public = card.public_key(case)?;
+        let made = (0..MESSAGES).map(|_| inserted::session_key(case.algorithm, &public));
+        Ok(Arc::new(made.collect::<Result<_, Error>>()?))
+    }
+
+    fn inserted(&self, device: &DeviceName) -> Option<&InsertedCard> {
+        self.cards.as_ref()?.inserted.get(device)
+    }
+
     /// The home whose keys are on a card, made at the first call: the same keys as in the home
     /// without a card, so that the two differ in nothing else.
     fn card_home(&self, device: &DeviceName, algorithm: Algorithm) -> Result<Arc<KeyHome>, Error> {
-        let named = (device.clone(), algorithm);
+        // A real card has one home for all its keys, a made one is made for each algorithm.
+        let own = self.inserted(device).is_none().then_some(algorithm);
+        let named = (device.clone(), own);
         let mut homes = self
             .card_homes
             .lock()
@@ -152,22 +199,39 @@ impl GnupgKeys {
         if let Some(home) = homes.get(&named) {
             return Ok(Arc::clone(home));
         }
-        let Some((cards, maker)) = self
-            .cards
-            .as_ref()
-            .and_then(|cards| Some((cards, cards.makers.get(device)?)))
-        else {
+        let unknown = || {
             let reason = format!("nothing is known of a card called {device}");
-            return Err(Error::call("making a home for a card", reason, ""));
+            Error::call("making a home for a card", reason, "")
         };
+        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
+        let path = self.dir.subdirectory(&format!("c{number}"))?;
+        let cards = self.cards.as_ref().ok_or_else(unknown)?;
+        let made = Arc::new(match self.inserted(device) {
+            Some(card) => inserted::home(&self.gnupg, &cards.driver, card, path)?,
+            None => {
+                let maker = cards.makers.get(device).ok_or_else(unknown)?;
+                self.made_home(&cards.driver, maker, algorithm, path)?
+            }
+        });
+        homes.insert(named, Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// A home with a card that is made for it.
+    fn made_home(
+        &self,
+        driver: &Path,
+        maker: &CardMaker,
+        algorithm: Algorithm,
+        path: PathBuf,
+    ) -> Result<KeyHome, Error> {
         let plain = self.home(algorithm, Protection::None)?;
         let (reader, pin) = self.loaded_card(maker, algorithm, &plain)?;
-        let path = self.dir.subdirectory(&format!("c{}", homes.len()))?;
         let failed =
             |error| Error::call(format!("serving a card in {}", path.display()), error, "");
         let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
         let access = CardAccess {
-            driver: cards.driver.clone(),
+            driver: driver.to_owned(),
             reader: card::Reader::Served {
                 socket: server.socket().to_owned(),
             },
@@ -176,13 +240,12 @@ impl GnupgKeys {
         let home = Home::with_card(&self.gnupg, path, access)?;
         home.copy_public_keys(&plain.home)?;
         home.learn_card(&pin)?;
-        let made = Arc::new(KeyHome {
+        Ok(KeyHome {
+            meter: Meter::of(&home)?.map(Arc::new),
             home,
             keys: plain.keys.clone(),
             _card: Some(server),
-        });
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
+        })
     }
 
     /// A card that holds the keys of a home.
@@ -238,6 +301,7 @@ impl GnupgKeys {
                 let made = Arc::new(KeyHome {
                     home,
                     keys,
+                    meter: None,
                     _card: None,
                 });
                 homes.insert((shared, Protection::None), Arc::clone(&made));
@@ -255,6 +319,7 @@ impl GnupgKeys {
         let made = Arc::new(KeyHome {
             home,
             keys: plain.keys.clone(),
+            meter: None,
             _card: None,
         });
         homes.insert((shared, protection), Arc::clone(&made));

@@ -5,15 +5,18 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
+use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
 use keymark_bench::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
 use wait4::Wait4;
 
 use super::keys::{GnupgKeys, KeyHome};
+use super::meter::Meter;
 use super::status;
 
 /// The stack.
@@ -51,6 +54,8 @@ impl Stack for GnupgStack {
                 operation: case.operation,
                 status: scratch.with_extension("status"),
                 output: scratch,
+                meter: home.meter(case),
+                cpu: None,
                 home: Arc::clone(&home),
                 command: None,
             })
@@ -96,6 +101,9 @@ struct GpgProcess {
     output: PathBuf,
     status: PathBuf,
     command: Option<Command>,
+    meter: Option<Arc<Meter>>,
+    /// Processor time of the last process.
+    cpu: Option<CpuTime>,
 }
 
 impl GpgProcess {
@@ -122,7 +130,16 @@ impl KeyHandle for GpgProcess {
         // Ctrl-C is keymark's to handle: the operation under way is finished.
         command.process_group(0);
         self.command = Some(command);
+        if let Some(meter) = &self.meter {
+            meter.begin();
+        }
         Ok(())
+    }
+
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
+        if let Some(meter) = &self.meter {
+            meter.end(latency, self.cpu, into);
+        }
     }
 
     fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
@@ -145,9 +162,10 @@ impl KeyHandle for GpgProcess {
                 "is the key's passphrase in the agent's cache, and the right one?",
             ));
         }
+        self.cpu = Some(CpuTime::new(used.rusage.utime, used.rusage.stime));
         Ok(Performed {
             length: 0,
-            cpu: Some(CpuTime::new(used.rusage.utime, used.rusage.stime)),
+            cpu: self.cpu,
         })
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
+use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::store::{
     Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
 };
@@ -245,6 +246,7 @@ impl CardDevice {
             signing_pin: facts.signing_pin,
             touch,
             touched: false,
+            verify_time: None,
             commands: Vec::new(),
             response: Vec::with_capacity(1024),
         })
@@ -323,6 +325,8 @@ pub struct CardHandle {
     signing_pin: SigningPin,
     touch: TouchPolicy,
     touched: bool,
+    /// What the last PIN verification took, until it is told.
+    verify_time: Option<Duration>,
     commands: Vec<Vec<u8>>,
     response: Vec<u8>,
 }
@@ -337,7 +341,7 @@ impl fmt::Debug for CardHandle {
 
 impl CardHandle {
     /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
-    fn verify(&self) -> Result<(), Error> {
+    fn verify(&mut self) -> Result<(), Error> {
         let kind = match self.slot {
             Slot::Signature => PinKind::Signing,
             Slot::Decryption | Slot::Authentication => PinKind::User,
@@ -350,6 +354,7 @@ impl CardHandle {
         self.session
             .with(|card| self.verification.verify(card, kind))?;
         verified.store(true, Ordering::Release);
+        self.verify_time = self.session.verify_time();
         Ok(())
     }
 
@@ -373,6 +378,12 @@ impl KeyHandle for CardHandle {
         self.commands = apdu::commands(apdu::header(self.slot), &data, self.transfer);
         self.ask_for_touch();
         Ok(())
+    }
+
+    fn parts(&mut self, _: Duration, into: &mut PartSums) {
+        if let Some(time) = self.verify_time.take() {
+            into.add(Part::Verify, time);
+        }
     }
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
