@@ -1,6 +1,7 @@
 //! Tokens that are not there: real firmware as a card in this process, and twins that take the time
 //! of a published device.
 
+pub mod attributes;
 pub mod card;
 pub mod firmware;
 pub mod pcscd;

@@ -8,10 +8,16 @@ use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::operation::Operation;
 
+use crate::attributes;
 use crate::card::{Answer, Card, CardFault, StatusWord};
 use crate::firmware::AllowedAlgorithms;
 use crate::profile::{Profile, Sampler, ServiceTime};
 
+const SELECT: u8 = 0xA4;
+const GET_DATA: u8 = 0xCA;
+const PUT_DATA: u8 = 0xDA;
+/// DOs with the algorithm attributes of SIG, DEC and AUT.
+const ATTRIBUTES: [u8; 3] = [0xC1, 0xC2, 0xC3];
 const VERIFY: u8 = 0x20;
 const PSO: u8 = 0x2A;
 const INTERNAL_AUTHENTICATE: u8 = 0x88;
@@ -43,11 +49,12 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
     })
 }
 
-/// A card that takes a device's time. It holds keys of one algorithm, whose times it takes.
+/// A card that takes a device's time.
 pub struct Twin {
     card: Box<dyn Card>,
     profile: Profile,
-    algorithm: Algorithm,
+    /// Algorithms of the slots SIG, DEC and AUT.
+    slots: [Option<Algorithm>; 3],
     sampler: Sampler,
     clock: MonotonicClock,
 }
@@ -56,7 +63,6 @@ impl fmt::Debug for Twin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Twin")
             .field("profile", &self.profile.name)
-            .field("algorithm", &self.algorithm)
             .finish_non_exhaustive()
     }
 }
@@ -73,13 +79,24 @@ enum Time {
 impl Twin {
     /// A twin around `card`, which must accept no other algorithms than the profile's ([`allowed`]).
     #[must_use]
-    pub fn new(card: Box<dyn Card>, profile: Profile, algorithm: Algorithm, seed: u64) -> Self {
+    pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
             profile,
-            algorithm,
+            slots: [None; 3],
             sampler: Sampler::new(seed),
             clock: MonotonicClock::new(),
+        }
+    }
+
+    /// Asks the firmware which algorithms its slots have.
+    fn look_at_slots(&mut self) {
+        for (slot, tag) in self.slots.iter_mut().zip(ATTRIBUTES) {
+            let asked = self.card.transmit(&[0x00, GET_DATA, 0x00, tag, 0x00]);
+            let answer = asked.map(|answer| answer.response).unwrap_or_default();
+            *slot = answer
+                .strip_suffix(&[0x90, 0x00])
+                .and_then(attributes::algorithm);
         }
     }
 
@@ -90,10 +107,11 @@ impl Twin {
         if class & CHAINED != 0 {
             return Time::Own;
         }
-        let operation = match (ins, p1, p2) {
-            (PSO, 0x80, 0x86) => Operation::Decrypt,
-            (PSO, 0x9E, 0x9A) => Operation::Sign,
-            (INTERNAL_AUTHENTICATE, ..) => Operation::Authenticate,
+        let [signature, decryption, authentication] = self.slots;
+        let (operation, algorithm) = match (ins, p1, p2) {
+            (PSO, 0x80, 0x86) => (Operation::Decrypt, decryption),
+            (PSO, 0x9E, 0x9A) => (Operation::Sign, signature),
+            (INTERNAL_AUTHENTICATE, ..) => (Operation::Authenticate, authentication),
             // Without data it asks how many tries are left.
             (VERIFY, 0, _) if !body.is_empty() => {
                 let verify = self.profile.verify.clone();
@@ -101,8 +119,8 @@ impl Twin {
             }
             _ => return Time::Own,
         };
-        self.profile
-            .service(self.algorithm, operation)
+        algorithm
+            .and_then(|algorithm| self.profile.service(algorithm, operation))
             .map_or(Time::Refused, |service| Time::Of(service.time.clone()))
     }
 }
@@ -119,7 +137,13 @@ impl Card for Twin {
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
         let begin = self.clock.now();
         let time = match self.time(command) {
-            Time::Own => return self.card.transmit(command),
+            Time::Own => {
+                let answer = self.card.transmit(command);
+                if changes_slots(command) {
+                    self.look_at_slots();
+                }
+                return answer;
+            }
             Time::Refused => {
                 return Ok(Answer {
                     response: StatusWord::CONDITIONS.response(),
@@ -144,6 +168,15 @@ impl Card for Twin {
     }
 }
 
+/// After which the slots may have other algorithms than before.
+fn changes_slots(command: &[u8]) -> bool {
+    match command {
+        [_, SELECT, ..] => true,
+        [_, PUT_DATA, 0x00, tag, ..] => ATTRIBUTES.contains(tag),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,11 +193,18 @@ mod tests {
 
         fn power_on(&mut self) {}
 
-        fn transmit(&mut self, _: &[u8]) -> Result<Answer, CardFault> {
-            std::thread::sleep(self.takes);
+        fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+            let rsa2048 = vec![0x01, 0x08, 0x00, 0x00, 0x20, 0x00, 0x90, 0x00];
+            let response = match command {
+                [_, GET_DATA, ..] => rsa2048,
+                _ => {
+                    std::thread::sleep(self.takes);
+                    StatusWord::OK.response()
+                }
+            };
             Ok(Answer {
-                response: StatusWord::OK.response(),
-                work: self.takes,
+                response,
+                work: Duration::ZERO,
             })
         }
     }
@@ -176,8 +216,9 @@ mod tests {
             "x",
         )
         .unwrap();
-        let algorithm = "rsa2048".parse().unwrap();
-        Twin::new(Box::new(Stub { takes }), profile, algorithm, 1)
+        let mut twin = Twin::new(Box::new(Stub { takes }), profile, 1);
+        twin.transmit(&[0, SELECT, 4, 0]).unwrap();
+        twin
     }
 
     const DECIPHER: [u8; 6] = [0, PSO, 0x80, 0x86, 1, 0];

@@ -255,7 +255,7 @@ impl GnupgKeys {
         algorithm: Algorithm,
         home: &KeyHome,
     ) -> Result<(Reader, Pin), Error> {
-        let reader = maker.make(algorithm)?;
+        let reader = maker.make()?;
         let card = CardDevice::of_made(maker, reader.clone());
         for capability in maker.capabilities() {
             let Some(slot) = Slot::of(capability.operation) else {

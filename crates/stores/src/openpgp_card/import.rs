@@ -1,7 +1,8 @@
 //! Test keys on their way to a card.
 
-use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
+use keymark_tokens::attributes;
 use openpgp_card::Error as CardError;
 use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
 use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
@@ -136,18 +137,12 @@ struct Scalar {
 
 impl Scalar {
     fn of(pkey: &PKey<Private>, family: Family, slot: Slot) -> Result<Self, ErrorStack> {
-        let (oid, kind): (&'static [u8], _) = match family {
-            Family::Weierstrass(curve) => (
-                curve_oid(curve),
-                if slot == Slot::Decryption {
-                    EccType::ECDH
-                } else {
-                    EccType::ECDSA
-                },
-            ),
-            Family::Cv25519 => (&[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1], EccType::ECDH),
-            _ => (&[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1], EccType::EdDSA),
+        let kind = match family {
+            Family::Weierstrass(_) if slot != Slot::Decryption => EccType::ECDSA,
+            Family::Weierstrass(_) | Family::Cv25519 => EccType::ECDH,
+            _ => EccType::EdDSA,
         };
+        let oid = attributes::oid(family).ok_or_else(ErrorStack::get)?;
         let private = match family {
             Family::Weierstrass(_) => {
                 let ec = pkey.ec_key()?;
@@ -186,18 +181,5 @@ impl EccKey for Scalar {
 
     fn ecc_type(&self) -> EccType {
         self.kind
-    }
-}
-
-/// §4.4.3.10.
-const fn curve_oid(curve: Curve) -> &'static [u8] {
-    match curve {
-        Curve::NistP256 => &[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7],
-        Curve::NistP384 => &[0x2B, 0x81, 4, 0, 0x22],
-        Curve::NistP521 => &[0x2B, 0x81, 4, 0, 0x23],
-        Curve::Secp256k1 => &[0x2B, 0x81, 4, 0, 0x0A],
-        Curve::BrainpoolP256r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7],
-        Curve::BrainpoolP384r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B],
-        Curve::BrainpoolP512r1 => &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D],
     }
 }

@@ -54,7 +54,7 @@ impl CardRawStack {
         match &self.0 {
             Cards::Made { maker, keys } => {
                 let (key, challenge) = keys.exercise(case)?;
-                let device = CardDevice::of_made(maker, maker.make(case.algorithm)?);
+                let device = CardDevice::of_made(maker, maker.make()?);
                 device.import(&key, slot, None)?;
                 device.allow_many_signatures()?;
                 Ok((Arc::new(device), challenge))

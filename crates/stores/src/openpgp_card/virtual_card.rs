@@ -1,6 +1,7 @@
 //! Cards in this process: real firmware without hardware, and twins of devices.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -144,17 +145,26 @@ impl CardMaker {
         }
     }
 
-    /// A fresh card for keys of one algorithm.
+    /// A fresh card.
     ///
     /// # Errors
     /// When the firmware does not start.
-    pub fn make(&self, algorithm: Algorithm) -> Result<Reader, Error> {
+    pub fn make(&self) -> Result<Reader, Error> {
+        self.make_in(None)
+    }
+
+    /// A card whose state is kept in a folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be used.
+    pub fn make_in(&self, state: Option<PathBuf>) -> Result<Reader, Error> {
         let algorithms = match &self.profile {
             None => AllowedAlgorithms::all(),
             Some(profile) => twin::allowed(profile),
         };
         let options = FirmwareOptions {
             algorithms,
+            state,
             ..FirmwareOptions::default()
         };
         let firmware = Firmware::new(options)
@@ -164,7 +174,6 @@ impl CardMaker {
             Some(profile) => Box::new(Twin::new(
                 Box::new(firmware),
                 Profile::clone(profile),
-                algorithm,
                 self.seed,
             )),
         };
