@@ -3,6 +3,7 @@
 
 pub mod attributes;
 pub mod card;
+pub mod catalogue;
 pub mod firmware;
 pub mod pcscd;
 pub mod profile;

@@ -1,0 +1,113 @@
+//! Which USB device a PC/SC reader is.
+
+use std::fmt;
+use std::path::Path;
+
+/// Where Linux lists USB devices (Documentation/ABI/stable/sysfs-bus-usb).
+const SYSFS: &str = "/sys/bus/usb/devices";
+
+/// What the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
+/// part 3). The CCID driver puts bus number and device address into the lower half (ifdhandler.c).
+const USB_CHANNEL: u32 = 0x0020;
+
+/// Vendor and product id of a USB device (USB 2.0 §9.6.1, idVendor and idProduct).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UsbId {
+    /// Assigned by the USB-IF.
+    pub vendor: u16,
+    /// Assigned by the vendor.
+    pub product: u16,
+}
+
+impl fmt::Display for UsbId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04X}:{:04X}", self.vendor, self.product)
+    }
+}
+
+/// The USB device behind the channel that a reader reports as SCARD_ATTR_CHANNEL_ID.
+///
+/// Nothing when the reader is not on USB, or the system does not list its devices like Linux.
+#[must_use]
+pub fn usb_id_of(channel: u32) -> Option<UsbId> {
+    listed_in(Path::new(SYSFS), channel)
+}
+
+fn listed_in(sysfs: &Path, channel: u32) -> Option<UsbId> {
+    if channel >> 16 != USB_CHANNEL {
+        return None;
+    }
+    let (bus, address) = ((channel >> 8) & 0xFF, channel & 0xFF);
+    std::fs::read_dir(sysfs)
+        .ok()?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .find(|device| {
+            number(device, "busnum", 10) == Some(bus)
+                && number(device, "devnum", 10) == Some(address)
+        })
+        .and_then(|device| {
+            Some(UsbId {
+                vendor: number(&device, "idVendor", 16)?.try_into().ok()?,
+                product: number(&device, "idProduct", 16)?.try_into().ok()?,
+            })
+        })
+}
+
+/// An attribute of a device. Interfaces are listed as well, and have none of these.
+fn number(device: &Path, attribute: &str, radix: u32) -> Option<u32> {
+    let text = std::fs::read_to_string(device.join(attribute)).ok()?;
+    u32::from_str_radix(text.trim(), radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sysfs() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (name, bus, address, vendor, product) in [
+            ("usb1", "1", "1", "1d6b", "0002"),
+            ("1-2", "1", "17", "20a0", "42b2"),
+            ("2-1.4", "2", "17", "1050", "0407"),
+            ("3-1", "3", "4", "damaged", "0407"),
+        ] {
+            let device = root.path().join(name);
+            std::fs::create_dir(&device).unwrap();
+            for (attribute, value) in [
+                ("busnum", bus),
+                ("devnum", address),
+                ("idVendor", vendor),
+                ("idProduct", product),
+            ] {
+                std::fs::write(device.join(attribute), format!("{value}\n")).unwrap();
+            }
+        }
+        std::fs::create_dir(root.path().join("1-2:1.0")).unwrap();
+        root
+    }
+
+    #[test]
+    fn a_usb_channel_leads_to_the_device_on_that_bus_and_address() {
+        let root = sysfs();
+        let id = |channel| listed_in(root.path(), channel).map(|id| id.to_string());
+        assert_eq!(id(0x0020_0111).as_deref(), Some("20A0:42B2"));
+        assert_eq!(id(0x0020_0211).as_deref(), Some("1050:0407"));
+    }
+
+    #[test]
+    fn other_channels_and_devices_lead_nowhere() {
+        let root = sysfs();
+        for channel in [
+            0,
+            0x0001_0111,
+            0x0120_0111,
+            0x0020_0112,
+            0x0020_0304,
+            u32::MAX,
+        ] {
+            assert_eq!(listed_in(root.path(), channel), None, "{channel:08x}");
+        }
+        assert_eq!(listed_in(&root.path().join("missing"), 0x0020_0111), None);
+        assert_eq!(usb_id_of(0x0001_0111), None);
+    }
+}
