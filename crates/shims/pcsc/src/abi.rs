@@ -138,7 +138,8 @@ unsafe fn kept(
     };
     // SAFETY: the caller's promises.
     unsafe {
-        if let Some(header) = slice(send, send_length).first_chunk() {
+        // No further: a length that the library refused, such as -1, has nothing behind it.
+        if let Some(header) = slice(send, send_length.min(4)).first_chunk() {
             apdu.header = *header;
         }
         if code == Code::SUCCESS && !receive_length.is_null() {

@@ -1,9 +1,14 @@
-/* A PC/SC library for the test: everything succeeds, and SCardTransmit answers with its command's
-   INS and 9000. */
+/* A PC/SC library for the test. The first functions do a little of what PC/SC's do; of the others
+   the test wants to see that their arguments came through and their results get back. Pointers are
+   LONGs here, which travel alike. */
 #include <string.h>
 
 typedef long LONG;
 typedef unsigned long DWORD;
+
+/* Arguments of the last call to one of the others. */
+LONG seen[7];
+char names[] = "fake\0";
 
 LONG SCardEstablishContext(DWORD scope, const void *a, const void *b, LONG *context) {
     (void)a, (void)b;
@@ -13,9 +18,14 @@ LONG SCardEstablishContext(DWORD scope, const void *a, const void *b, LONG *cont
 LONG SCardIsValidContext(LONG context) { return context == 4713 ? 0 : 0x80100003L; }
 LONG SCardListReaders(LONG context, const char *groups, char *readers, DWORD *length) {
     (void)context, (void)groups;
-    if (readers && *length < 6) return 0x80100008L;
-    if (readers) memcpy(readers, "fake\0", 6);
-    *length = 6;
+    if (*length == (DWORD)-1) {
+        char *allocated = names;
+        memcpy(readers, &allocated, sizeof allocated);
+    } else {
+        if (readers && *length < sizeof names) return 0x80100008L;
+        if (readers) memcpy(readers, names, sizeof names);
+    }
+    *length = sizeof names;
     return 0;
 }
 LONG SCardConnect(LONG c, const char *reader, DWORD share, DWORD protocols, LONG *handle, DWORD *active) {
@@ -27,22 +37,33 @@ LONG SCardConnect(LONG c, const char *reader, DWORD share, DWORD protocols, LONG
 }
 LONG SCardTransmit(LONG h, const void *sh, const unsigned char *send, DWORD n, void *rh, unsigned char *receive, DWORD *length) {
     (void)sh, (void)rh;
-    if (h != 42 || n < 4) return 0x80100004L;
+    if (h != 42 || n < 4 || n > 99) return 0x80100004L;
     receive[0] = send[1], receive[1] = 0x90, receive[2] = 0x00;
     *length = 3;
     return 0;
 }
-#define ANSWER(name, ...) LONG name(__VA_ARGS__) { return 0; }
-ANSWER(SCardReleaseContext, LONG c)
-ANSWER(SCardListReaderGroups, LONG c, char *g, DWORD *n)
-ANSWER(SCardFreeMemory, LONG c, const void *m)
-ANSWER(SCardGetStatusChange, LONG c, DWORD t, void *s, DWORD n)
-ANSWER(SCardCancel, LONG c)
-ANSWER(SCardReconnect, LONG h, DWORD s, DWORD p, DWORD i, DWORD *a)
-ANSWER(SCardDisconnect, LONG h, DWORD d)
-ANSWER(SCardStatus, LONG h, char *r, DWORD *n, DWORD *s, DWORD *p, unsigned char *a, DWORD *l)
-ANSWER(SCardBeginTransaction, LONG h)
-ANSWER(SCardEndTransaction, LONG h, DWORD d)
-ANSWER(SCardControl, LONG h, DWORD c, const void *s, DWORD n, void *r, DWORD m, DWORD *l)
-ANSWER(SCardGetAttrib, LONG h, DWORD a, unsigned char *v, DWORD *n)
-ANSWER(SCardSetAttrib, LONG h, DWORD a, const unsigned char *v, DWORD n)
+
+static LONG see(LONG result, LONG a, LONG b, LONG c, LONG d, LONG e, LONG f, LONG g) {
+    const LONG arguments[] = {a, b, c, d, e, f, g};
+    memcpy(seen, arguments, sizeof seen);
+    return result;
+}
+#define SEE1(name, result) LONG name(LONG a) { return see(result, a, 0, 0, 0, 0, 0, 0); }
+#define SEE2(name, result) LONG name(LONG a, LONG b) { return see(result, a, b, 0, 0, 0, 0, 0); }
+#define SEE3(name, result) LONG name(LONG a, LONG b, LONG c) { return see(result, a, b, c, 0, 0, 0, 0); }
+#define SEE4(name, result) LONG name(LONG a, LONG b, LONG c, LONG d) { return see(result, a, b, c, d, 0, 0, 0); }
+#define SEE5(name, result) LONG name(LONG a, LONG b, LONG c, LONG d, LONG e) { return see(result, a, b, c, d, e, 0, 0); }
+#define SEE7(name, result) LONG name(LONG a, LONG b, LONG c, LONG d, LONG e, LONG f, LONG g) { return see(result, a, b, c, d, e, f, g); }
+SEE1(SCardReleaseContext, 1001)
+SEE3(SCardListReaderGroups, 1002)
+SEE2(SCardFreeMemory, 1003)
+SEE4(SCardGetStatusChange, 1004)
+SEE1(SCardCancel, 1005)
+SEE5(SCardReconnect, 1006)
+SEE2(SCardDisconnect, 1007)
+SEE7(SCardStatus, -1008)
+SEE1(SCardBeginTransaction, 1009)
+SEE2(SCardEndTransaction, 1010)
+SEE7(SCardControl, 1011)
+SEE4(SCardGetAttrib, 1012)
+SEE4(SCardSetAttrib, 1013)

@@ -7,6 +7,7 @@ mod forwarded;
 mod library;
 mod served;
 mod server;
+mod status;
 mod status_change;
 mod traced;
 mod world;

@@ -1,6 +1,6 @@
 //! The reader with a served card.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::ptr;
 
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -15,7 +15,7 @@ const NAMES: &[u8] = b"keymark virtual reader 00 00\0\0";
 scenario!(readers_are_listed_as_the_caller_has_room, CARD, |_folder| {
     let library = Library::load();
     let context = library.context();
-    let list = |target: *mut i8, length: &mut Dword| {
+    let list = |target: *mut c_char, length: &mut Dword| {
         // SAFETY: `target` is null or good for `length` octets, or for a pointer.
         unsafe { (library.list_readers)(context, ptr::null(), target, length) }
     };

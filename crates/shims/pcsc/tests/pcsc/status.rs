@@ -1,0 +1,153 @@
+//! SCardStatus with every way of asking for its two results of a length.
+
+use std::ptr;
+
+use crate::library::*;
+use crate::server::{ATR, Server};
+use crate::world::scenario;
+
+const NAME: &[u8] = b"keymark virtual reader 00 00\0";
+
+/// How a caller asks for octets.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    NotAtAll,
+    LengthOnly,
+    WithoutLength,
+    Short,
+    Exact,
+    Roomy,
+    Allocated,
+    AllocatedNowhere,
+}
+
+const WAYS: [Way; 8] = [
+    Way::NotAtAll,
+    Way::LengthOnly,
+    Way::WithoutLength,
+    Way::Short,
+    Way::Exact,
+    Way::Roomy,
+    Way::Allocated,
+    Way::AllocatedNowhere,
+];
+
+/// One of the two, as the caller holds it.
+struct Asked {
+    way: Way,
+    buffer: [u8; 64],
+    allocated: *mut u8,
+    length: Dword,
+}
+
+impl Asked {
+    fn new(way: Way, expected: &[u8]) -> Self {
+        let needed = expected.len() as Dword;
+        Self {
+            way,
+            buffer: [0xEE; 64],
+            allocated: ptr::null_mut(),
+            length: match way {
+                Way::Short => needed - 1,
+                Way::Exact => needed,
+                Way::Roomy => 64,
+                Way::Allocated | Way::AllocatedNowhere => AUTOALLOCATE,
+                _ => 0,
+            },
+        }
+    }
+
+    fn target(&mut self) -> *mut u8 {
+        match self.way {
+            Way::NotAtAll | Way::LengthOnly | Way::AllocatedNowhere => ptr::null_mut(),
+            Way::Allocated => (&raw mut self.allocated).cast(),
+            _ => self.buffer.as_mut_ptr(),
+        }
+    }
+
+    fn length(&mut self) -> *mut Dword {
+        match self.way {
+            Way::NotAtAll | Way::WithoutLength => ptr::null_mut(),
+            _ => &raw mut self.length,
+        }
+    }
+
+    fn code(&self) -> Long {
+        match self.way {
+            Way::Short => INSUFFICIENT_BUFFER,
+            Way::WithoutLength | Way::AllocatedNowhere => INVALID_PARAMETER,
+            _ => SUCCESS,
+        }
+    }
+
+    /// Afterwards: what was to be written was, and nothing else.
+    fn check(&self, expected: &[u8], library: &Library, context: Long) {
+        let length = usize::try_from(self.length);
+        match self.way {
+            Way::NotAtAll | Way::WithoutLength | Way::AllocatedNowhere => {}
+            _ => assert_eq!(length, Ok(expected.len()), "{:?}", self.way),
+        }
+        let written = match self.way {
+            Way::Exact | Way::Roomy => expected.len(),
+            _ => 0,
+        };
+        assert_eq!(self.buffer[..written], expected[..written]);
+        assert!(self.buffer[written..].iter().all(|octet| *octet == 0xEE));
+        if matches!(self.way, Way::Allocated) {
+            // SAFETY: so many octets were allocated, and are freed once.
+            unsafe {
+                let octets = std::slice::from_raw_parts(self.allocated, expected.len());
+                assert_eq!(octets, expected);
+                assert_eq!(
+                    (library.free_memory)(context, self.allocated.cast()),
+                    SUCCESS
+                );
+            }
+        }
+    }
+}
+
+scenario!(
+    every_way_of_asking_is_answered,
+    [("KEYMARK_PCSC_CARD", "{}/card")],
+    |folder| {
+        let _server = Server::start(folder);
+        let library = Library::load();
+        let context = library.context();
+        let (handle, _) = library.connect(context, READER, SHARED, T1).unwrap();
+        for (name_way, atr_way) in WAYS.iter().flat_map(|name| WAYS.map(|atr| (*name, atr))) {
+            for numbers in [false, true] {
+                let (mut name, mut atr) = (Asked::new(name_way, NAME), Asked::new(atr_way, &ATR));
+                let (mut state, mut protocol) = (0xBAD, 0xBAD);
+                let number = |place: &mut Dword| match numbers {
+                    true => ptr::from_mut(place),
+                    false => ptr::null_mut(),
+                };
+                // SAFETY: the pointers are null or good for what the lengths say.
+                let code = unsafe {
+                    (library.status)(
+                        handle,
+                        name.target().cast(),
+                        name.length(),
+                        number(&mut state),
+                        number(&mut protocol),
+                        atr.target(),
+                        atr.length(),
+                    )
+                };
+                let expected = [name.code(), atr.code()]
+                    .into_iter()
+                    .find(|code| *code != 0);
+                assert_eq!(
+                    code,
+                    expected.unwrap_or(SUCCESS),
+                    "{name_way:?} {atr_way:?}"
+                );
+                name.check(NAME, &library, context);
+                atr.check(&ATR, &library, context);
+                let told = if numbers { (0x74, T1) } else { (0xBAD, 0xBAD) };
+                assert_eq!((state, protocol), told);
+            }
+        }
+    }
+);
