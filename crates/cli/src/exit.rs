@@ -15,6 +15,17 @@ pub enum Exit {
     NothingUsable,
     /// 130: ended by Ctrl-C (128 + SIGINT, as shells have it).
     Interrupted,
+    /// That of a program which was run for the user.
+    Child(u8),
+}
+
+impl Exit {
+    /// What a program's end makes of keymark's: 128 and the signal's number if one ended it.
+    pub(crate) fn of_child(status: std::process::ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        let code = status.code().or_else(|| Some(128 + status.signal()?));
+        Self::Child(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -25,6 +36,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::NothingUsable => 3,
             Exit::Interrupted => 130,
+            Exit::Child(code) => code,
         })
     }
 }

@@ -13,4 +13,5 @@ pub mod exchange;
 pub mod table;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 pub mod units;

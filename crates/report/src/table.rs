@@ -45,6 +45,11 @@ fn table(style: Style, header: &[String], left: usize, rows: Vec<Vec<String>>) -
         .fold(String::new(), |text, line| text + line + "\n")
 }
 
+/// A table of words.
+pub(crate) fn plain(style: Style, names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
+    table(style, &header(names), left, rows)
+}
+
 fn header(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }

@@ -1,5 +1,6 @@
 //! Serves a reader's card at a Unix socket, for keymark's PC/SC library.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,11 +13,14 @@ use keymark_shim_protocol::wire::{Request, Response};
 use crate::card::{Answer, CardFault};
 use crate::reader::{Connection, Reader};
 
+/// The connections there are, by number; `None` once the service ends.
+type Clients = Mutex<Option<BTreeMap<u64, UnixStream>>>;
+
 /// A served card; dropping it ends the service and removes the socket.
 #[derive(Debug)]
 pub struct CardServer {
     socket: PathBuf,
-    clients: Arc<Mutex<Option<Vec<UnixStream>>>>,
+    clients: Arc<Clients>,
     accepting: Option<JoinHandle<()>>,
 }
 
@@ -27,7 +31,7 @@ impl CardServer {
     /// When there can be no socket of that name.
     pub fn start(reader: Reader, socket: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(socket)?;
-        let clients = Arc::new(Mutex::new(Some(Vec::new())));
+        let clients: Arc<Clients> = Arc::new(Mutex::new(Some(BTreeMap::new())));
         let known = Arc::clone(&clients);
         let accepting = std::thread::Builder::new()
             .name("card server".to_owned())
@@ -46,18 +50,22 @@ impl CardServer {
     }
 }
 
-fn accept(listener: &UnixListener, reader: &Reader, clients: &Mutex<Option<Vec<UnixStream>>>) {
-    for stream in listener.incoming() {
-        let Ok((stream, clone)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream)))
+fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
+    for (number, stream) in (0..).zip(listener.incoming()) {
+        let Ok((clone, stream)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream)))
         else {
             continue;
         };
         let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
         // The end of the service is told by a last connection.
         let Some(known) = known.as_mut() else { return };
-        known.push(clone);
-        let connection = reader.connect();
-        std::thread::spawn(move || serve(stream, connection));
+        known.insert(number, clone);
+        let (connection, clients) = (reader.connect(), Arc::clone(clients));
+        std::thread::spawn(move || {
+            serve(stream, connection);
+            let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_mut().and_then(|known| known.remove(&number));
+        });
     }
 }
 
@@ -98,7 +106,7 @@ impl Drop for CardServer {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        for client in clients.into_iter().flatten() {
+        for client in clients.into_iter().flat_map(BTreeMap::into_values) {
             let _ = client.shutdown(Shutdown::Both);
         }
         // Nobody can be told any more if the socket was removed meanwhile.

@@ -3,7 +3,7 @@
 //! octets; a single octet is a control command, everything else an APDU.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 
 use crate::card::CardFault;
 use crate::reader::Connection;
@@ -68,36 +68,38 @@ impl Vpcd {
         self.stream.try_clone()
     }
 
-    /// Serves until pcscd ends or the stopper is shut down.
+    /// Serves until pcscd ends, the stopper is shut down or the card is pulled out, which vpcd is
+    /// told by the end of the connection.
     ///
     /// # Errors
     /// When the connection breaks.
     pub fn serve(&mut self) -> Result<(), VpcdError> {
         while let Some(message) = receive(&mut self.stream)? {
             let answer = match message.as_slice() {
-                [POWER_OFF] => None,
-                [POWER_ON | RESET] => {
-                    let _ = self.connection.power_on();
-                    None
-                }
-                // Without a card there is nothing to say, which vpcd takes for a removal.
-                [ATR] => Some(self.connection.atr().unwrap_or_default()),
-                command => Some(self.transmit(command)),
+                [POWER_OFF] => continue,
+                [POWER_ON | RESET] => match self.connection.power_on() {
+                    Ok(_) => continue,
+                    Err(fault) => Err(fault),
+                },
+                [ATR] => self.connection.atr(),
+                command => self.transmit(command),
             };
-            if let Some(answer) = answer {
-                send(&mut self.stream, &answer)?;
+            match answer {
+                Ok(answer) => send(&mut self.stream, &answer)?,
+                Err(_) => break,
             }
         }
+        // Clones of the stream keep it open otherwise; it may be closed already.
+        let _ = self.stream.shutdown(Shutdown::Both);
         Ok(())
     }
 
-    fn transmit(&mut self, command: &[u8]) -> Vec<u8> {
+    fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, CardFault> {
         loop {
             match self.connection.transmit(command) {
-                Ok(answer) => return answer.response,
                 // pcscd has no way to be told: the application will miss its PIN.
                 Err(CardFault::Reset) => {}
-                Err(_) => return Vec::new(),
+                answered => return answered.map(|answer| answer.response),
             }
         }
     }
@@ -123,7 +125,7 @@ fn send(stream: &mut impl Write, message: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Shutdown, TcpListener};
+    use std::net::TcpListener;
 
     use super::*;
     use crate::firmware::{Firmware, FirmwareOptions};
@@ -135,7 +137,6 @@ mod tests {
         let address = listener.local_addr().unwrap().to_string();
         let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
         let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
-        let stopper = vpcd.stopper().unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
         let (mut pcscd, _) = listener.accept().unwrap();
         send(&mut pcscd, &[POWER_ON]).unwrap();
@@ -150,7 +151,18 @@ mod tests {
         assert_eq!(receive(&mut pcscd).unwrap().unwrap(), [0x90, 0]);
         reader.remove();
         send(&mut pcscd, &[ATR]).unwrap();
-        assert_eq!(receive(&mut pcscd).unwrap().unwrap(), []);
+        assert_eq!(receive(&mut pcscd).unwrap(), None);
+        serving.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_stopper_ends_the_service() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
+        let stopper = vpcd.stopper().unwrap();
+        let serving = std::thread::spawn(move || vpcd.serve());
         stopper.shutdown(Shutdown::Both).unwrap();
         serving.join().unwrap().unwrap();
     }

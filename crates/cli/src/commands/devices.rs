@@ -7,7 +7,7 @@ use keymark_bench::store::Capability;
 use keymark_report::units;
 use keymark_stats::Seconds;
 use keymark_stores::openpgp_card::{
-    CardFacts, Consent, KeyPresence, PinSource, Pins, SigningPin, SlotFacts, TouchPolicy, Transfer,
+    CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer,
 };
 use keymark_tokens::profile::Profile;
 use serde_json::json;
@@ -21,13 +21,7 @@ use crate::output;
 
 pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     // Nothing is asked of a card here that would need a PIN.
-    let choice = CardChoice {
-        pins: Pins {
-            user: PinSource::Prompt,
-            admin: PinSource::Prompt,
-        },
-        consent: Consent::default(),
-    };
+    let choice = CardChoice::of_pinentry();
     let inventory =
         Inventory::look(|_| true, &Wish::All, &choice).map_err(Failure::nothing_usable)?;
     if arguments.json {

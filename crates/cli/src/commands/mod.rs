@@ -6,9 +6,12 @@ mod definition;
 mod devices;
 mod export;
 mod import;
+mod profile;
 mod runs;
 mod selection;
 mod show;
+mod token;
+mod trace;
 
 use std::path::PathBuf;
 
@@ -29,6 +32,9 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Show(own) => show::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
+        Command::Trace(own) => trace::run(own),
+        Command::Token(own) => token::run(own),
+        Command::Profile(own) => profile::run(own, &archive(arguments)?),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),

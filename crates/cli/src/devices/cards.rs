@@ -6,7 +6,10 @@ use keymark_bench::case::{DeviceName, Provenance, StackName, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{KeyStore, StoreIdentity};
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stores::openpgp_card::{CardDevice, CardFacts, CardMaker, Consent, Notice, Pins, pcsc};
+use keymark_stores::openpgp_card::{
+    CardDevice, CardFacts, CardMaker, Consent, Notice, PinSource, Pins, pcsc,
+};
+use keymark_tokens::catalogue::{Catalogue, Evidence, usb_id_of};
 use keymark_tokens::profile::Profile;
 
 use super::{Found, Kind, Way, Wish, asked_by_gnupg, driver, gnupg_ways, note_versions};
@@ -20,6 +23,19 @@ const TWIN: &str = "twin:";
 pub(crate) struct CardChoice {
     pub(crate) pins: Pins,
     pub(crate) consent: Consent,
+}
+
+impl CardChoice {
+    /// Nothing is written, and PINs are left to GnuPG's own pinentry.
+    pub(crate) fn of_pinentry() -> Self {
+        Self {
+            pins: Pins {
+                user: PinSource::Prompt,
+                admin: PinSource::Prompt,
+            },
+            consent: Consent::default(),
+        }
+    }
 }
 
 /// A card.
@@ -47,6 +63,7 @@ pub(super) fn look(
     let mut cards = Vec::new();
     match wish {
         Wish::Software => return Ok((cards, None)),
+        Wish::Inserted => {}
         Wish::Default => {
             cards.push(made(CardMaker::virtual_card()));
             return Ok((cards, None));
@@ -167,7 +184,17 @@ fn in_readers(choice: &CardChoice) -> Result<Vec<CardInPlace>, Error> {
             }
         };
         identity.device = DeviceName::new(format!("{:08x}", facts.serial));
-        identity.product = format!("{} OpenPGP card", facts.manufacturer_name);
+        let evidence = Evidence {
+            manufacturer: facts.manufacturer,
+            serial: facts.serial,
+            card_version: facts.version,
+            atr: port.atr().unwrap_or_default(),
+            reader: port.reader(),
+            usb: port.channel_id().and_then(usb_id_of),
+            yubikey_version: facts.firmware,
+        };
+        let catalogue = Catalogue::shipped().map_err(unusable)?;
+        identity.product = catalogue.identify(&evidence).name;
         let device = Arc::new(make(&identity));
         let identity = device.identity()?;
         cards.push(CardInPlace {

@@ -3,6 +3,7 @@
 mod cards;
 mod driver;
 mod open;
+mod traced;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{DeviceName, Protection, Provenance, StackName};
@@ -16,6 +17,7 @@ use keymark_stores::software::SoftwareStore;
 pub(crate) use cards::Card;
 pub(crate) use cards::CardChoice;
 pub(crate) use open::OpenStacks;
+pub(crate) use traced::TracedCard;
 
 /// One stack to one device, or why it is not to be had.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(crate) enum Wish {
     Software,
     /// What the default plan compares: this CPU and the virtual card.
     Default,
+    /// The card that is in a reader.
+    Inserted,
     /// By name.
     Named(Vec<String>),
     /// Everything.
@@ -58,6 +62,7 @@ impl Wish {
     fn wants_software(&self) -> bool {
         match self {
             Self::Software | Self::Default | Self::All => true,
+            Self::Inserted => false,
             Self::Named(names) => names.iter().any(|name| name == "software"),
         }
     }

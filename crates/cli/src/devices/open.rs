@@ -39,9 +39,12 @@ impl Inventory {
         let keys = match &self.gnupg {
             Some(gnupg) if plan.cases.iter().any(|case| through_gnupg(&case)) => {
                 let keys = GnupgKeys::new(gnupg.clone())?;
-                Some(Arc::new(match self.cards(plan)? {
-                    Some(cards) => keys.with_cards(cards),
-                    None => keys,
+                let on_card =
+                    |case: &Case| through_gnupg(&case) && case.store == StoreKind::OpenpgpCard;
+                Some(Arc::new(if plan.cases.iter().any(on_card) {
+                    keys.with_cards(cards(&self.devices, plan.settings.seed)?)
+                } else {
+                    keys
                 }))
             }
             _ => None,
@@ -67,42 +70,34 @@ impl Inventory {
         }
         Ok(OpenStacks(stacks))
     }
+}
 
-    /// The cards that GnuPG is to use, if there are any in the plan.
-    fn cards(&self, plan: &Plan) -> Result<Option<Cards>, Error> {
-        let wanted = plan
-            .cases
-            .iter()
-            .any(|case| case.stack != StackName::Raw && case.store == StoreKind::OpenpgpCard);
-        if !wanted {
-            return Ok(None);
-        }
-        let mut cards = Cards {
-            driver: driver::driver()?,
-            makers: HashMap::new(),
-            inserted: HashMap::new(),
+/// The cards that GnuPG can use.
+pub(super) fn cards(devices: &[Found], seed: u64) -> Result<Cards, Error> {
+    let mut cards = Cards {
+        driver: driver::driver()?,
+        makers: HashMap::new(),
+        inserted: HashMap::new(),
+    };
+    for device in devices {
+        let name = device.identity.device.clone();
+        let Kind::Card(card) = &device.kind else {
+            continue;
         };
-        for device in &self.devices {
-            let name = device.identity.device.clone();
-            let Kind::Card(card) = &device.kind else {
-                continue;
-            };
-            match card.as_ref() {
-                Card::Made(maker) => {
-                    let maker = maker.clone().with_seed(plan.settings.seed);
-                    cards.makers.insert(name, maker);
-                }
-                Card::Inserted { device, reader, .. } => {
-                    let card = InsertedCard {
-                        device: Arc::clone(device),
-                        reader: reader.clone(),
-                    };
-                    cards.inserted.insert(name, card);
-                }
+        match card.as_ref() {
+            Card::Made(maker) => {
+                cards.makers.insert(name, maker.clone().with_seed(seed));
+            }
+            Card::Inserted { device, reader, .. } => {
+                let card = InsertedCard {
+                    device: Arc::clone(device),
+                    reader: reader.clone(),
+                };
+                cards.inserted.insert(name, card);
             }
         }
-        Ok(Some(cards))
     }
+    Ok(cards)
 }
 
 fn raw_card(card: &Card, seed: u64, source: &Arc<dyn KeySource>) -> CardRawStack {

@@ -42,7 +42,8 @@ impl CardAccess {
     pub(super) fn configuration(&self) -> String {
         let mut lines = format!("disable-ccid\npcsc-driver {}\n", self.driver.display());
         if let Reader::Pcscd { name } = &self.reader {
-            lines.push_str(&format!("reader-port {name}\n"));
+            // keymark itself talks to the card too.
+            lines.push_str(&format!("reader-port {name}\npcsc-shared\n"));
         }
         lines
     }
@@ -70,8 +71,8 @@ impl Home {
     /// # Errors
     /// When scdaemon does not find the card, or the card refuses the PIN.
     pub fn learn_card(&self, pin: &Pin) -> Result<(), Error> {
+        self.learn_keys()?;
         let mut connection = self.connect()?;
-        connection.command("LEARN --force")?;
         connection.command("OPTION pinentry-mode=loopback")?;
         let answer = connection.status("SCD SERIALNO", "SERIALNO")?;
         let reply = Zeroizing::new(data_lines(pin.expose().as_bytes()));
@@ -80,6 +81,14 @@ impl Home {
             Some(&reply),
             &mut Vec::new(),
         )
+    }
+
+    /// Has the agent take note of the keys on its card.
+    ///
+    /// # Errors
+    /// When scdaemon does not find the card.
+    pub fn learn_keys(&self) -> Result<(), Error> {
+        self.connect()?.command("LEARN --force").map(drop)
     }
 
     /// The public keys of another home, without any secret ones.

@@ -82,8 +82,9 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
+        // A card's authentication key is for ssh.
         let scdaemon = if card.is_some() {
-            ""
+            "enable-ssh-support\n"
         } else {
             "disable-scdaemon\n"
         };

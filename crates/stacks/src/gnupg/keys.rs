@@ -249,7 +249,10 @@ impl GnupgKeys {
     }
 
     /// A card that holds the keys of a home.
-    fn loaded_card(
+    ///
+    /// # Errors
+    /// When the firmware or GnuPG refuses.
+    pub fn loaded_card(
         &self,
         maker: &CardMaker,
         algorithm: Algorithm,

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::store::{
     Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
 };
 use keymark_tokens::reader::Reader;
+use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 
 use super::apdu;
@@ -56,6 +58,14 @@ impl Notice for Unattended {
     }
 }
 
+/// A slot that was written to.
+struct Written {
+    slot: Slot,
+    algorithm: Algorithm,
+    /// As they were before.
+    attributes: AlgorithmAttributes,
+}
+
 /// One card.
 pub struct CardDevice {
     name: DeviceName,
@@ -66,7 +76,8 @@ pub struct CardDevice {
     /// PIN 82 and PIN 81, by [`PinKind`].
     verified: Arc<[AtomicBool; 2]>,
     facts: OnceLock<CardFacts>,
-    pub(super) consent: Consent,
+    written: Mutex<Vec<Written>>,
+    consent: Consent,
     pub(super) notice: Arc<dyn Notice>,
 }
 
@@ -97,6 +108,7 @@ impl CardDevice {
             verification: Arc::new(Verification::new(pins, identity.device.to_string())),
             verified: Arc::default(),
             facts: OnceLock::new(),
+            written: Mutex::default(),
             consent,
             notice,
         }
@@ -204,6 +216,81 @@ impl CardDevice {
         })
     }
 
+    /// Writes a test key of the algorithm to a slot that has none: on the card that the user has
+    /// named, after saying what will be destroyed. One key a slot and run; [`Self::restore`] gives
+    /// the slot its attributes back.
+    ///
+    /// # Errors
+    /// When it is not allowed, the user does not agree, or the card refuses.
+    pub fn write_test_key(&self, slot: Slot, algorithm: Algorithm) -> Result<(), Error> {
+        self.may_write()?;
+        let call = || {
+            format!(
+                "writing a test key of {algorithm} to slot {slot} of {}",
+                self.name
+            )
+        };
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = written.iter().find(|written| written.slot == slot) {
+            if before.algorithm == algorithm {
+                return Ok(());
+            }
+            let reason = format!("it has one of {} for this run already", before.algorithm);
+            return Err(Error::call(
+                call(),
+                reason,
+                "measure one algorithm a slot and run",
+            ));
+        }
+        let facts = self.session.with(CardFacts::read)?;
+        let found = facts.slot(slot);
+        if found.has_key() {
+            let fingerprint = found.fingerprint.as_deref().unwrap_or("unknown");
+            let lost = format!(
+                "The key in slot {slot} of {} ({}, fingerprint {fingerprint}) will be DESTROYED.",
+                self.name, found.attributes
+            );
+            self.notice.tell(&lost);
+            if !self.notice.agrees("A test key takes its place.") {
+                return Err(Error::call(call(), "the user did not agree to it", ""));
+            }
+        }
+        let attributes = self.session.with(|card| {
+            let attributes = card.algorithm_attributes(slot.key_type());
+            attributes.map_err(|error| failed("GET DATA (C1-C3)", &error))
+        })?;
+        self.import(&TestKey::generate(algorithm)?, slot, None)?;
+        written.push(Written {
+            slot,
+            algorithm,
+            attributes,
+        });
+        Ok(())
+    }
+
+    /// Gives the slots that were written to their former attributes, which removes the test keys.
+    ///
+    /// # Errors
+    /// When the card refuses.
+    pub fn restore(&self) -> Result<(), Error> {
+        let written = {
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *written)
+        };
+        for Written {
+            slot, attributes, ..
+        } in written
+        {
+            self.session.with(|card| {
+                self.verification.verify(card, PinKind::Admin)?;
+                card.card()
+                    .set_algorithm_attributes(slot.key_type(), &attributes)
+                    .map_err(|error| failed("PUT DATA (C1-C3)", &error))
+            })?;
+        }
+        Ok(())
+    }
+
     /// The one gate for everything that changes a card.
     fn may_write(&self) -> Result<(), Error> {
         if self.provenance != Provenance::Measured {
@@ -277,15 +364,22 @@ impl KeyStore for CardDevice {
 
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
-        let offered = facts.slots.iter().filter(|slot| slot.has_key());
-        Ok(offered
-            .filter_map(|slot| {
-                Some(Capability {
-                    algorithm: slot.algorithm?,
-                    operation: slot.slot.operation(),
-                })
-            })
-            .collect())
+        let may_write = self.consent.write == Some(facts.serial);
+        let mut capabilities = Vec::new();
+        for slot in &facts.slots {
+            let there = slot.algorithm.filter(|_| slot.has_key());
+            let writable = slot.offered.iter().copied().filter(|_| may_write);
+            let capability = |algorithm| Capability {
+                algorithm,
+                operation: slot.slot.operation(),
+            };
+            let can = |capability: &Capability| can(capability.algorithm, capability.operation);
+            let all = there.into_iter().chain(writable).map(capability);
+            capabilities.extend(all.filter(can));
+        }
+        capabilities.sort_unstable();
+        capabilities.dedup();
+        Ok(capabilities)
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
@@ -310,6 +404,12 @@ impl KeyStore for CardDevice {
         }
         Ok(Box::new(self.handle(slot, key.algorithm)?))
     }
+}
+
+/// A key that signs can authenticate; an attribute that makes no sense for its slot is none.
+fn can(algorithm: Algorithm, operation: Operation) -> bool {
+    algorithm.has(operation)
+        || (operation == Operation::Authenticate && algorithm.has(Operation::Sign))
 }
 
 /// One worker's way to a slot's key. `perform` is the APDU and nothing else.
@@ -419,8 +519,8 @@ impl KeyHandle for CardHandle {
 }
 
 fn status(call: &str, response: &[u8]) -> Result<[u8; 2], Error> {
-    response
-        .last_chunk()
-        .copied()
-        .ok_or_else(|| Error::call(call, "the response has no status word", ""))
+    response.last_chunk().copied().ok_or_else(|| {
+        let advice = "was the card pulled out of its reader?";
+        Error::call(call, "the response has no status word", advice)
+    })
 }

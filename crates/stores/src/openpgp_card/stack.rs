@@ -60,11 +60,27 @@ impl CardRawStack {
                 Ok((Arc::new(device), challenge))
             }
             Cards::Inserted { device, seed } => {
+                let slot_facts = device.facts()?.slot(slot);
+                if !slot_facts.has_key() || slot_facts.algorithm != Some(case.algorithm) {
+                    device.write_test_key(slot, case.algorithm)?;
+                }
                 let public = device.public_key(slot, case.algorithm)?;
                 let challenge =
                     Challenge::of_public(&public, case.operation, case.input_bytes, *seed)?;
                 Ok((Arc::clone(device), challenge))
             }
+        }
+    }
+}
+
+impl Drop for CardRawStack {
+    fn drop(&mut self) {
+        if let Cards::Inserted { device, .. } = &self.0
+            && let Err(error) = device.restore()
+        {
+            device
+                .notice
+                .tell(&format!("the card keeps a test key: {error}"));
         }
     }
 }

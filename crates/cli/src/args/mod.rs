@@ -1,5 +1,7 @@
 //! The command line's definition; help, completions and the man page come from it.
 
+mod cards;
+
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +13,8 @@ use keymark_bench::case::{Protection, Rate, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
+
+pub use cards::{CardArguments, ProfileArguments, ServeArguments, TokenCommand, TraceArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +66,19 @@ pub enum Command {
         after_help = "Examples:\n  keymark compare last~1 last\n  keymark compare last~1 last --fail-above 5%\n  keymark compare published-lwn-2017-keycards last"
     )]
     Compare(CompareArguments),
+    /// Run a program against a traced card, and say where its time went
+    #[command(
+        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n\nThe program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a\ntest key called 'keymark test key' for a virtual one. Its exit status is keymark's."
+    )]
+    Trace(TraceArguments),
+    /// A card that is not there
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
+    #[command(
+        after_help = "Examples:\n  keymark profile last > my-card.toml\n  keymark bench --device twin:my-card.toml"
+    )]
+    Profile(ProfileArguments),
     /// Take in published figures (CSV) or a run of another machine (JSON)
     #[command(
         after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"
@@ -241,41 +258,6 @@ pub struct BenchArguments {
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
-}
-
-/// How cards in readers may be used.
-#[derive(Debug, Args)]
-pub struct CardArguments {
-    /// Environment variable with the user PIN [default: asked on the terminal, once]
-    #[arg(
-        long,
-        value_name = "NAME",
-        conflicts_with = "pin_fd",
-        help_heading = "Cards"
-    )]
-    pub pin_env: Option<String>,
-
-    /// File descriptor to read the user PIN from
-    #[arg(long, value_name = "N", help_heading = "Cards")]
-    pub pin_fd: Option<u32>,
-
-    /// Environment variable with the admin PIN, needed only for --write-to
-    #[arg(long, value_name = "NAME", help_heading = "Cards")]
-    pub admin_pin_env: Option<String>,
-
-    /// Use keys that want a touch, and say when to touch
-    #[arg(long, help_heading = "Cards")]
-    pub allow_touch: bool,
-
-    /// Write test keys of missing algorithms to the card of this serial number
-    #[arg(long, value_name = "SERIAL", value_parser = serial, help_heading = "Cards")]
-    pub write_to: Option<u32>,
-}
-
-/// A card's serial number as keymark prints it: hexadecimal.
-fn serial(text: &str) -> Result<u32, String> {
-    u32::from_str_radix(text, 16)
-        .map_err(|_| format!("'{text}' is no serial number such as 0a1b2c3d"))
 }
 
 impl BenchArguments {

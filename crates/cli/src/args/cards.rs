@@ -1,0 +1,106 @@
+//! The command line of what is about cards only.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use keymark_bench::algorithm::Algorithm;
+use keymark_report::archive::RunSelector;
+
+/// How cards in readers may be used.
+#[derive(Debug, Args)]
+pub struct CardArguments {
+    /// Environment variable with the user PIN [default: asked on the terminal, once]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "pin_fd",
+        help_heading = "Cards"
+    )]
+    pub pin_env: Option<String>,
+
+    /// File descriptor to read the user PIN from
+    #[arg(long, value_name = "N", help_heading = "Cards")]
+    pub pin_fd: Option<u32>,
+
+    /// Environment variable with the admin PIN, needed only for --write-to
+    #[arg(long, value_name = "NAME", help_heading = "Cards")]
+    pub admin_pin_env: Option<String>,
+
+    /// Use keys that want a touch, and say when to touch
+    #[arg(long, help_heading = "Cards")]
+    pub allow_touch: bool,
+
+    /// Write test keys of missing algorithms to the card of this serial number
+    #[arg(long, value_name = "SERIAL", value_parser = serial, help_heading = "Cards")]
+    pub write_to: Option<u32>,
+}
+
+/// A card's serial number as keymark prints it: hexadecimal.
+fn serial(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 16)
+        .map_err(|_| format!("'{text}' is no serial number such as 0a1b2c3d"))
+}
+
+/// `keymark token`
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Put a virtual card or a twin into vpcd's reader, for every program that uses pcscd
+    #[command(
+        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
+    )]
+    Serve(ServeArguments),
+}
+
+/// `keymark token serve`
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// 'virtual' or 'twin:PROFILE'
+    #[arg(long, value_name = "NAME", default_value = "virtual")]
+    pub device: String,
+
+    /// Folder that keeps its keys and PINs; without it they are gone with the program
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
+    /// Where vpcd listens [default: 127.0.0.1:35963]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub address: Option<String>,
+}
+
+/// `keymark trace`
+#[derive(Debug, Args)]
+pub struct TraceArguments {
+    /// Which card: 'virtual', 'twin:PROFILE', a serial number or a part of the product name
+    /// [default: the one that is in a reader]
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Key of a virtual card or twin, which the program finds in its keyring
+    #[arg(long, value_name = "NAME", default_value = "cv25519")]
+    pub algorithm: Algorithm,
+
+    /// List every command
+    #[arg(long)]
+    pub apdu: bool,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// `keymark profile`
+#[derive(Debug, Args)]
+pub struct ProfileArguments {
+    /// Which run: last, last~1, an id or its beginning
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: RunSelector,
+
+    /// Which of its devices, if there are several
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+
+    /// Name of the twin [default: the device's]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}

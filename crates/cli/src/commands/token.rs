@@ -1,0 +1,59 @@
+//! `keymark token serve`
+
+use std::net::{Shutdown, TcpStream};
+
+use keymark_stores::openpgp_card::CardMaker;
+use keymark_tokens::profile::Profile;
+use keymark_tokens::vpcd::{PORT, Vpcd};
+
+use super::Outcome;
+use crate::args::{ServeArguments, TokenCommand};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(command: &TokenCommand) -> Outcome {
+    match command {
+        TokenCommand::Serve(arguments) => serve(arguments),
+    }
+}
+
+fn serve(arguments: &ServeArguments) -> Outcome {
+    let maker = match (
+        arguments.device.as_str(),
+        arguments.device.strip_prefix("twin:"),
+    ) {
+        ("virtual", _) => CardMaker::virtual_card(),
+        (_, Some(profile)) => CardMaker::twin(Profile::find(profile).map_err(Failure::usage)?),
+        (other, None) => {
+            return Err(Failure::usage(format!(
+                "'{other}' is neither 'virtual' nor 'twin:PROFILE'"
+            )));
+        }
+    };
+    let reader = maker
+        .make_in(arguments.state.clone())
+        .map_err(Failure::failed)?;
+    let address = arguments.address.clone();
+    let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));
+    let mut vpcd = Vpcd::connect(&address, reader.connect()).map_err(Failure::nothing_usable)?;
+    end_on_signal(vpcd.stopper().map_err(Failure::failed)?)?;
+    output::note(&format!(
+        "{} is in vpcd's reader at {address}; Ctrl-C pulls it out",
+        maker.identity().product
+    ));
+    vpcd.serve().map_err(Failure::failed)?;
+    Ok(Exit::Fine)
+}
+
+/// Ctrl-C ends the connection, and with it the service.
+fn end_on_signal(stopper: TcpStream) -> Result<(), Failure> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])
+        .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            let _ = stopper.shutdown(Shutdown::Both);
+        }
+    });
+    Ok(())
+}

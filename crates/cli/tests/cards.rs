@@ -1,0 +1,328 @@
+//! The virtual card through pcscd and vpcd, as if it were a real card: what is measured, and what
+//! is refused. keymark runs as a child, because libpcsclite finds pcscd by its environment.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use keymark_bench::case::Protection;
+use keymark_stacks::gnupg::Gnupg;
+use keymark_stacks::gnupg::keys::GnupgKeys;
+use keymark_stores::openpgp_card::CardMaker;
+use keymark_tokens::pcscd::PrivatePcscd;
+use keymark_tokens::reader::Reader;
+use keymark_tokens::vpcd::Vpcd;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// pcscd looks for a new card every 0.4 s.
+const POLLS: usize = 100;
+
+/// A pcscd with a card in its reader.
+struct Place {
+    directory: TempDir,
+    pcscd: PrivatePcscd,
+    reader: Reader,
+}
+
+impl Place {
+    fn with(reader: Reader) -> Self {
+        let directory = tempfile::Builder::new()
+            .prefix("km")
+            .tempdir_in("/tmp")
+            .unwrap();
+        std::fs::create_dir(directory.path().join("t")).unwrap();
+        let pcscd = PrivatePcscd::start(directory.path()).unwrap();
+        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect()).unwrap();
+        std::thread::spawn(move || vpcd.serve());
+        Self {
+            directory,
+            pcscd,
+            reader,
+        }
+    }
+
+    fn fresh() -> Self {
+        Self::with(CardMaker::virtual_card().make().unwrap())
+    }
+
+    fn keymark(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
+        command
+            .args(arguments)
+            .env("PCSCLITE_CSOCK_NAME", self.pcscd.socket())
+            .env("TMPDIR", self.directory.path().join("t"))
+            .env("KEYMARK_ARCHIVE", self.directory.path().join("runs"))
+            .env("RIGHT", "123456")
+            .env("WRONG", "654321")
+            .env("ADMIN", "12345678");
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.keymark(arguments).output().unwrap()
+    }
+
+    /// What `keymark devices` says of the card, once pcscd has seen it.
+    fn card(&self) -> Value {
+        for _ in 0..POLLS {
+            let listed = text(&self.output(&["devices", "--json"]).stdout);
+            let rows = listed
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap());
+            let is_card =
+                |row: &Value| row["store"] == "openpgp-card" && row["provenance"] == "measured";
+            if let Some(row) = rows.into_iter().find(is_card) {
+                return row;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("pcscd never saw the card");
+    }
+
+    fn tries(&self) -> String {
+        self.card()["facts"]["PIN tries"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Measures with test keys written to the card, as far as that is allowed.
+    fn bench(&self, serial: &str, algorithms: &str, more: &[&str]) -> Output {
+        let common = [
+            "bench",
+            "--device",
+            serial,
+            "--algorithm",
+            algorithms,
+            "--stack",
+            "raw",
+            "--runs",
+            "2",
+            "--json",
+            "--no-save",
+        ];
+        self.output(&[&common, more].concat())
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_card_is_described_and_never_written_to_unasked() {
+    let place = Place::fresh();
+    let card = place.card();
+    let serial = card["serial"].as_str().unwrap();
+    assert_eq!(card["device"], serial);
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+    let facts = &card["facts"];
+    assert!(
+        facts["reader"][0].as_str().unwrap().contains("Virtual PCD"),
+        "{facts}"
+    );
+    assert!(
+        facts["DEC"][0].as_str().unwrap().contains("no key"),
+        "{facts}"
+    );
+    assert!(
+        facts["SIG"][0].as_str().unwrap().contains("rsa4096"),
+        "{facts}"
+    );
+    let refused = place.bench(serial, "cv25519", &["--pin-env", "RIGHT"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    // Another serial number is no permission for this card.
+    let other = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        "0badcafe",
+    ];
+    let refused = place.bench(serial, "cv25519", &other);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert!(
+        place.card()["facts"]["DEC"][0]
+            .as_str()
+            .unwrap()
+            .contains("no key")
+    );
+}
+
+#[test]
+fn test_keys_are_measured_and_gone_afterwards() {
+    let place = Place::fresh();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let allowed = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let measured = place.bench(
+        &serial,
+        "cv25519,nistp256",
+        &[&allowed[..], &["--operation", "sign"]].concat(),
+    );
+    assert_eq!(
+        measured.status.code(),
+        Some(2),
+        "cv25519 does not sign: {}",
+        text(&measured.stderr)
+    );
+    let measured = place.bench(&serial, "cv25519", &allowed);
+    let row: Value = serde_json::from_str(text(&measured.stdout).trim()).unwrap();
+    assert_eq!(
+        (&row["n"], &row["provenance"]),
+        (&2.into(), &"measured".into())
+    );
+    let measured = place.bench(&serial, "ed25519", &allowed);
+    assert_eq!(
+        text(&measured.stdout).lines().count(),
+        2,
+        "{}",
+        text(&measured.stderr)
+    );
+    let after = place.card();
+    assert_eq!(after["facts"]["DEC"], before["facts"]["DEC"]);
+    assert_eq!(after["facts"]["SIG"], before["facts"]["SIG"]);
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+}
+
+#[test]
+fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
+    let place = Place::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let wrong = [
+        "--pin-env",
+        "WRONG",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    for (left, said) in [
+        (2, "the PIN is wrong; 2 tries"),
+        (1, "the PIN is wrong; 1 tries"),
+    ] {
+        // Several cases, one try.
+        let failed = place.bench(&serial, "ed25519,cv25519", &wrong);
+        assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+        let stderr = text(&failed.stderr);
+        assert!(
+            stderr.contains(said) && stderr.contains("no PIN is tried twice"),
+            "{stderr}"
+        );
+        assert!(
+            !stderr.contains("654321") && !stderr.contains("12345678"),
+            "{stderr}"
+        );
+        assert_eq!(place.tries(), format!("user {left}, reset 0, admin 3"));
+    }
+    let right = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let refused = place.bench(&serial, "cv25519", &right);
+    let stderr = text(&refused.stderr);
+    assert!(
+        stderr.contains("has 1 try left") && stderr.contains("gpg --card-edit"),
+        "{stderr}"
+    );
+    assert_eq!(place.tries(), "user 1, reset 0, admin 3");
+}
+
+#[test]
+fn gnupg_uses_the_owners_card_and_a_card_pulled_out_ends_its_cases() {
+    let gnupg = Gnupg::find(None).unwrap();
+    let keys = GnupgKeys::new(gnupg).unwrap();
+    let algorithm = "cv25519".parse().unwrap();
+    let owner = keys.home(algorithm, Protection::None).unwrap();
+    let (reader, _) = keys
+        .loaded_card(&CardMaker::virtual_card(), algorithm, &owner)
+        .unwrap();
+    let place = Place::with(reader);
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let arguments = [
+        "bench",
+        "--device",
+        &serial,
+        "--algorithm",
+        "cv25519",
+        "--runs",
+        "3",
+        "--json",
+        "--pin-env",
+        "RIGHT",
+        "--no-save",
+    ];
+    let mut keymark = place.keymark(&arguments);
+    let measured = keymark
+        .env("GNUPGHOME", owner.home.path())
+        .output()
+        .unwrap();
+    let stdout = text(&measured.stdout);
+    assert!(
+        measured.status.success(),
+        "{stdout}{}",
+        text(&measured.stderr)
+    );
+    for stack in ["raw", "agent", "gnupg"] {
+        assert!(
+            stdout.contains(&format!("\"stack\":\"{stack}\"")),
+            "{stdout}"
+        );
+    }
+    assert!(
+        owner.home.path().join("pubring.kbx").exists(),
+        "the owner's keyring is untouched"
+    );
+
+    let arguments = [
+        "bench",
+        "--device",
+        &format!("{serial},software"),
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "3s",
+        "--json",
+        "--pin-env",
+        "RIGHT",
+        "--no-save",
+    ];
+    let child = place
+        .keymark(&arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(1_500));
+    place.reader.remove();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
+    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
+    assert!(
+        stderr.contains("pulled out") || stderr.contains("SCardTransmit failed"),
+        "{stderr}"
+    );
+    let software = stdout
+        .lines()
+        .find(|line| line.contains("\"software\""))
+        .unwrap();
+    assert!(software.contains("\"failed\":0"), "{software}");
+}
