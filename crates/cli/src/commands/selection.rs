@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::{DeviceName, Pacing, Protection, StackName};
+use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
+use keymark_bench::case::{DeviceName, Pacing, Protection, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
 use keymark_bench::stop::{Precision, StopRule};
@@ -79,11 +79,27 @@ pub(super) fn selections(
     }]
 }
 
+/// What the virtual card is compared with this CPU for.
+const ON_CARD: [Family; 5] = [
+    Family::Rsa(2048),
+    Family::Rsa(4096),
+    Family::Cv25519,
+    Family::Ed25519,
+    Family::Weierstrass(Curve::NistP256),
+];
+
 /// Every algorithm of GnuPG on its three layers, alone and in parallel; S2K once, because it costs
-/// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them.
+/// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them; some
+/// on the virtual card.
 fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
+    let common = &Selection {
+        devices: Some(vec![DeviceName::software()]),
+        ..common.clone()
+    };
     let offered = |stack: StackName| {
-        let offers = offers.iter().filter(move |offer| offer.stack == stack);
+        let offers = offers
+            .iter()
+            .filter(move |offer| offer.stack == stack && offer.device == DeviceName::software());
         offers
             .flat_map(|offer| &offer.capabilities)
             .map(|capability| capability.algorithm)
@@ -107,6 +123,7 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         stacks: only(StackName::Raw),
         ..common.clone()
     }];
+    selections.extend(on_card(common, offers));
     if gnupg.is_empty() {
         // Without GnuPG there is still the library.
         let classical = offered(StackName::Raw).filter(|algorithm| by_default(*algorithm));
@@ -150,6 +167,29 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         },
     ]);
     selections
+}
+
+/// The virtual card's keys, raw and through gpg where that can reach it.
+fn on_card(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
+    let cards = offers
+        .iter()
+        .filter(|offer| offer.store == StoreKind::OpenpgpCard);
+    let stacks = [StackName::Raw, StackName::Gnupg];
+    cards
+        .filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty())
+        .map(|offer| Selection {
+            algorithms: AlgorithmChoice::Listed(
+                ON_CARD
+                    .iter()
+                    .filter_map(|family| Algorithm::of(*family))
+                    .collect(),
+            ),
+            operations: Some(vec![Operation::Decrypt, Operation::Sign]),
+            devices: Some(vec![offer.device.clone()]),
+            stacks: Some(vec![offer.stack]),
+            ..common.clone()
+        })
+        .collect()
 }
 
 /// Left out: Elgamal groups of 3072 bits and more, which gpg takes up to a minute to find, and

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
-use keymark_overhead::{Failure, Figure, analysis, raw, spawn, start};
+use keymark_overhead::{Failure, Figure, analysis, card, pcsc, raw, spawn, start};
 
 fn main() -> ExitCode {
     let outcome = if std::env::args().nth(1).as_deref() == Some(analysis::ARGUMENT) {
@@ -46,6 +46,17 @@ fn figures() -> Result<bool, Failure> {
             StackName::Raw,
         )?)?);
     }
+    for (algorithm, operation) in [
+        ("cv25519", Operation::Decrypt),
+        ("rsa2048", Operation::Sign),
+    ] {
+        say(card::measure(&case(algorithm, operation, StackName::Raw)?)?);
+    }
+    let decryption = case("cv25519", Operation::Decrypt, StackName::Raw)?;
+    card::twins(&decryption)?.into_iter().for_each(&mut say);
+    let driver = keymark()?.with_file_name("libkeymark_pcsc.so");
+    let through_gpg = pcsc::measure(&decryption, &driver)?;
+    through_gpg.into_iter().for_each(&mut say);
     say(spawn::measure(&case(
         "cv25519",
         Operation::Decrypt,

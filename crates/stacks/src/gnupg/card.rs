@@ -23,6 +23,8 @@ pub enum Reader {
     Pcscd {
         /// The name.
         name: String,
+        /// The socket of a pcscd that is not the system's.
+        socket: Option<PathBuf>,
     },
 }
 
@@ -41,7 +43,7 @@ impl CardAccess {
     /// scdaemon.conf: no other way to any card than the library.
     pub(super) fn configuration(&self) -> String {
         let mut lines = format!("disable-ccid\npcsc-driver {}\n", self.driver.display());
-        if let Reader::Pcscd { name } = &self.reader {
+        if let Reader::Pcscd { name, .. } = &self.reader {
             // keymark itself talks to the card too.
             lines.push_str(&format!("reader-port {name}\npcsc-shared\n"));
         }
@@ -57,8 +59,12 @@ impl CardAccess {
         if let Some(trace) = &self.trace {
             variables.push(("KEYMARK_PCSC_TRACE", trace.clone()));
         }
-        if let Some(socket) = std::env::var_os("PCSCLITE_CSOCK_NAME") {
-            variables.push(("PCSCLITE_CSOCK_NAME", socket.into()));
+        if let Reader::Pcscd {
+            socket: Some(socket),
+            ..
+        } = &self.reader
+        {
+            variables.push(("PCSCLITE_CSOCK_NAME", socket.clone()));
         }
         variables
     }

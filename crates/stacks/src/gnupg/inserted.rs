@@ -84,6 +84,8 @@ pub fn private_home(
         driver: driver.to_owned(),
         reader: Reader::Pcscd {
             name: card.reader.clone(),
+            // As libpcsclite finds it for keymark itself.
+            socket: std::env::var_os("PCSCLITE_CSOCK_NAME").map(PathBuf::from),
         },
         trace: Some(path.join("trace")),
     };

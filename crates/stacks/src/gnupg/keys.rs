@@ -248,6 +248,31 @@ impl GnupgKeys {
         })
     }
 
+    /// A further home with the keys of an algorithm on a card that is reached in that way; the card
+    /// must hold the keys already.
+    ///
+    /// # Errors
+    /// When GnuPG or the card refuses.
+    pub fn home_with(
+        &self,
+        algorithm: Algorithm,
+        access: CardAccess,
+        pin: &Pin,
+    ) -> Result<KeyHome, Error> {
+        let plain = self.home(algorithm, Protection::None)?;
+        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
+        let path = self.dir.subdirectory(&format!("c{number}"))?;
+        let home = Home::with_card(&self.gnupg, path, access)?;
+        home.copy_public_keys(&plain.home)?;
+        home.learn_card(pin)?;
+        Ok(KeyHome {
+            meter: Meter::of(&home)?.map(Arc::new),
+            home,
+            keys: plain.keys.clone(),
+            _card: None,
+        })
+    }
+
     /// A card that holds the keys of a home.
     ///
     /// # Errors
