@@ -4,9 +4,11 @@
 CARGO ?= cargo
 BIN = target/release/keymark
 DENY_VERSION = 0.20.2
+FUZZ_VERSION = 0.13.2
+FUZZ_SECONDS ?= 60
 ARGS ?=
 
-.PHONY: bench test lint deny overhead calibration packages-bench packages-test build clean
+.PHONY: bench test lint deny fuzz overhead calibration packages-bench packages-test build clean
 
 # Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
 bench: packages-bench build
@@ -26,6 +28,11 @@ lint:
 
 deny:
 	scripts/deny $(DENY_VERSION)
+
+# Makes up what keymark reads from outside, for a minute: a first look. FUZZ_SECONDS=3600 takes its time.
+fuzz: packages-bench
+	scripts/packages c++:g++
+	fuzz/run $(FUZZ_VERSION) $(FUZZ_SECONDS)
 
 # The figures that keymark claims of itself; exits with 1 when one is missed.
 overhead: packages-bench build

@@ -1,0 +1,59 @@
+//! What gpg and its agent print, and the packets that gpg writes.
+
+#![no_main]
+
+use keymark_stacks::gnupg::openpgp::{EcdhParameters, ecdh_parameters, encrypted_session_key};
+use keymark_stacks::gnupg::sexp::Sexp;
+use keymark_stacks::gnupg::status::{complaint, configured, has, listed_keys, status_lines};
+use keymark_tokens::attributes;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&parser, data)) = data.split_first() else {
+        return;
+    };
+    match parser % 4 {
+        0 => expression(data),
+        1 => text(&String::from_utf8_lossy(data)),
+        2 => packets(data),
+        _ => {
+            let _ = attributes::algorithm(data);
+        }
+    }
+});
+
+fn expression(data: &[u8]) {
+    let Ok(expression) = Sexp::parse(data) else {
+        return;
+    };
+    let _ = (expression.find("rsa"), expression.value("s"));
+    let again = Sexp::parse(&expression.canonical());
+    assert_eq!(again.as_ref(), Ok(&expression));
+}
+
+fn text(text: &str) {
+    let keywords = status_lines(text).map(|status| status.keyword);
+    for keyword in keywords {
+        assert!(has(text, keyword));
+    }
+    let _ = (
+        complaint(text),
+        listed_keys(text),
+        configured(text, "curve"),
+    );
+}
+
+fn packets(data: &[u8]) {
+    let _ = encrypted_session_key(data);
+    let fingerprint = data.get(..20).unwrap_or(&[0; 20]);
+    let _ = ecdh_parameters(data, fingerprint);
+    if let Some((&[hash, cipher], wrapped)) = data.split_first_chunk() {
+        let parameters = EcdhParameters {
+            oid: vec![3, 0x2B, 0x65, 0x6E],
+            hash,
+            cipher,
+            fingerprint: fingerprint.to_vec(),
+        };
+        let _ = parameters.open(&[7; 32], wrapped);
+    }
+}
