@@ -1,12 +1,17 @@
 //! A stack with scripted latencies and failures: drives the whole pipeline in tests, exactly.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::case::{Case, StackName};
+use crate::algorithm::{Algorithm, Family};
+use crate::case::{Case, DeviceName, Provenance, StackName, StoreKind};
 use crate::clock::ManualClock;
 use crate::error::Error;
-use crate::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use crate::store::{
+    Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, Stack, StoreIdentity, Verifiable,
+    Verifier, Workload,
+};
 
 /// What a fake operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,5 +129,52 @@ impl Verifier for Echo {
                 }
             })
             .collect()
+    }
+}
+
+/// A key store whose operation is to hand its input back, for the suite that every store has to pass.
+#[derive(Debug, Default)]
+pub struct FakeStore;
+
+impl KeyStore for FakeStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(StoreIdentity {
+            device: DeviceName::new("fake"),
+            kind: StoreKind::Fake,
+            provenance: Provenance::Virtual,
+            product: "nothing".to_owned(),
+            serial: None,
+            versions: BTreeMap::new(),
+        })
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        let ed25519 = Algorithm::of(Family::Ed25519);
+        Ok(ed25519.into_iter().flat_map(Capability::of).collect())
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let asked = Capability {
+            algorithm: key.algorithm,
+            operation: key.operation,
+        };
+        if self.capabilities()?.contains(&asked) {
+            return Ok(Box::new(EchoHandle));
+        }
+        Err(Error::Unsupported {
+            by: "the fake".to_owned(),
+            operation: key.operation,
+            algorithm: key.algorithm,
+        })
+    }
+}
+
+struct EchoHandle;
+
+impl KeyHandle for EchoHandle {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let length = input.bytes.len();
+        output[..length].copy_from_slice(&input.bytes);
+        Ok(Performed { length, cpu: None })
     }
 }

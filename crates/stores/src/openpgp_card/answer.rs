@@ -9,10 +9,10 @@ use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
 
 /// Puts answers into OpenSSL's form before they are checked.
-pub(super) struct CardAnswers {
-    pub(super) algorithm: Algorithm,
-    pub(super) operation: Operation,
-    pub(super) check: Arc<dyn Verifier>,
+struct CardAnswers {
+    algorithm: Algorithm,
+    operation: Operation,
+    check: Arc<dyn Verifier>,
 }
 
 impl Verifier for CardAnswers {
@@ -36,6 +36,20 @@ impl Verifier for CardAnswers {
         };
         verdicts.into_iter().zip(&usual).map(told).collect()
     }
+}
+
+/// The check of a challenge, for what a card answers.
+#[must_use]
+pub fn checked(
+    algorithm: Algorithm,
+    operation: Operation,
+    check: Arc<dyn Verifier>,
+) -> Arc<dyn Verifier> {
+    Arc::new(CardAnswers {
+        algorithm,
+        operation,
+        check,
+    })
 }
 
 /// ECDSA signatures come as r and s of equal length (§7.2.10.3), OpenSSL takes DER; an ECDH secret

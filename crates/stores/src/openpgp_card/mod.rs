@@ -19,6 +19,7 @@ mod slot;
 mod stack;
 mod virtual_card;
 
+pub use answer::checked;
 pub use channel::{Channel, Port};
 pub use device::{CardDevice, Consent, Notice};
 pub use facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer, Tries};

@@ -7,7 +7,7 @@ use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::store::{KeyHandle, KeyRef, KeyStore, Stack, Workload};
 
-use super::answer::CardAnswers;
+use super::answer::checked;
 use super::device::CardDevice;
 use super::slot::Slot;
 use super::virtual_card::CardMaker;
@@ -108,11 +108,7 @@ impl Stack for CardRawStack {
         Ok(Workload {
             handles,
             inputs: challenge.inputs,
-            verifier: Arc::new(CardAnswers {
-                algorithm: case.algorithm,
-                operation: case.operation,
-                check: challenge.verifier,
-            }),
+            verifier: checked(case.algorithm, case.operation, challenge.verifier),
             output_capacity: OUTPUT,
         })
     }
