@@ -1,0 +1,368 @@
+//! Cards that misbehave: each fault ends the operation with its reason, and nothing panics.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::sync::{Arc, Mutex};
+
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{KeyHandle, KeyRef, KeyStore, Verifiable};
+use keymark_stores::challenge::Challenge;
+use keymark_stores::openpgp_card::{
+    CardDevice, CardMaker, Channel, Consent, Notice, Pin, PinSource, Pins, Port, Slot, VirtualPort,
+    checked,
+};
+use keymark_stores::test_key::TestKey;
+
+/// What becomes of a command of an instruction.
+type Fault = Arc<Mutex<Option<(u8, Answer)>>>;
+
+#[derive(Clone)]
+enum Answer {
+    /// In place of the card's.
+    Is(Vec<u8>),
+    /// None: the card was pulled out.
+    Removed,
+    /// The card's, in parts of so many octets, each fetched with GET RESPONSE.
+    InParts(usize),
+}
+
+/// A reader in which some commands are answered by the script.
+#[derive(Clone)]
+struct Faulty {
+    port: VirtualPort,
+    fault: Fault,
+}
+
+impl std::fmt::Debug for Faulty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Faulty")
+    }
+}
+
+impl Port for Faulty {
+    fn connect(&self) -> Result<Box<dyn Channel>, Error> {
+        Ok(Box::new(FaultyChannel {
+            card: self.port.connect()?,
+            fault: Arc::clone(&self.fault),
+            rest: Vec::new(),
+        }))
+    }
+
+    fn reader(&self) -> String {
+        "faulty".to_owned()
+    }
+
+    fn atr(&self) -> Result<Vec<u8>, Error> {
+        self.port.atr()
+    }
+}
+
+struct FaultyChannel {
+    card: Box<dyn Channel>,
+    fault: Fault,
+    /// Of a response that goes out in parts.
+    rest: Vec<u8>,
+}
+
+impl FaultyChannel {
+    fn part(&mut self, size: usize, response: &mut Vec<u8>) {
+        let data = self.rest.len() - 2;
+        if data <= size {
+            *response = std::mem::take(&mut self.rest);
+        } else {
+            let after = self.rest.split_off(size);
+            *response = std::mem::replace(&mut self.rest, after);
+            response.extend([0x61, u8::try_from(size.min(255)).unwrap()]);
+        }
+    }
+}
+
+impl Channel for FaultyChannel {
+    fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
+        let fault = self.fault.lock().unwrap().clone();
+        match fault {
+            Some((_, Answer::InParts(size))) if command[1] == 0xC0 => {
+                self.part(size, response);
+                Ok(())
+            }
+            Some((ins, answer)) if command[1] == ins => match answer {
+                Answer::Is(bytes) => {
+                    *response = bytes;
+                    Ok(())
+                }
+                Answer::Removed => Err(Error::call("SCardTransmit", "the card was pulled out", "")),
+                Answer::InParts(size) => {
+                    self.card.transmit(command, &mut self.rest)?;
+                    self.part(size, response);
+                    Ok(())
+                }
+            },
+            _ => self.card.transmit(command, response),
+        }
+    }
+}
+
+struct Silent;
+
+impl Notice for Silent {
+    fn tell(&self, _: &str) {}
+
+    fn agrees(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// A card with an RSA key to sign with, and its script.
+struct Card {
+    device: CardDevice,
+    fault: Fault,
+    challenge: Challenge,
+    port: Faulty,
+}
+
+const PSO: u8 = 0x2A;
+const VERIFY: u8 = 0x20;
+
+fn card() -> Card {
+    let maker = CardMaker::virtual_card();
+    let reader = maker.make().unwrap();
+    let key = TestKey::generate("rsa2048".parse().unwrap()).unwrap();
+    let made = CardDevice::of_made(&maker, reader.clone());
+    made.import(&key, Slot::Signature, None).unwrap();
+    made.allow_many_signatures().unwrap();
+    let fault = Fault::default();
+    let port = Faulty {
+        port: VirtualPort(reader),
+        fault: Arc::clone(&fault),
+    };
+    Card {
+        device: device(&port, "123456"),
+        fault,
+        challenge: Challenge::new(&key, Operation::Sign, 16, 0).unwrap(),
+        port,
+    }
+}
+
+fn device(port: &Faulty, pin: &str) -> CardDevice {
+    let pins = Pins {
+        user: PinSource::Known(Pin::new(pin)),
+        admin: PinSource::Known(Pin::new("12345678")),
+    };
+    let identity = CardMaker::virtual_card().identity();
+    CardDevice::new(
+        Arc::new(port.clone()),
+        &identity,
+        pins,
+        Consent::default(),
+        Arc::new(Silent),
+    )
+}
+
+fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
+    device.open(&KeyRef {
+        algorithm: "rsa2048".parse().unwrap(),
+        operation,
+        label: String::new(),
+    })
+}
+
+impl Card {
+    /// One signature, as far as it comes; a right one is told from a wrong one.
+    fn sign(&self) -> Result<(), String> {
+        let mut handle = open(&self.device, Operation::Sign).map_err(|error| error.to_string())?;
+        let input = &self.challenge.inputs[0];
+        let mut output = vec![0; 1024];
+        let done = handle
+            .arm(input)
+            .and_then(|()| handle.perform(input, &mut output))
+            .map_err(|error| error.to_string())?;
+        let check = Arc::clone(&self.challenge.verifier);
+        let check = checked("rsa2048".parse().unwrap(), Operation::Sign, check);
+        let output = &output[..done.length];
+        check.verify(&[Verifiable { input: 0, output }]).remove(0)
+    }
+
+    fn with(&self, ins: u8, answer: Answer) -> String {
+        *self.fault.lock().unwrap() = Some((ins, answer));
+        let ended = self.sign();
+        *self.fault.lock().unwrap() = None;
+        ended.unwrap_err()
+    }
+}
+
+#[test]
+fn every_status_word_of_the_specification_ends_the_operation_with_its_meaning() {
+    let card = card();
+    assert_eq!(card.sign(), Ok(()));
+    // §7.9, less those that are no failure.
+    for (status, meaning) in [
+        (0x6285, "termination state"),
+        (0x63C1, "not checked"),
+        (0x6581, "6581"),
+        (0x6600, "touch the card's button"),
+        (0x6700, "Wrong length"),
+        (0x6881, "Logical channel"),
+        (0x6882, "Secure messaging"),
+        (0x6883, "Last command"),
+        (0x6884, "chaining not supported"),
+        (0x6982, "was the card reset"),
+        (0x6983, "blocked"),
+        (0x6985, "is there a key in the slot?"),
+        (0x6987, "SM"),
+        (0x6A80, "Incorrect parameters"),
+        (0x6A82, "not found"),
+        (0x6A88, "not found"),
+        (0x6B00, "Wrong parameters"),
+        (0x6D00, "INS"),
+        (0x6E00, "CLA"),
+        (0x6F00, "No precise diagnosis"),
+        (0x1234, "1234"),
+    ] {
+        let said = card.with(PSO, Answer::Is(u16::to_be_bytes(status).to_vec()));
+        let expected = format!("PSO:COMPUTE DIGITAL SIGNATURE failed: {status:04X}");
+        assert!(
+            said.starts_with(&expected) && said.contains(meaning),
+            "{said}"
+        );
+    }
+    assert_eq!(
+        card.sign(),
+        Ok(()),
+        "the card goes on where the reader does"
+    );
+}
+
+#[test]
+fn responses_of_the_wrong_length_are_no_results() {
+    let card = card();
+    for truncated in [vec![], vec![0x90]] {
+        let said = card.with(PSO, Answer::Is(truncated));
+        assert!(said.contains("no status word"), "{said}");
+    }
+    for length in [0, 1, 255, 257, 600] {
+        let response = [vec![7; length], vec![0x90, 0x00]].concat();
+        let said = card.with(PSO, Answer::Is(response));
+        assert!(
+            said.contains("verif") || said.contains("length of a result"),
+            "{said}"
+        );
+    }
+    let said = card.with(PSO, Answer::Is([vec![7; 5000], vec![0x90, 0x00]].concat()));
+    assert!(said.contains("longer than any result"), "{said}");
+}
+
+#[test]
+fn a_response_in_parts_is_put_together() {
+    let card = card();
+    for size in [1, 100, 254, 255] {
+        *card.fault.lock().unwrap() = Some((PSO, Answer::InParts(size)));
+        assert_eq!(card.sign(), Ok(()), "parts of {size}");
+    }
+    // More and more of it, for ever.
+    let said = card.with(PSO, Answer::Is([vec![7; 100], vec![0x61, 0xFF]].concat()));
+    assert!(said.contains("PSO"), "{said}");
+}
+
+#[test]
+fn a_card_that_is_pulled_out_says_so_and_comes_back() {
+    let card = card();
+    assert!(card.with(PSO, Answer::Removed).contains("pulled out"));
+    assert_eq!(card.sign(), Ok(()));
+    let taken = card.port.port.0.remove().unwrap();
+    assert!(card.sign().unwrap_err().contains("no card in the reader"));
+    card.port.port.0.insert(taken);
+    let reset = card.sign().unwrap_err();
+    assert!(reset.contains("reset"), "{reset}");
+}
+
+#[test]
+fn a_slot_without_a_key_is_named() {
+    let card = card();
+    let error = open(&card.device, Operation::Decrypt)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("slot DEC") && error.contains("no key"),
+        "{error}"
+    );
+}
+
+#[test]
+fn pins_are_tried_under_the_rules() {
+    let card = card();
+    let arm = |device: &CardDevice| {
+        let mut handle = open(device, Operation::Sign)?;
+        handle.arm(&card.challenge.inputs[0])
+    };
+    let tries = || device(&card.port, "123456").facts().unwrap().tries.user;
+    for left in [2, 1] {
+        let wrong = device(&card.port, "000000");
+        let error = arm(&wrong).unwrap_err().to_string();
+        assert!(error.contains(&format!("{left} tries are left")), "{error}");
+        let again = arm(&wrong).unwrap_err().to_string();
+        assert!(again.contains("no PIN is tried twice"), "{again}");
+        assert_eq!(tries(), left);
+    }
+    let right = arm(&device(&card.port, "123456")).unwrap_err().to_string();
+    assert!(right.contains("1 try left"), "{right}");
+    // Somebody else uses the last one up.
+    let mut channel = card.port.port.connect().unwrap();
+    let mut response = Vec::new();
+    channel
+        .transmit(&[0, VERIFY, 0, 0x82, 6, 0, 0, 0, 0, 0, 0], &mut response)
+        .unwrap();
+    assert_eq!(tries(), 0);
+    let blocked = arm(&device(&card.port, "123456")).unwrap_err().to_string();
+    assert!(blocked.contains("blocked"), "{blocked}");
+}
+
+#[test]
+fn a_key_that_wants_a_touch_is_not_used_unasked() {
+    let card = card();
+    let mut channel = card.port.port.connect().unwrap();
+    let mut response = Vec::new();
+    let admin = [&[0, VERIFY, 0, 0x83, 8][..], b"12345678"].concat();
+    // D6: touch for signatures, by a button (§4.4.3.6).
+    for command in [&admin[..], &[0, 0xDA, 0x00, 0xD6, 2, 0x01, 0x20]] {
+        channel.transmit(command, &mut response).unwrap();
+        assert_eq!(response, [0x90, 0x00], "{command:x?}");
+    }
+    let careful = device(&card.port, "123456");
+    let error = open(&careful, Operation::Sign).err().unwrap().to_string();
+    assert!(error.contains("--allow-touch"), "{error}");
+
+    struct Told(Mutex<Vec<String>>);
+    impl Notice for Told {
+        fn tell(&self, text: &str) {
+            self.0.lock().unwrap().push(text.to_owned());
+        }
+        fn agrees(&self, _: &str) -> bool {
+            false
+        }
+    }
+    let told = Arc::new(Told(Mutex::default()));
+    let consent = Consent {
+        touch: true,
+        write: None,
+    };
+    let identity = CardMaker::virtual_card().identity();
+    let notice: Arc<dyn Notice> = told.clone();
+    let device = CardDevice::new(
+        Arc::new(card.port.clone()),
+        &identity,
+        Pins::factory(),
+        consent,
+        notice,
+    );
+    let mut handle = open(&device, Operation::Sign).unwrap();
+    let mut output = vec![0; 1024];
+    for input in card.challenge.inputs.iter().take(2) {
+        handle.arm(input).unwrap();
+        handle.perform(input, &mut output).unwrap();
+    }
+    let told = told.0.lock().unwrap();
+    assert_eq!(told.len(), 2, "once for each use: {told:?}");
+    assert!(told[0].contains("touch the button"), "{told:?}");
+}
