@@ -111,6 +111,8 @@ fn ask(card: &mut Firmware, command: &[u8]) -> [u8; 2] {
 fn reset(card: &mut Firmware) -> bool {
     card.power_on();
     ask(card, SELECT);
+    // The input may have terminated it, and then it knows no PIN.
+    ask(card, ACTIVATE);
     for _ in 0..3 {
         ask(card, WRONG_PIN);
     }
