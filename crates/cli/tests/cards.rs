@@ -107,6 +107,52 @@ impl Place {
     }
 }
 
+#[test]
+fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
+    let mut place = Place::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let devices = format!("{serial},software");
+    let arguments = [
+        "bench",
+        "--device",
+        &devices,
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "4s",
+        "--json",
+        "--no-save",
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let mut keymark = place.keymark(&arguments);
+    let piped = std::process::Stdio::piped;
+    let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(2_000));
+    place.pcscd.kill();
+    let ended = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("SCardTransmit failed"), "{stderr}");
+    assert!(
+        stderr.contains("keeps a test key"),
+        "the user is told: {stderr}"
+    );
+    let software = stdout
+        .lines()
+        .find(|line| line.contains("\"software\""))
+        .unwrap();
+    assert!(software.contains("\"failed\":0"), "{software}");
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -109,7 +109,7 @@ impl Stack for AgentStack {
                 operation: case.operation,
                 answer: Vec::with_capacity(4096),
                 meter: home.meter(case),
-                _home: Arc::clone(&home),
+                home: Arc::clone(&home),
             };
             Ok(Box::new(asking))
         };
@@ -135,11 +135,12 @@ struct Asking {
     answer: Vec<u8>,
     meter: Option<Arc<Meter>>,
     /// The agent has to outlive its connections.
-    _home: Arc<KeyHome>,
+    home: Arc<KeyHome>,
 }
 
 impl KeyHandle for Asking {
     fn arm(&mut self, _: &Input) -> Result<(), Error> {
+        self.home.ask_for_touch(self.operation);
         if let Some(meter) = &self.meter {
             meter.begin();
         }

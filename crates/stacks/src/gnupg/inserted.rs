@@ -61,6 +61,7 @@ pub(super) fn home(
     let keys = home.keys()?;
     Ok(KeyHome {
         meter: Meter::of(&home)?.map(Arc::new),
+        inserted: Some(card.clone()),
         home,
         keys,
         _card: None,

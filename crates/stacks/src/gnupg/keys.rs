@@ -12,7 +12,7 @@ use keymark_bench::case::{Case, DeviceName, Protection, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_stores::challenge::{Challenge, PublicKey};
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, Pin, Slot};
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, Pin, Slot, TouchPolicy};
 use keymark_stores::raw::KeySource;
 use keymark_stores::test_key::{Numbers, TestKey};
 
@@ -38,6 +38,8 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
+    /// A card in a reader, which may want its owner's finger.
+    pub(super) inserted: Option<InsertedCard>,
     pub(super) _card: Option<CardServer>,
 }
 
@@ -46,6 +48,18 @@ impl KeyHome {
     #[must_use]
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
+    }
+
+    /// Tells the user to touch the card's button, if the key of the operation wants that.
+    pub(super) fn ask_for_touch(&self, operation: Operation) {
+        if let (Some(card), Some(slot)) = (&self.inserted, Slot::of(operation))
+            && card
+                .device
+                .check_touch(slot)
+                .is_ok_and(|policy| policy != TouchPolicy::Off)
+        {
+            card.device.ask_for_touch();
+        }
     }
 
     /// The key that does the operation; a primary key signs, a subkey decrypts, an RSA key does both.
@@ -149,6 +163,11 @@ impl GnupgKeys {
     /// When gpg, its agent or a card refuses.
     pub fn home_of(&self, case: &Case) -> Result<Arc<KeyHome>, Error> {
         if case.store == StoreKind::OpenpgpCard {
+            if let (Some(card), Some(slot)) =
+                (self.inserted(&case.device), Slot::of(case.operation))
+            {
+                card.device.check_touch(slot)?;
+            }
             self.card_home(&case.device, case.algorithm)
         } else {
             self.home(case.algorithm, case.protection)
@@ -242,6 +261,7 @@ impl GnupgKeys {
         home.learn_card(&pin)?;
         Ok(KeyHome {
             meter: Meter::of(&home)?.map(Arc::new),
+            inserted: None,
             home,
             keys: plain.keys.clone(),
             _card: Some(server),
@@ -267,6 +287,7 @@ impl GnupgKeys {
         home.learn_card(pin)?;
         Ok(KeyHome {
             meter: Meter::of(&home)?.map(Arc::new),
+            inserted: None,
             home,
             keys: plain.keys.clone(),
             _card: None,
@@ -330,6 +351,7 @@ impl GnupgKeys {
                     home,
                     keys,
                     meter: None,
+                    inserted: None,
                     _card: None,
                 });
                 homes.insert((shared, Protection::None), Arc::clone(&made));
@@ -348,6 +370,7 @@ impl GnupgKeys {
             home,
             keys: plain.keys.clone(),
             meter: None,
+            inserted: None,
             _card: None,
         });
         homes.insert((shared, protection), Arc::clone(&made));

@@ -130,6 +130,7 @@ impl KeyHandle for GpgProcess {
         // Ctrl-C is keymark's to handle: the operation under way is finished.
         command.process_group(0);
         self.command = Some(command);
+        self.home.ask_for_touch(self.operation);
         if let Some(meter) = &self.meter {
             meter.begin();
         }

@@ -2,28 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::parts::{Part, PartSums};
-use keymark_bench::store::{
-    Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, StoreIdentity,
-};
+use keymark_bench::store::{Capability, KeyHandle, KeyRef, KeyStore, StoreIdentity};
 use keymark_tokens::reader::Reader;
 use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 
-use super::apdu;
-use super::channel::{Channel, Port};
-use super::facts::{CardFacts, SigningPin, TouchPolicy, Transfer};
+use super::channel::Port;
+use super::facts::{CardFacts, TouchPolicy};
+use super::handle::{CardHandle, ask_for_touch};
 use super::import::{Upload, stand_in_fingerprint};
 use super::pin::{Pin, Pins};
-use super::session::{PinKind, Session, Verification, failed, refused};
+use super::session::{PinKind, Session, Verification, failed};
 use super::slot::Slot;
 use super::virtual_card::{CardMaker, VirtualPort};
 use crate::challenge::PublicKey;
@@ -138,12 +134,6 @@ impl CardDevice {
         self.facts
             .get()
             .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
-    }
-
-    /// What the last PIN verification took at the APDU.
-    #[must_use]
-    pub fn verify_time(&self) -> Option<Duration> {
-        self.session.verify_time()
     }
 
     /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
@@ -307,20 +297,34 @@ impl CardDevice {
         ))
     }
 
+    /// Whether the slot's key may be used, which for some takes the user's finger.
+    ///
+    /// # Errors
+    /// When it wants a touch that is not allowed.
+    pub fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
+        let touch = self.facts()?.slot(slot).touch;
+        if touch == TouchPolicy::Off || self.consent.touch {
+            return Ok(touch);
+        }
+        Err(Error::call(
+            format!("using slot {slot} of {}", self.name),
+            "its key wants a touch for every use or now and then",
+            "--allow-touch measures it, with your finger on the button",
+        ))
+    }
+
+    /// Tells the user to touch the button.
+    pub fn ask_for_touch(&self) {
+        ask_for_touch(self.notice.as_ref());
+    }
+
     /// A way to a slot's key.
     ///
     /// # Errors
     /// When the slot wants a touch that is not allowed, or the card is gone.
-    pub fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
+    fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
+        let touch = self.check_touch(slot)?;
         let facts = self.facts()?;
-        let touch = facts.slot(slot).touch;
-        if touch != TouchPolicy::Off && !self.consent.touch {
-            return Err(Error::call(
-                format!("using slot {slot} of {}", self.name),
-                "its key wants a touch for every use or now and then",
-                "--allow-touch measures it, with your finger on the button",
-            ));
-        }
         Ok(CardHandle {
             channel: self.session.port().connect()?,
             session: Arc::clone(&self.session),
@@ -410,117 +414,4 @@ impl KeyStore for CardDevice {
 fn can(algorithm: Algorithm, operation: Operation) -> bool {
     algorithm.has(operation)
         || (operation == Operation::Authenticate && algorithm.has(Operation::Sign))
-}
-
-/// One worker's way to a slot's key. `perform` is the APDU and nothing else.
-pub struct CardHandle {
-    channel: Box<dyn Channel>,
-    session: Arc<Session>,
-    verification: Arc<Verification>,
-    verified: Arc<[AtomicBool; 2]>,
-    notice: Arc<dyn Notice>,
-    slot: Slot,
-    algorithm: Algorithm,
-    transfer: Transfer,
-    signing_pin: SigningPin,
-    touch: TouchPolicy,
-    touched: bool,
-    /// What the last PIN verification took, until it is told.
-    verify_time: Option<Duration>,
-    commands: Vec<Vec<u8>>,
-    response: Vec<u8>,
-}
-
-impl fmt::Debug for CardHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CardHandle")
-            .field("slot", &self.slot)
-            .finish_non_exhaustive()
-    }
-}
-
-impl CardHandle {
-    /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
-    fn verify(&mut self) -> Result<(), Error> {
-        let kind = match self.slot {
-            Slot::Signature => PinKind::Signing,
-            Slot::Decryption | Slot::Authentication => PinKind::User,
-        };
-        let each = kind == PinKind::Signing && self.signing_pin == SigningPin::Once;
-        let verified = &self.verified[usize::from(kind == PinKind::Signing)];
-        if !each && verified.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        self.session
-            .with(|card| self.verification.verify(card, kind))?;
-        verified.store(true, Ordering::Release);
-        self.verify_time = self.session.verify_time();
-        Ok(())
-    }
-
-    fn ask_for_touch(&mut self) {
-        let needed = match self.touch {
-            TouchPolicy::Off => false,
-            TouchPolicy::Each => true,
-            TouchPolicy::Cached => !self.touched,
-        };
-        if needed {
-            self.notice.tell("touch the button of the card now");
-            self.touched = true;
-        }
-    }
-}
-
-impl KeyHandle for CardHandle {
-    fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        self.verify()?;
-        let data = apdu::data(self.slot, self.algorithm, &input.bytes);
-        self.commands = apdu::commands(apdu::header(self.slot), &data, self.transfer);
-        self.ask_for_touch();
-        Ok(())
-    }
-
-    fn parts(&mut self, _: Duration, into: &mut PartSums) {
-        if let Some(time) = self.verify_time.take() {
-            into.add(Part::Verify, time);
-        }
-    }
-
-    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let call = apdu::call(self.slot);
-        let mut length = 0;
-        let Some((last, before)) = self.commands.split_last() else {
-            return Err(Error::call(call, "it was not armed", ""));
-        };
-        for command in before {
-            self.channel.transmit(command, &mut self.response)?;
-            if *self.response != [0x90, 0x00] {
-                return Err(refused(call, status(call, &self.response)?));
-            }
-        }
-        self.channel.transmit(last, &mut self.response)?;
-        loop {
-            let status = status(call, &self.response)?;
-            let data = &self.response[..self.response.len() - 2];
-            let room = output.get_mut(length..length + data.len());
-            room.ok_or_else(|| Error::call(call, "the response is longer than any result", ""))?
-                .copy_from_slice(data);
-            length += data.len();
-            match status {
-                [0x90, 0x00] => return Ok(Performed { length, cpu: None }),
-                // §7.2.9
-                [0x61, more] => self
-                    .channel
-                    .transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut self.response)?,
-                status => return Err(refused(call, status)),
-            }
-        }
-    }
-}
-
-fn status(call: &str, response: &[u8]) -> Result<[u8; 2], Error> {
-    response.last_chunk().copied().ok_or_else(|| {
-        let advice = "was the card pulled out of its reader?";
-        Error::call(call, "the response has no status word", advice)
-    })
 }

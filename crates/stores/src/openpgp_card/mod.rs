@@ -10,6 +10,7 @@ mod backend;
 mod channel;
 mod device;
 mod facts;
+mod handle;
 mod import;
 #[cfg(feature = "pcsc")]
 pub mod pcsc;

@@ -1,0 +1,135 @@
+//! One worker's way to a slot's key: what is timed, and what has to be done around it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+use keymark_bench::parts::{Part, PartSums};
+use keymark_bench::store::{Input, KeyHandle, Performed};
+
+use super::apdu;
+use super::channel::Channel;
+use super::device::Notice;
+use super::facts::{SigningPin, TouchPolicy, Transfer};
+use super::session::{PinKind, Session, Verification, refused};
+use super::slot::Slot;
+
+pub(super) fn ask_for_touch(notice: &dyn Notice) {
+    notice.tell("touch the button of the card now");
+}
+
+/// The way. `perform` is the APDU and nothing else.
+pub(super) struct CardHandle {
+    pub(super) channel: Box<dyn Channel>,
+    pub(super) session: Arc<Session>,
+    pub(super) verification: Arc<Verification>,
+    pub(super) verified: Arc<[AtomicBool; 2]>,
+    pub(super) notice: Arc<dyn Notice>,
+    pub(super) slot: Slot,
+    pub(super) algorithm: Algorithm,
+    pub(super) transfer: Transfer,
+    pub(super) signing_pin: SigningPin,
+    pub(super) touch: TouchPolicy,
+    pub(super) touched: bool,
+    /// What the last PIN verification took, until it is told.
+    pub(super) verify_time: Option<Duration>,
+    pub(super) commands: Vec<Vec<u8>>,
+    pub(super) response: Vec<u8>,
+}
+
+impl fmt::Debug for CardHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardHandle")
+            .field("slot", &self.slot)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CardHandle {
+    /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
+    fn verify(&mut self) -> Result<(), Error> {
+        let kind = match self.slot {
+            Slot::Signature => PinKind::Signing,
+            Slot::Decryption | Slot::Authentication => PinKind::User,
+        };
+        let each = kind == PinKind::Signing && self.signing_pin == SigningPin::Once;
+        let verified = &self.verified[usize::from(kind == PinKind::Signing)];
+        if !each && verified.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.session
+            .with(|card| self.verification.verify(card, kind))?;
+        verified.store(true, Ordering::Release);
+        self.verify_time = self.session.verify_time();
+        Ok(())
+    }
+
+    fn ask_for_touch(&mut self) {
+        let needed = match self.touch {
+            TouchPolicy::Off => false,
+            TouchPolicy::Each => true,
+            TouchPolicy::Cached => !self.touched,
+        };
+        if needed {
+            ask_for_touch(self.notice.as_ref());
+            self.touched = true;
+        }
+    }
+}
+
+impl KeyHandle for CardHandle {
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        self.verify()?;
+        let data = apdu::data(self.slot, self.algorithm, &input.bytes);
+        self.commands = apdu::commands(apdu::header(self.slot), &data, self.transfer);
+        self.ask_for_touch();
+        Ok(())
+    }
+
+    fn parts(&mut self, _: Duration, into: &mut PartSums) {
+        if let Some(time) = self.verify_time.take() {
+            into.add(Part::Verify, time);
+        }
+    }
+
+    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let call = apdu::call(self.slot);
+        let mut length = 0;
+        let Some((last, before)) = self.commands.split_last() else {
+            return Err(Error::call(call, "it was not armed", ""));
+        };
+        for command in before {
+            self.channel.transmit(command, &mut self.response)?;
+            if *self.response != [0x90, 0x00] {
+                return Err(refused(call, status(call, &self.response)?));
+            }
+        }
+        self.channel.transmit(last, &mut self.response)?;
+        loop {
+            let status = status(call, &self.response)?;
+            let data = &self.response[..self.response.len() - 2];
+            let room = output.get_mut(length..length + data.len());
+            room.ok_or_else(|| Error::call(call, "the response is longer than any result", ""))?
+                .copy_from_slice(data);
+            length += data.len();
+            match status {
+                [0x90, 0x00] => return Ok(Performed { length, cpu: None }),
+                // §7.2.9
+                [0x61, more] => self
+                    .channel
+                    .transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut self.response)?,
+                status => return Err(refused(call, status)),
+            }
+        }
+    }
+}
+
+fn status(call: &str, response: &[u8]) -> Result<[u8; 2], Error> {
+    response.last_chunk().copied().ok_or_else(|| {
+        let advice = "was the card pulled out of its reader?";
+        Error::call(call, "the response has no status word", advice)
+    })
+}
