@@ -15,7 +15,7 @@ bench: packages-bench build
 	$(BIN) bench $(ARGS)
 
 build:
-	$(CARGO) build --release --locked -p keymark
+	$(CARGO) build --release --locked -p keymark -p keymark-pcsc
 
 # Everything: formatting, lints, tests of the whole workspace, licences and advisories.
 test: packages-test lint
@@ -42,11 +42,16 @@ overhead: packages-bench build
 calibration: build
 	$(CARGO) run --release --locked -p keymark-overhead --bin calibration
 
-# gpg and its agent are measured; OpenSSL and SQLite are compiled from source.
+# gpg, its agent and scdaemon are measured; OpenSSL and SQLite are compiled from source; bindgen reads
+# littlefs's header with libclang; cards in readers are reached through pcsc-lite.
 packages-bench:
-	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git
+	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
+	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
+	    pkg-config:pkg-config clang:clang
 
+# The virtual card is tested through pcscd and vpcd as if it were a real one.
 packages-test: packages-bench
+	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd
 
 clean:
 	$(CARGO) clean

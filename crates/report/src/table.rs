@@ -46,7 +46,8 @@ fn table(style: Style, header: &[String], left: usize, rows: Vec<Vec<String>>) -
 }
 
 /// A table of words.
-pub(crate) fn plain(style: Style, names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
+#[must_use]
+pub fn plain(style: Style, names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
     table(style, &header(names), left, rows)
 }
 

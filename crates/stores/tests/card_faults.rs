@@ -265,6 +265,21 @@ fn a_response_in_parts_is_put_together() {
 }
 
 #[test]
+fn a_card_that_keeps_something_back_for_ever_is_given_up() {
+    const GET_DATA: u8 = 0xCA;
+    let card = card();
+    let said = card.with(PSO, Answer::Is(vec![0x61, 0x10]));
+    assert!(said.contains("PSO"), "{said}");
+    *card.fault.lock().unwrap() = Some((GET_DATA, Answer::InParts(100)));
+    let facts = device(&card.port, "123456").facts().unwrap().clone();
+    assert_eq!(facts.serial, card.device.facts().unwrap().serial);
+    for answer in [vec![0x61, 0xFF], vec![0x6C, 0x10], vec![0x61, 0x00]] {
+        *card.fault.lock().unwrap() = Some((GET_DATA, Answer::Is(answer)));
+        assert!(device(&card.port, "123456").facts().is_err());
+    }
+}
+
+#[test]
 fn a_card_that_is_pulled_out_says_so_and_comes_back() {
     let card = card();
     assert!(card.with(PSO, Answer::Removed).contains("pulled out"));

@@ -7,6 +7,7 @@ mod devices;
 mod export;
 mod import;
 mod profile;
+mod published;
 mod runs;
 mod selection;
 mod show;

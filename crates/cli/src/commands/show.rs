@@ -9,7 +9,7 @@ use keymark_report::table::{self, FlatRow, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use super::Outcome;
+use super::{Outcome, published};
 use crate::args::ShowArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -64,6 +64,14 @@ pub(super) fn print(record: &Record) {
             "where the time goes, as measured on the way (processor time of the programs, time of the PC/SC calls)",
         );
         output::print(&table::parts(&analysis.rows, Style::Text));
+    }
+    let twins = published::rows(&analysis);
+    if !twins.is_empty() {
+        output::line("");
+        output::heading(
+            "twins beside the published figures (the difference is this host against the article's)",
+        );
+        output::print(&table::plain(Style::Text, &published::NAMES, 3, twins));
     }
     if !analysis.scaling.is_empty() {
         output::line("");
@@ -153,9 +161,11 @@ fn head(record: &Record) -> Vec<String> {
     let mut lines = vec![
         format!("  {}", machine.join(", ")),
         format!(
-            "  {}, keymark {}",
-            versions.collect::<Vec<_>>().join(", "),
-            environment.keymark
+            "  {}",
+            versions
+                .chain([format!("keymark {}", environment.keymark)])
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
         format!("  {stop}, {order}, seed {}", settings.seed),
     ];

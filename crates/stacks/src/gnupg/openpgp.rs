@@ -66,7 +66,7 @@ fn first_packet(message: &[u8], tag: u8) -> Option<&[u8]> {
             _ => return None,
         }
     };
-    (header & 0x80 != 0 && found == tag).then(|| rest.get(at..at + length))?
+    (header & 0x80 != 0 && found == tag).then(|| rest.get(at..)?.get(..length))?
 }
 
 /// A multiprecision integer and what follows it (RFC 4880 §3.2).

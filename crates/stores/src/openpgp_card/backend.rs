@@ -6,9 +6,13 @@ use std::time::Duration;
 use card_backend::{CardBackend, CardCaps, CardTransaction, PinType, SmartcardError};
 use keymark_bench::clock::{Clock, MonotonicClock};
 
+use keymark_bench::error::Error;
+
 use super::channel::Channel;
 
 const VERIFY: u8 = 0x20;
+/// More octets than any response has.
+const LONGEST: usize = 70_000;
 
 /// What the last VERIFY took at the APDU.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +51,17 @@ impl From<Backend> for Box<dyn CardBackend + Send + Sync> {
 }
 
 impl CardBackend for Backend {
+    /// A card that claims to take no commands at all is taken for one of short commands.
     fn limit_card_caps(&self, caps: CardCaps) -> CardCaps {
-        caps
+        const SHORT: u16 = 255;
+        CardCaps::new(
+            caps.ext_support(),
+            caps.chaining_support(),
+            caps.max_cmd_bytes().max(SHORT),
+            caps.max_rsp_bytes().max(SHORT),
+            caps.pw1_max_len(),
+            caps.pw3_max_len(),
+        )
     }
 
     fn transaction(
@@ -70,8 +83,7 @@ impl CardTransaction for Plain<'_> {
         } = &mut *self.0;
         let mut response = Vec::new();
         let begin = clock.now();
-        channel
-            .transmit(command, &mut response)
+        whole_response(channel.as_mut(), command, &mut response)
             .map_err(|error| SmartcardError::Error(error.to_string()))?;
         // Without data VERIFY asks how many tries are left (OpenPGP card 3.4.1 §7.2.2).
         if command.get(1) == Some(&VERIFY) && command.len() > 5 {
@@ -107,6 +119,34 @@ impl CardTransaction for Plain<'_> {
     fn was_reset(&self) -> bool {
         false
     }
+}
+
+/// Sends a command and fetches what the card keeps back (61xx, 6Cxx: ISO 7816-4 §5.6), before
+/// `openpgp-card` sees it: of a card that takes extended lengths it expects no such answer.
+fn whole_response(
+    channel: &mut dyn Channel,
+    command: &[u8],
+    response: &mut Vec<u8>,
+) -> Result<(), Error> {
+    channel.transmit(command, response)?;
+    if let ([.., 0x6C, exact], [header @ .., _]) = (response.as_slice(), command) {
+        let again = [header, &[*exact]].concat();
+        channel.transmit(&again, response)?;
+    }
+    let mut part = Vec::new();
+    while let Some([0x61, more]) = response.last_chunk().copied() {
+        channel.transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut part)?;
+        if part.len() <= 2 || response.len() > LONGEST {
+            return Err(Error::call(
+                "GET RESPONSE",
+                "the card keeps something back for ever",
+                "",
+            ));
+        }
+        response.truncate(response.len() - 2);
+        response.append(&mut part);
+    }
+    Ok(())
 }
 
 fn no_pinpad() -> SmartcardError {

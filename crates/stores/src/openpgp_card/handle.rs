@@ -108,6 +108,7 @@ impl KeyHandle for CardHandle {
             }
         }
         self.channel.transmit(last, &mut self.response)?;
+        let mut asked = false;
         loop {
             let status = status(call, &self.response)?;
             let data = &self.response[..self.response.len() - 2];
@@ -117,10 +118,16 @@ impl KeyHandle for CardHandle {
             length += data.len();
             match status {
                 [0x90, 0x00] => return Ok(Performed { length, cpu: None }),
+                // A part without data is none: it could go on for ever.
+                [0x61, _] if self.response.len() == 2 && asked => {
+                    return Err(refused(call, status));
+                }
                 // §7.2.9
-                [0x61, more] => self
-                    .channel
-                    .transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut self.response)?,
+                [0x61, more] => {
+                    asked = true;
+                    self.channel
+                        .transmit(&[0x00, 0xC0, 0x00, 0x00, more], &mut self.response)?;
+                }
                 status => return Err(refused(call, status)),
             }
         }
