@@ -5,6 +5,8 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 
+use socket2::SockRef;
+
 use crate::card::CardFault;
 use crate::reader::Connection;
 
@@ -74,7 +76,7 @@ impl Vpcd {
     /// # Errors
     /// When the connection breaks.
     pub fn serve(&mut self) -> Result<(), VpcdError> {
-        while let Some(message) = receive(&mut self.stream)? {
+        while let Some(message) = receive(&mut Prompt(&self.stream))? {
             let answer = match message.as_slice() {
                 [POWER_OFF] => continue,
                 [POWER_ON | RESET] => match self.connection.power_on() {
@@ -102,6 +104,18 @@ impl Vpcd {
                 answered => return answered.map(|answer| answer.response),
             }
         }
+    }
+}
+
+/// Acknowledges at once what it reads. vpcd sends a length and then the message, the second only when
+/// the first is acknowledged (Nagle's algorithm), for which the kernel would take 40 ms.
+struct Prompt<'a>(&'a TcpStream);
+
+impl Read for Prompt<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Not permanent: tcp(7).
+        SockRef::from(self.0).set_tcp_quickack(true)?;
+        self.0.read(buffer)
     }
 }
 

@@ -106,37 +106,14 @@ fn selected(
     arguments: &BenchArguments,
     inventory: &Inventory,
 ) -> Result<Option<Vec<DeviceName>>, Failure> {
-    let Some(names) = &arguments.device else {
-        return Ok(None);
-    };
-    let found = inventory.names();
-    if names.iter().any(|name| name == "all") {
-        return Ok(Some(found));
-    }
-    // A card may go by a part of its product name: what was found is as much as was named, unless
-    // something was not found.
-    let known = |name: &&String| {
-        let wanted = name.to_ascii_lowercase();
-        inventory.devices.iter().any(|device| {
-            device.identity.device.as_str() == *name
-                || device
-                    .identity
-                    .product
-                    .to_ascii_lowercase()
-                    .contains(&wanted)
-                || name.ends_with(".toml")
-        })
-    };
-    match names.iter().find(|name| !known(name)) {
-        None => Ok(Some(found)),
-        Some(unknown) => {
-            let mut message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
-            if let Some(error) = &inventory.no_readers {
-                message = format!("{message}\n  {error}");
-            }
-            Err(Failure::nothing_usable(message))
+    if let Some(unknown) = inventory.unknown.first() {
+        let mut message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
+        if let Some(error) = &inventory.no_readers {
+            message = format!("{message}\n  {error}");
         }
+        return Err(Failure::nothing_usable(message));
     }
+    Ok(arguments.device.as_ref().map(|_| inventory.names()))
 }
 
 fn say_what_is_missing(inventory: &Inventory) {

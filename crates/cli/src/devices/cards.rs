@@ -51,64 +51,68 @@ pub(crate) enum Card {
     },
 }
 
-/// The cards that are wanted, and why readers could not be looked at.
-pub(super) fn look(
-    wish: &Wish,
-    choice: &CardChoice,
-) -> Result<(Vec<CardInPlace>, Option<Error>), Error> {
-    let made = |maker: CardMaker| CardInPlace {
-        identity: maker.identity(),
-        card: Card::Made(maker),
-    };
-    let mut cards = Vec::new();
+/// What looking for cards yields.
+#[derive(Default)]
+pub(super) struct Looked {
+    pub(super) cards: Vec<CardInPlace>,
+    /// Why readers could not be looked at, if they had to be.
+    pub(super) no_readers: Option<Error>,
+    /// Names that no card has.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Looks for the cards that are wanted.
+pub(super) fn look(wish: &Wish, choice: &CardChoice) -> Result<Looked, Error> {
+    let mut looked = Looked::default();
+    let mut others = Vec::new();
     match wish {
-        Wish::Software => return Ok((cards, None)),
-        Wish::Inserted => {}
+        Wish::Software => return Ok(looked),
         Wish::Default => {
-            cards.push(made(CardMaker::virtual_card()));
-            return Ok((cards, None));
+            looked
+                .cards
+                .push(CardInPlace::made(CardMaker::virtual_card()));
+            return Ok(looked);
         }
+        Wish::Inserted => {}
         Wish::All => {
-            cards.push(made(CardMaker::virtual_card()));
-            let shipped = Profile::shipped().map_err(unusable)?;
-            cards.extend(
-                shipped
-                    .into_iter()
-                    .map(|profile| made(CardMaker::twin(profile))),
-            );
+            looked
+                .cards
+                .push(CardInPlace::made(CardMaker::virtual_card()));
+            for profile in Profile::shipped().map_err(unusable)? {
+                looked
+                    .cards
+                    .push(CardInPlace::made(CardMaker::twin(profile)));
+            }
         }
         Wish::Named(names) => {
-            for name in names {
+            for name in names.iter().filter(|name| *name != "software") {
                 if name == VIRTUAL {
-                    cards.push(made(CardMaker::virtual_card()));
+                    looked
+                        .cards
+                        .push(CardInPlace::made(CardMaker::virtual_card()));
                 } else if let Some(profile) = name.strip_prefix(TWIN) {
                     let profile = Profile::find(profile).map_err(unusable)?;
-                    cards.push(made(CardMaker::twin(profile)));
+                    looked
+                        .cards
+                        .push(CardInPlace::made(CardMaker::twin(profile)));
+                } else {
+                    others.push(name);
                 }
+            }
+            if others.is_empty() {
+                return Ok(looked);
             }
         }
     }
-    let others: Option<Vec<&String>> = match wish {
-        Wish::Named(names) => {
-            let is_card = |name: &&String| {
-                !matches!(name.as_str(), "software" | VIRTUAL) && !name.starts_with(TWIN)
-            };
-            Some(names.iter().filter(is_card).collect())
+    match (in_readers(choice), wish) {
+        (Ok(inserted), Wish::Named(_)) => named(&mut looked, inserted, &others)?,
+        (Ok(inserted), _) => looked.cards.extend(inserted),
+        (Err(error), _) => {
+            looked.no_readers = Some(error);
+            looked.unknown.extend(others.into_iter().cloned());
         }
-        _ => None,
-    };
-    if others.as_ref().is_some_and(Vec::is_empty) {
-        return Ok((cards, None));
     }
-    let inserted = match in_readers(choice) {
-        Ok(inserted) => inserted,
-        Err(error) => return Ok((cards, Some(error))),
-    };
-    match others {
-        None => cards.extend(inserted),
-        Some(names) => cards.extend(named(inserted, &names)?),
-    }
-    Ok((cards, None))
+    Ok(looked)
 }
 
 fn unusable(error: impl std::fmt::Display) -> Error {
@@ -116,9 +120,8 @@ fn unusable(error: impl std::fmt::Display) -> Error {
 }
 
 /// Each name is a serial number, or a part of the product name that only one card has.
-fn named(cards: Vec<CardInPlace>, names: &[&String]) -> Result<Vec<CardInPlace>, Error> {
+fn named(looked: &mut Looked, cards: Vec<CardInPlace>, names: &[&String]) -> Result<(), Error> {
     let mut cards: Vec<Option<CardInPlace>> = cards.into_iter().map(Some).collect();
-    let mut chosen = Vec::new();
     for name in names {
         let wanted = name.to_ascii_lowercase();
         let places: Vec<usize> = (0..cards.len())
@@ -129,9 +132,8 @@ fn named(cards: Vec<CardInPlace>, names: &[&String]) -> Result<Vec<CardInPlace>,
             })
             .collect();
         match places.as_slice() {
-            // The plan will say that there is no such device.
-            [] => {}
-            [place] => chosen.extend(cards[*place].take()),
+            [] => looked.unknown.push((*name).clone()),
+            [place] => looked.cards.extend(cards[*place].take()),
             several => {
                 let devices = several.iter().filter_map(|place| cards[*place].as_ref());
                 let devices: Vec<_> = devices
@@ -149,7 +151,7 @@ fn named(cards: Vec<CardInPlace>, names: &[&String]) -> Result<Vec<CardInPlace>,
             }
         }
     }
-    Ok(chosen)
+    Ok(())
 }
 
 /// Every OpenPGP card that a reader has.
@@ -216,6 +218,13 @@ pub(super) struct CardInPlace {
 }
 
 impl CardInPlace {
+    fn made(maker: CardMaker) -> Self {
+        Self {
+            identity: maker.identity(),
+            card: Card::Made(maker),
+        }
+    }
+
     fn is_called(&self, wanted: &str) -> bool {
         self.identity.device.as_str() == wanted
             || self.identity.product.to_ascii_lowercase().contains(wanted)

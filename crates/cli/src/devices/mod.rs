@@ -16,6 +16,7 @@ use keymark_stores::software::SoftwareStore;
 
 pub(crate) use cards::Card;
 pub(crate) use cards::CardChoice;
+use cards::Looked;
 pub(crate) use open::OpenStacks;
 pub(crate) use traced::TracedCard;
 
@@ -74,6 +75,8 @@ pub(crate) struct Inventory {
     pub(crate) devices: Vec<Found>,
     /// Why cards in readers could not be looked for, if they were.
     pub(crate) no_readers: Option<Error>,
+    /// Names that no device has.
+    pub(crate) unknown: Vec<String>,
     gnupg: Option<Gnupg>,
 }
 
@@ -91,13 +94,18 @@ impl Inventory {
         if wish.wants_software() {
             devices.push(software(gnupg.as_ref())?);
         }
-        let (cards, no_readers) = cards::look(wish, choice)?;
+        let Looked {
+            cards,
+            no_readers,
+            unknown,
+        } = cards::look(wish, choice)?;
         for card in cards {
             devices.push(card.found(gnupg.as_ref())?);
         }
         Ok(Self {
             devices,
             no_readers,
+            unknown,
             gnupg: gnupg.and_then(Result::ok),
         })
     }

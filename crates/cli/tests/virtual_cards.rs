@@ -1,0 +1,246 @@
+//! Virtual cards and twins, as a user has them: bench, show, trace, profile, token.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use keymark_tokens::pcscd::PrivatePcscd;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        // Short, because sockets live below it.
+        let directory = tempfile::Builder::new().prefix("km").tempdir_in("/tmp");
+        let place = Self(directory.unwrap());
+        std::fs::create_dir(place.0.path().join("t")).unwrap();
+        place
+    }
+
+    fn keymark(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
+        command
+            .args(arguments)
+            .env("TMPDIR", self.0.path().join("t"))
+            .env("KEYMARK_ARCHIVE", self.0.path().join("runs"));
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.keymark(arguments).output().unwrap()
+    }
+
+    /// What the command prints, if it succeeds.
+    fn prints(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn is_empty(&self) -> bool {
+        std::fs::read_dir(self.0.path().join("t"))
+            .unwrap()
+            .next()
+            .is_none()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn rows(json: &str) -> Vec<Value> {
+    json.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn all_three_layers_are_measured_with_their_parts() {
+    let place = Place::new();
+    let devices = "virtual,twin:fst-01";
+    let measured = place.prints(&[
+        "bench",
+        "--device",
+        devices,
+        "--algorithm",
+        "cv25519",
+        "--runs",
+        "3",
+        "--json",
+    ]);
+    let rows = rows(&measured);
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        let provenance = if row["device"] == "virtual" {
+            "virtual"
+        } else {
+            "twin"
+        };
+        assert_eq!(row["provenance"], provenance, "{row}");
+        assert_eq!((&row["n"], &row["failed"]), (&3.into(), &0.into()), "{row}");
+        let least = if provenance == "twin" { 0.099 } else { 0.0 };
+        assert!(row["mean_s"].as_f64().unwrap() >= least, "{row}");
+    }
+    let shown = place.prints(&["show", "last"]);
+    for words in [
+        "figures of different kinds",
+        "scdaemon",
+        "VERIFY",
+        "twins beside the published",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let exported: Value =
+        serde_json::from_str(&place.prints(&["export", "last", "--format", "json"])).unwrap();
+    let cases = exported["cases"].as_array().unwrap();
+    let parts = |case: &&Value| case["case"]["stack"] != "raw";
+    for case in cases.iter().filter(parts) {
+        for part in ["gpg-agent", "scdaemon", "transport", "card", "waiting"] {
+            assert_eq!(case["parts"][part]["n"], 3, "{part}: {}", case["parts"]);
+        }
+    }
+    let schema =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    jsonschema::validate(&schema, &exported).unwrap();
+    assert!(place.is_empty());
+}
+
+#[test]
+fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
+    let place = Place::new();
+    for (device, algorithm, said) in [
+        ("twin:yubikey-neo", "rsa4096", "rsa4096 is not offered"),
+        ("twin:yubikey-4", "cv25519", "cv25519 is not offered"),
+        (
+            "twin:yubikey-9",
+            "rsa2048",
+            "no profile is called 'yubikey-9'",
+        ),
+        ("no such card", "rsa2048", "no device called 'no such card'"),
+    ] {
+        let refused = place.output(&[
+            "bench",
+            "--device",
+            device,
+            "--algorithm",
+            algorithm,
+            "--runs",
+            "1",
+        ]);
+        assert_eq!(refused.status.code(), Some(3), "{device}");
+        assert!(
+            text(&refused.stderr).contains(said),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_traced_program_shows_what_it_asked_of_the_card() {
+    let place = Place::new();
+    let script =
+        "echo hello | gpg -q --batch --trust-model always -e -r keymark | gpg -q -d; exit 7";
+    let traced = place.output(&[
+        "trace", "--device", "virtual", "--apdu", "--", "sh", "-c", script,
+    ]);
+    let shown = text(&traced.stdout);
+    assert_eq!(traced.status.code(), Some(7), "{}", text(&traced.stderr));
+    assert!(shown.starts_with("hello\n"), "{shown}");
+    for words in [
+        "PSO:DECIPHER",
+        "first",
+        "later",
+        "9000",
+        "before the first call",
+        "card",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("123456"), "{shown}");
+    assert!(place.is_empty());
+    let missing = place.output(&["trace", "--device", "virtual", "--", "no-such-program"]);
+    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
+}
+
+#[test]
+fn a_measured_card_becomes_a_twin() {
+    let place = Place::new();
+    place.prints(&[
+        "bench",
+        "--device",
+        "twin:fst-01",
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "20",
+    ]);
+    let profile = place.prints(&["profile", "last", "--name", "mine"]);
+    let file = place.0.path().join("mine.toml");
+    std::fs::write(&file, &profile).unwrap();
+    let device = format!("twin:{}", file.display());
+    let measured = place.prints(&[
+        "bench",
+        "--device",
+        &device,
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "2",
+        "--json",
+    ]);
+    let row = &rows(&measured)[0];
+    assert_eq!(row["device"], "twin:mine");
+    assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
+    let few = place.output(&["profile", "last"]);
+    assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
+}
+
+#[test]
+fn a_served_token_is_a_card_for_every_program() {
+    let place = Place::new();
+    let pcscd = PrivatePcscd::start(place.0.path()).unwrap();
+    let state = place.0.path().join("state");
+    let address = pcscd.vpcd_address();
+    let arguments = [
+        "token",
+        "serve",
+        "--state",
+        state.to_str().unwrap(),
+        "--address",
+        &address,
+    ];
+    let mut serving = place
+        .keymark(&arguments)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let seen = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        let mut devices = place.keymark(&["devices", "--json"]);
+        let listed = devices
+            .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
+            .output()
+            .unwrap();
+        let is_card =
+            |row: &Value| row["provenance"] == "measured" && row["store"] == "openpgp-card";
+        rows(&text(&listed.stdout)).iter().any(is_card)
+    });
+    assert!(seen, "pcscd never saw the card");
+    kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(serving.wait().unwrap().success());
+    assert!(state.join("external.flash").exists());
+    let other = place.output(&["token", "serve", "--device", "yubikey"]);
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
+}
