@@ -4,11 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::case::Protection;
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::keys::GnupgKeys;
+use keymark_stacks::gnupg::keys::{GnupgKeys, KeyHome};
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_tokens::pcscd::PrivatePcscd;
 use keymark_tokens::reader::Reader;
@@ -288,8 +289,8 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
     assert_eq!(place.tries(), "user 1, reset 0, admin 3");
 }
 
-#[test]
-fn gnupg_uses_the_owners_card_and_a_card_pulled_out_ends_its_cases() {
+/// A home of GnuPG's with a key, and a card that holds the same.
+fn owner() -> (GnupgKeys, Arc<KeyHome>, Reader) {
     let gnupg = Gnupg::find(None).unwrap();
     let keys = GnupgKeys::new(gnupg).unwrap();
     let algorithm = "cv25519".parse().unwrap();
@@ -297,6 +298,12 @@ fn gnupg_uses_the_owners_card_and_a_card_pulled_out_ends_its_cases() {
     let (reader, _) = keys
         .loaded_card(&CardMaker::virtual_card(), algorithm, &owner)
         .unwrap();
+    (keys, owner, reader)
+}
+
+#[test]
+fn gnupg_uses_the_owners_card() {
+    let (_keys, owner, reader) = owner();
     let place = Place::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [
@@ -333,7 +340,13 @@ fn gnupg_uses_the_owners_card_and_a_card_pulled_out_ends_its_cases() {
         owner.home.path().join("pubring.kbx").exists(),
         "the owner's keyring is untouched"
     );
+}
 
+#[test]
+fn a_card_pulled_out_ends_its_cases_only() {
+    let (_keys, _owner, reader) = owner();
+    let place = Place::with(reader);
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [
         "bench",
         "--device",

@@ -17,6 +17,8 @@ fn pinned(cases: &str, archive: &str) {
     trycmd::TestCases::new()
         .env("KEYMARK_ARCHIVE", archive.to_str().unwrap())
         .env("COLUMNS", "100")
+        // No cards, whatever pcscd there is.
+        .env("PCSCLITE_CSOCK_NAME", "/nonexistent")
         .case(cases);
 }
 

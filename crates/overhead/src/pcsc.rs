@@ -1,7 +1,7 @@
 //! `gpg --decrypt` on the same key: through keymark's library to a card in this process, and through
 //! pcscd and vpcd, traced and not. The three take turns.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
@@ -38,7 +38,7 @@ struct ThroughPcscd {
 ///
 /// # Errors
 /// When a program is missing or refuses.
-pub fn measure(case: &Case, driver: &PathBuf) -> Result<Vec<Figure>, Failure> {
+pub fn measure(case: &Case, driver: &Path) -> Result<Vec<Figure>, Failure> {
     let keys = GnupgKeys::new(Gnupg::find(None)?)?;
     let algorithm = case.algorithm;
     // Of constant time, so that half a per cent can be told.
@@ -97,7 +97,7 @@ fn through_pcscd(
     keys: &GnupgKeys,
     maker: &CardMaker,
     algorithm: Algorithm,
-    driver: &PathBuf,
+    driver: &Path,
     trace: Trace,
 ) -> Result<ThroughPcscd, Failure> {
     let directory = tempfile::Builder::new().prefix("km").tempdir()?;
@@ -109,7 +109,7 @@ fn through_pcscd(
     std::thread::sleep(SEEN);
     let access = CardAccess {
         driver: match trace {
-            Trace::On => driver.clone(),
+            Trace::On => driver.to_owned(),
             Trace::Off => PathBuf::from(PCSCLITE),
         },
         reader: Reader::Pcscd {
@@ -129,14 +129,14 @@ fn through_library(
     keys: &GnupgKeys,
     maker: &CardMaker,
     algorithm: Algorithm,
-    driver: &PathBuf,
+    driver: &Path,
 ) -> Result<(KeyHome, (CardServer, TempDir)), Failure> {
     let directory = tempfile::Builder::new().prefix("km").tempdir()?;
     let plain = keys.home(algorithm, Protection::None)?;
     let (reader, pin) = keys.loaded_card(maker, algorithm, &plain)?;
     let server = CardServer::start(reader, &directory.path().join("card"))?;
     let access = CardAccess {
-        driver: driver.clone(),
+        driver: driver.to_owned(),
         reader: Reader::Served {
             socket: server.socket().to_owned(),
         },

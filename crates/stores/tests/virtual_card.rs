@@ -1,5 +1,7 @@
 //! The stack `raw` on virtual cards and twins: every algorithm that the firmware has.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
 use std::sync::Arc;
 
 use keymark_bench::case::{Case, Load, Protection, StackName, StoreKind};

@@ -120,9 +120,10 @@ pub struct JsonArguments {
 }
 
 const BENCH_HELP: &str = "\
-Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent and
-gnupg, alone and four at once, the longest keys also ten at once, those that the virtual card has also
-on it, and post-quantum keys raw. Left out are RSA and DSA below 2048 and 3072 bits and Elgamal above 2048, which '--algorithm all' measures too.
+Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent
+and gnupg, alone and four at once, the longest keys also ten at once, some of them on the virtual
+card, and post-quantum keys raw. Left out are RSA and DSA below 2048 and 3072 bits and Elgamal
+above 2048, which '--algorithm all' measures too.
 
 Examples:
   keymark bench
@@ -134,7 +135,7 @@ Examples:
   keymark bench --algorithm all --dry-run
 
 Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
-your own keyring is never touched.";
+your own keyring is only read, for the public keys of your card.";
 
 /// `keymark bench`
 #[derive(Debug, Args)]

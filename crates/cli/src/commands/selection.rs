@@ -108,12 +108,7 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         .filter(|algorithm| by_default(*algorithm))
         .collect();
     gnupg.dedup();
-    let workers = |numbers: &[u32]| {
-        numbers
-            .iter()
-            .filter_map(|number| NonZeroU32::new(*number))
-            .collect()
-    };
+    let workers = |number: u32| NonZeroU32::new(number).into_iter().collect();
     let only = |stack: StackName| Some(vec![stack]);
     let new_keys = offered(StackName::Raw)
         .filter(|algorithm| is_post_quantum(*algorithm))
@@ -127,10 +122,9 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     if gnupg.is_empty() {
         // Without GnuPG there is still the library.
         let classical = offered(StackName::Raw).filter(|algorithm| by_default(*algorithm));
+        let classical = classical.filter(|algorithm| !is_post_quantum(*algorithm));
         selections.push(Selection {
-            algorithms: AlgorithmChoice::Listed(
-                classical.filter(|a| !is_post_quantum(*a)).collect(),
-            ),
+            algorithms: AlgorithmChoice::Listed(classical.collect()),
             stacks: only(StackName::Raw),
             ..common.clone()
         });
@@ -149,14 +143,14 @@ fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         Selection {
             algorithms: listed(gnupg.clone()),
             stacks: only(StackName::Gnupg),
-            concurrency: workers(&[4]),
+            concurrency: workers(4),
             ..common.clone()
         },
         Selection {
             algorithms: AlgorithmChoice::Longest,
             operations: Some(vec![Operation::Sign]),
             stacks: only(StackName::Gnupg),
-            concurrency: workers(&[10]),
+            concurrency: workers(10),
             ..common.clone()
         },
         Selection {

@@ -1,5 +1,6 @@
 //! `keymark show`, and the tables at the end of `keymark bench`.
 
+use keymark_bench::environment::Environment;
 use keymark_bench::plan::Order;
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
@@ -113,32 +114,21 @@ fn print_limits(scaling: &[Scaling]) {
     }
 }
 
-/// How and on what it was measured.
-fn head(record: &Record) -> Vec<String> {
-    if record.state == RunState::Published {
-        return vec!["published figures, as their source states them".to_owned()];
-    }
-    let environment = &record.environment;
-    let mut machine = vec![
-        environment
-            .cpu_model
-            .clone()
-            .unwrap_or_else(|| "unknown processor".to_owned()),
-    ];
+/// Processor, cores, system.
+fn machine(environment: &Environment) -> Vec<String> {
+    let processor = environment.cpu_model.clone();
+    let mut machine = vec![processor.unwrap_or_else(|| "unknown processor".to_owned())];
     machine.push(format!("{} cores", environment.cores));
-    machine.extend(
-        environment
-            .virtualization
-            .as_ref()
-            .map(|name| format!("virtual machine ({name})")),
-    );
+    let virtualization = environment.virtualization.as_ref();
+    machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));
     machine.extend(environment.os.clone());
-    machine.extend(
-        environment
-            .kernel
-            .as_ref()
-            .map(|kernel| format!("Linux {kernel}")),
-    );
+    let kernel = environment.kernel.as_ref();
+    machine.extend(kernel.map(|kernel| format!("Linux {kernel}")));
+    machine
+}
+
+/// Programs and libraries, keymark last.
+fn versions(environment: &Environment) -> Vec<String> {
     let versions = environment.versions.iter().map(|(name, version)| {
         if version.to_lowercase().starts_with(name.as_str()) {
             version.clone()
@@ -146,6 +136,17 @@ fn head(record: &Record) -> Vec<String> {
             format!("{name} {version}")
         }
     });
+    let own = format!("keymark {}", environment.keymark);
+    versions.chain([own]).collect()
+}
+
+/// How and on what it was measured.
+fn head(record: &Record) -> Vec<String> {
+    if record.state == RunState::Published {
+        return vec!["published figures, as their source states them".to_owned()];
+    }
+    let environment = &record.environment;
+    let versions = versions(environment);
     let settings = &record.plan.settings;
     let stop = match settings.stop {
         StopRule::Runs(runs) => format!("{runs} operations a case"),
@@ -159,14 +160,8 @@ fn head(record: &Record) -> Vec<String> {
         Order::Sequential => "sequential",
     };
     let mut lines = vec![
-        format!("  {}", machine.join(", ")),
-        format!(
-            "  {}",
-            versions
-                .chain([format!("keymark {}", environment.keymark)])
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        format!("  {}", machine(environment).join(", ")),
+        format!("  {}", versions.join(", ")),
         format!("  {stop}, {order}, seed {}", settings.seed),
     ];
     if let Some(harness) = record.harness {

@@ -46,7 +46,7 @@ pub(crate) enum Card {
     /// In a reader.
     Inserted {
         device: Arc<CardDevice>,
-        facts: CardFacts,
+        facts: Box<CardFacts>,
         reader: String,
     },
 }
@@ -203,7 +203,7 @@ fn in_readers(choice: &CardChoice) -> Result<Vec<CardInPlace>, Error> {
             identity,
             card: Card::Inserted {
                 device,
-                facts,
+                facts: Box::new(facts),
                 reader: port.reader(),
             },
         });
@@ -259,7 +259,7 @@ impl CardInPlace {
         Ok(Found {
             identity,
             ways,
-            kind: Kind::Card(Box::new(card)),
+            kind: Kind::Card(card),
         })
     }
 }

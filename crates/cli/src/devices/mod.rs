@@ -41,7 +41,7 @@ pub(crate) enum Kind {
     /// This CPU.
     Software,
     /// A card, there or made.
-    Card(Box<Card>),
+    Card(Card),
 }
 
 /// Which devices to look for.

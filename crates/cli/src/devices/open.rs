@@ -84,7 +84,7 @@ pub(super) fn cards(devices: &[Found], seed: u64) -> Result<Cards, Error> {
         let Kind::Card(card) = &device.kind else {
             continue;
         };
-        match card.as_ref() {
+        match card {
             Card::Made(maker) => {
                 cards.makers.insert(name, maker.clone().with_seed(seed));
             }

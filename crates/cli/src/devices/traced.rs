@@ -89,7 +89,7 @@ impl Inventory {
                     identity,
                     ..
                 },
-            ] => Ok((identity, card.as_ref())),
+            ] => Ok((identity, card)),
             [] => {
                 let why = self.no_readers.as_ref().map(ToString::to_string);
                 let why = why.unwrap_or_else(|| "there is none in any reader".to_owned());

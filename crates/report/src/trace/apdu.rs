@@ -47,7 +47,7 @@ const fn object(tag: u16) -> &'static str {
         0x65 => " (cardholder)",
         0x6E => " (application data)",
         0x7A => " (signature counter)",
-        0xC1 | 0xC2 | 0xC3 => " (attributes)",
+        0xC1..=0xC3 => " (attributes)",
         0xC4 => " (PW status)",
         0xF9 => " (KDF)",
         0xFA => " (algorithms)",

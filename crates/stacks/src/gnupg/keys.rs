@@ -104,13 +104,16 @@ pub struct Cards {
     pub inserted: HashMap<DeviceName, InsertedCard>,
 }
 
+/// Homes with cards: of a card in a reader one, of others one an algorithm.
+type CardHomes = HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>;
+
 /// Homes by algorithm and protection.
 pub struct GnupgKeys {
     gnupg: Gnupg,
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
     cards: Option<Cards>,
-    card_homes: Mutex<HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>>,
+    card_homes: Mutex<CardHomes>,
     card_directories: AtomicUsize,
     session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
     /// Removed last: agents and cards are used through sockets in it.

@@ -57,11 +57,13 @@ pub fn checked(
 fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Option<Vec<u8>> {
     match (algorithm.family(), operation) {
         (Family::Weierstrass(_), Operation::Decrypt) => match output {
-            [0x04, point @ ..] if point.len() % 2 == 0 => Some(point[..point.len() / 2].to_vec()),
+            [0x04, point @ ..] if point.len().is_multiple_of(2) => {
+                Some(point[..point.len() / 2].to_vec())
+            }
             x => Some(x.to_vec()),
         },
         (Family::Weierstrass(_), _) => {
-            if output.is_empty() || output.len() % 2 != 0 {
+            if output.is_empty() || !output.len().is_multiple_of(2) {
                 return None;
             }
             let (r, s) = output.split_at(output.len() / 2);
