@@ -171,6 +171,28 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
 }
 
 #[test]
+fn a_slow_pin_verification_is_made_visible() {
+    let place = Place::new();
+    let file = place.0.path().join("slow.toml");
+    let profile = "schema = 1\nname = 'slow'\nproduct = 'a slow card'\nsource = 'made up'\n\
+        [[service]]\nalgorithm = 'cv25519'\noperation = 'decrypt'\nconstant_s = 0.05\n\
+        [verify]\nconstant_s = 0.8\n";
+    std::fs::write(&file, profile).unwrap();
+    let device = format!("twin:{}", file.display());
+    let shown = place.prints(&["trace", "--device", &device, "--", "true"]);
+    let verify = shown
+        .lines()
+        .find(|line| line.starts_with("VERIFY PW1 (82)"));
+    assert!(
+        verify.is_some_and(|line| line.contains("80") && line.contains("ms")),
+        "{shown}"
+    );
+    for words in ["SELECT", "GET DATA 6E", "together", "between the calls"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}
+
+#[test]
 fn a_measured_card_becomes_a_twin() {
     let place = Place::new();
     place.prints(&[

@@ -4,8 +4,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use keymark_report::trace::{self, Trace};
-use keymark_shim_protocol::trace::Reader;
+use keymark_report::units;
+use keymark_shim_protocol::trace::{Reader, Record};
 use keymark_stacks::private_dir;
+use keymark_stats::Seconds;
 use nix::time::{ClockId, clock_gettime};
 
 use super::Outcome;
@@ -41,8 +43,8 @@ fn measure(arguments: &TraceArguments, card: &TracedCard) -> Result<(Exit, Strin
         command.env("SSH_AUTH_SOCK", socket);
     }
     let mut reader = Reader::new(card.trace());
-    // What made the home ready is not the program's doing.
-    reader.read().map_err(Failure::failed)?;
+    // Not the program's doing, but the first use that every program pays for once.
+    let ready = reader.read().map_err(Failure::failed)?;
     let begin = now_ns();
     let status = command
         .status()
@@ -50,7 +52,9 @@ fn measure(arguments: &TraceArguments, card: &TracedCard) -> Result<(Exit, Strin
     let end = now_ns();
     let records = reader.read().map_err(Failure::failed)?;
     let trace = Trace::of(&records, begin, end);
-    let mut text = String::new();
+    let mut text = String::from("first use, before the program: selection, key lookup, PIN\n");
+    text.push_str(&first_use(&ready));
+    text.push_str("\nthe program\n");
     if arguments.apdu {
         text.push_str(&trace::list(&records, begin));
         text.push('\n');
@@ -59,6 +63,20 @@ fn measure(arguments: &TraceArguments, card: &TracedCard) -> Result<(Exit, Strin
     text.push('\n');
     text.push_str(&trace.breakdown());
     Ok((Exit::of_child(status), text))
+}
+
+/// What making the home ready asked of the card, from its first call to its last.
+fn first_use(records: &[Record]) -> String {
+    let begin = records.iter().map(|record| record.begin_ns).min();
+    let end = records.iter().map(|record| record.end_ns).max();
+    let trace = Trace::of(records, begin.unwrap_or(0), end.unwrap_or(0));
+    let time = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
+    format!(
+        "{}together {}, of which between the calls {}\n",
+        trace.commands(),
+        time(trace.whole),
+        time(trace.between)
+    )
 }
 
 /// The clock of the trace's records.

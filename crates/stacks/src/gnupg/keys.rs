@@ -3,33 +3,32 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, DeviceName, Protection, StoreKind};
+use keymark_bench::case::{Case, Protection, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_stores::challenge::{Challenge, PublicKey};
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, Pin, Slot, TouchPolicy};
+use keymark_stores::challenge::Challenge;
+use keymark_stores::openpgp_card::{Slot, TouchPolicy};
 use keymark_stores::raw::KeySource;
-use keymark_stores::test_key::{Numbers, TestKey};
+use keymark_stores::test_key::TestKey;
 
 use super::Gnupg;
-use super::card::{self, CardAccess};
+use super::card_homes::{CardHomes, Cards};
 use super::home::{Home, Passphrase, write_private};
-use super::inserted::{self, InsertedCard};
+use super::inserted::InsertedCard;
+use super::key_file;
 use super::meter::Meter;
 use super::openpgp::{self, EncryptedSessionKey};
-use super::sexp::Sexp;
 use super::status::{self, ListedKey};
 use crate::private_dir::PrivateDir;
-use keymark_tokens::reader::Reader;
 use keymark_tokens::socket::CardServer;
 
 /// Messages a key is asked about in turn.
-const MESSAGES: usize = 4;
+pub(super) const MESSAGES: usize = 4;
 
 /// A home with the key of one algorithm.
 #[derive(Debug)]
@@ -93,31 +92,17 @@ pub struct Message {
     pub file: PathBuf,
 }
 
-/// Cards that GnuPG is to use.
-#[derive(Debug)]
-pub struct Cards {
-    /// libkeymark_pcsc.so.
-    pub driver: PathBuf,
-    /// What makes the cards of a device.
-    pub makers: HashMap<DeviceName, CardMaker>,
-    /// Cards in readers.
-    pub inserted: HashMap<DeviceName, InsertedCard>,
-}
-
-/// Homes with cards: of a card in a reader one, of others one an algorithm.
-type CardHomes = HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>;
-
 /// Homes by algorithm and protection.
 pub struct GnupgKeys {
-    gnupg: Gnupg,
+    pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
-    cards: Option<Cards>,
-    card_homes: Mutex<CardHomes>,
-    card_directories: AtomicUsize,
+    pub(super) cards: Option<Cards>,
+    pub(super) card_homes: Mutex<CardHomes>,
+    pub(super) card_directories: AtomicUsize,
     session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
     /// Removed last: agents and cards are used through sockets in it.
-    dir: PrivateDir,
+    pub(super) dir: PrivateDir,
 }
 
 /// Encrypted session keys with what has to come out of each.
@@ -175,155 +160,6 @@ impl GnupgKeys {
         } else {
             self.home(case.algorithm, case.protection)
         }
-    }
-
-    /// The public half of a case's key.
-    ///
-    /// # Errors
-    /// When gpg, its agent or the card refuses.
-    pub fn public_key(&self, case: &Case) -> Result<PublicKey, Error> {
-        if let Some(card) = self.inserted(&case.device) {
-            return card.public_key(case);
-        }
-        let key = self.test_key(case.algorithm, case.operation)?;
-        PublicKey::of(&key).map_err(|error| Error::call("i2d_PUBKEY", error, ""))
-    }
-
-    /// Encrypted session keys for a case's key, with what has to come out of each. The private half
-    /// of a key on a real card is not to be had: what it is asked was encrypted here.
-    ///
-    /// # Errors
-    /// When gpg refuses, or the two libraries disagree.
-    pub fn session_keys_of(&self, case: &Case) -> Result<Arc<SessionKeys>, Error> {
-        let Some(card) = self.inserted(&case.device) else {
-            let key = self.test_key(case.algorithm, case.operation)?;
-            return self.session_keys(case, &key);
-        };
-        let public = card.public_key(case)?;
-        let made = (0..MESSAGES).map(|_| inserted::session_key(case.algorithm, &public));
-        Ok(Arc::new(made.collect::<Result<_, Error>>()?))
-    }
-
-    fn inserted(&self, device: &DeviceName) -> Option<&InsertedCard> {
-        self.cards.as_ref()?.inserted.get(device)
-    }
-
-    /// The home whose keys are on a card, made at the first call: the same keys as in the home
-    /// without a card, so that the two differ in nothing else.
-    fn card_home(&self, device: &DeviceName, algorithm: Algorithm) -> Result<Arc<KeyHome>, Error> {
-        // A real card has one home for all its keys, a made one is made for each algorithm.
-        let own = self.inserted(device).is_none().then_some(algorithm);
-        let named = (device.clone(), own);
-        let mut homes = self
-            .card_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let unknown = || {
-            let reason = format!("nothing is known of a card called {device}");
-            Error::call("making a home for a card", reason, "")
-        };
-        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.subdirectory(&format!("c{number}"))?;
-        let cards = self.cards.as_ref().ok_or_else(unknown)?;
-        let made = Arc::new(match self.inserted(device) {
-            Some(card) => inserted::home(&self.gnupg, &cards.driver, card, path)?,
-            None => {
-                let maker = cards.makers.get(device).ok_or_else(unknown)?;
-                self.made_home(&cards.driver, maker, algorithm, path)?
-            }
-        });
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
-    }
-
-    /// A home with a card that is made for it.
-    fn made_home(
-        &self,
-        driver: &Path,
-        maker: &CardMaker,
-        algorithm: Algorithm,
-        path: PathBuf,
-    ) -> Result<KeyHome, Error> {
-        let plain = self.home(algorithm, Protection::None)?;
-        let (reader, pin) = self.loaded_card(maker, algorithm, &plain)?;
-        let failed =
-            |error| Error::call(format!("serving a card in {}", path.display()), error, "");
-        let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
-        let access = CardAccess {
-            driver: driver.to_owned(),
-            reader: card::Reader::Served {
-                socket: server.socket().to_owned(),
-            },
-            trace: Some(path.join("trace")),
-        };
-        let home = Home::with_card(&self.gnupg, path, access)?;
-        home.copy_public_keys(&plain.home)?;
-        home.learn_card(&pin)?;
-        Ok(KeyHome {
-            meter: Meter::of(&home)?.map(Arc::new),
-            inserted: None,
-            home,
-            keys: plain.keys.clone(),
-            _card: Some(server),
-        })
-    }
-
-    /// A further home with the keys of an algorithm on a card that is reached in that way; the card
-    /// must hold the keys already.
-    ///
-    /// # Errors
-    /// When GnuPG or the card refuses.
-    pub fn home_with(
-        &self,
-        algorithm: Algorithm,
-        access: CardAccess,
-        pin: &Pin,
-    ) -> Result<KeyHome, Error> {
-        let plain = self.home(algorithm, Protection::None)?;
-        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.subdirectory(&format!("c{number}"))?;
-        let home = Home::with_card(&self.gnupg, path, access)?;
-        home.copy_public_keys(&plain.home)?;
-        home.learn_card(pin)?;
-        Ok(KeyHome {
-            meter: Meter::of(&home)?.map(Arc::new),
-            inserted: None,
-            home,
-            keys: plain.keys.clone(),
-            _card: None,
-        })
-    }
-
-    /// A card that holds the keys of a home.
-    ///
-    /// # Errors
-    /// When the firmware or GnuPG refuses.
-    pub fn loaded_card(
-        &self,
-        maker: &CardMaker,
-        algorithm: Algorithm,
-        home: &KeyHome,
-    ) -> Result<(Reader, Pin), Error> {
-        let reader = maker.make()?;
-        let card = CardDevice::of_made(maker, reader.clone());
-        for capability in maker.capabilities() {
-            let Some(slot) = Slot::of(capability.operation) else {
-                continue;
-            };
-            if capability.algorithm != algorithm {
-                continue;
-            }
-            let key = self.test_key(algorithm, capability.operation)?;
-            let fingerprint = octets(&home.key(capability.operation)?.fingerprint);
-            let fingerprint = fingerprint.and_then(|octets| octets.try_into().ok());
-            card.import(&key, slot, fingerprint)?;
-        }
-        card.allow_many_signatures()?;
-        let pin = card.user_pin()?;
-        Ok((reader, pin))
     }
 
     /// The home of an algorithm's key, made at the first call. The protected home holds a copy of
@@ -474,8 +310,8 @@ impl GnupgKeys {
         let wrong = |reason: String| Error::call(format!("reading {}", file.display()), reason, "");
         let bytes = fs::read(&file).map_err(|error| wrong(error.to_string()))?;
         let expression =
-            key_expression(&bytes).ok_or_else(|| wrong("it holds no key".to_owned()))?;
-        from_expression(algorithm, &expression)
+            key_file::expression(&bytes).ok_or_else(|| wrong("it holds no key".to_owned()))?;
+        key_file::test_key(algorithm, &expression)
             .unwrap_or_else(|| Err(wrong(format!("it holds no private key of {algorithm}"))))
     }
 }
@@ -588,7 +424,7 @@ fn reported_session_key(home: &Home, message: &Message) -> Result<Vec<u8>, Error
         .ok_or_else(|| Error::call("gpg --show-session-key", "it shows none", ""))
 }
 
-fn octets(hex: &str) -> Option<Vec<u8>> {
+pub(super) fn octets(hex: &str) -> Option<Vec<u8>> {
     (0..hex.len())
         .step_by(2)
         .map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok())
@@ -616,110 +452,4 @@ fn copy_keys(from: &Home, to: &std::path::Path) -> Result<(), Error> {
         fs::copy(source, target).map_err(failed)?;
     }
     Ok(())
-}
-
-/// The S-expression of a key file, in either of its formats: bare canonical, or `Key: (…)` with
-/// continuation lines that begin with a space (agent/keyformat.txt).
-fn key_expression(file: &[u8]) -> Option<Sexp> {
-    if file.first() == Some(&b'(') {
-        return Sexp::parse(file).ok();
-    }
-    let mut text = Vec::new();
-    let mut inside = false;
-    for line in file.split_inclusive(|octet| *octet == b'\n') {
-        if let Some(rest) = line.strip_prefix(b"Key: ") {
-            inside = true;
-            text.extend(rest);
-        } else if let (true, Some(rest)) = (inside, line.strip_prefix(b" ")) {
-            // The line may have been wrapped within a token: join without the line feed.
-            text.pop();
-            text.extend(rest);
-        } else {
-            inside = false;
-        }
-    }
-    Sexp::parse(&text).ok()
-}
-
-/// `None` when a number is missing.
-fn from_expression(algorithm: Algorithm, expression: &Sexp) -> Option<Result<TestKey, Error>> {
-    let key = expression.find("private-key")?;
-    let number = |name: &str| key.iter().find_map(|item| item.find(name))?.first()?.atom();
-    let reversed: Vec<u8>;
-    let numbers = match algorithm.family() {
-        Family::Rsa(_) => Numbers::Rsa {
-            n: number("n")?,
-            e: number("e")?,
-            d: number("d")?,
-            p: number("p")?,
-            q: number("q")?,
-        },
-        Family::Dsa(_) => Numbers::Dsa {
-            p: number("p")?,
-            q: number("q")?,
-            g: number("g")?,
-            y: number("y")?,
-            x: number("x")?,
-        },
-        Family::Elgamal(_) => Numbers::Elgamal {
-            p: number("p")?,
-            g: number("g")?,
-            y: number("y")?,
-            x: number("x")?,
-        },
-        Family::Weierstrass(_) => Numbers::Weierstrass {
-            point: number("q")?,
-            d: number("d")?,
-        },
-        // An MPI, big-endian and without leading zeros, where RFC 7748 has 32 octets little-endian.
-        Family::Cv25519 => {
-            let d = number("d")?;
-            let digits = d.iter().rev().copied().chain(std::iter::repeat(0)).take(32);
-            reversed = digits.collect();
-            Numbers::Raw { secret: &reversed }
-        }
-        Family::Ed25519 => Numbers::Raw {
-            secret: last(number("d")?, 32)?,
-        },
-        Family::Ed448 | Family::Cv448 => Numbers::Raw {
-            secret: number("d")?,
-        },
-        _ => return None,
-    };
-    Some(TestKey::from_numbers(algorithm, &numbers))
-}
-
-/// The last `length` octets: a leading zero may stand before them.
-fn last(octets: &[u8], length: usize) -> Option<&[u8]> {
-    octets.get(octets.len().checked_sub(length)?..)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn key_files_are_unwrapped_within_tokens() {
-        let file = b"Created: 20261121T035838\nKey: (private-key (ecc (curve \"NI\n ST P-256\")(q #04\n AB#)))\nUse: x\n";
-        let expression = key_expression(file).unwrap();
-        assert_eq!(expression.value("curve"), Some(b"NIST P-256".as_slice()));
-        assert_eq!(expression.value("q"), Some([0x04, 0xAB].as_slice()));
-        assert_eq!(
-            key_expression(b"(11:private-key(3:rsa))")
-                .unwrap()
-                .find("rsa"),
-            Some([].as_slice())
-        );
-        assert_eq!(key_expression(b"Created: 1\n"), None);
-    }
-
-    #[test]
-    fn curve25519_scalars_are_turned_round_and_filled() {
-        let expression = Sexp::parse(b"(private-key (ecc (d #0102#)))").unwrap();
-        let key = from_expression("cv25519".parse().unwrap(), &expression)
-            .unwrap()
-            .unwrap();
-        assert_eq!(key.algorithm.name(), "cv25519");
-        assert!(from_expression("rsa2048".parse().unwrap(), &expression).is_none());
-    }
 }

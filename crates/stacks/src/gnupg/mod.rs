@@ -4,8 +4,10 @@
 pub mod agent;
 pub mod assuan;
 pub mod card;
+pub mod card_homes;
 pub mod home;
 pub mod inserted;
+mod key_file;
 pub mod keys;
 pub mod meter;
 pub mod openpgp;
