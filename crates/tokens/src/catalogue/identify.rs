@@ -14,10 +14,10 @@ const NITROKEY_STORAGE: UsbId = nitrokey(0x4109);
 
 /// Nitrokeys by what their readers are called where the USB id cannot be had.
 const NITROKEY_READERS: [(&str, UsbId); 4] = [
-    ("nitrokey pro", NITROKEY_PRO),
-    ("nitrokey storage", NITROKEY_STORAGE),
-    ("nitrokey start", nitrokey(0x4211)),
-    ("nitrokey 3", nitrokey(0x42B2)),
+    ("Nitrokey Pro", NITROKEY_PRO),
+    ("Nitrokey Storage", NITROKEY_STORAGE),
+    ("Nitrokey Start", nitrokey(0x4211)),
+    ("Nitrokey 3", nitrokey(0x42B2)),
 ];
 
 /// The USB ids of Gnuk (its GNUK_USB_DEVICE_ID) stand for the firmware, which runs on many boards.
@@ -61,6 +61,10 @@ pub struct Product<'a> {
     pub name: String,
     /// The entry of the catalogue, when it can only be this one.
     pub token: Option<&'a Token>,
+    /// Its version, where the device gave it. A NEO gives that of its applet, which is in the name.
+    pub firmware: Option<String>,
+    /// The evidence that decided, in words.
+    pub why: Vec<String>,
 }
 
 impl Catalogue {
@@ -91,28 +95,45 @@ impl Catalogue {
                         .is_some_and(|range| range.contains([major, minor, patch]))
             })
         };
-        Some(match major {
-            1 => Product {
-                name: format!("YubiKey NEO (OpenPGP applet {dotted})"),
-                token: self.token("yubikey-neo"),
-            },
-            4 | 5 => Product {
-                name: format!("YubiKey {major} (firmware {dotted})"),
-                token: by_firmware(),
-            },
-            _ => Product {
-                name: format!("Yubico OpenPGP card (version {dotted})"),
-                token: None,
-            },
+        let why = vec![
+            by_aid(YUBICO),
+            format!("Yubico's version command answers {dotted}"),
+        ];
+        let (name, token, firmware) = match major {
+            1 => (
+                format!("YubiKey NEO (OpenPGP applet {dotted})"),
+                self.token("yubikey-neo"),
+                None,
+            ),
+            4 | 5 => (
+                format!("YubiKey {major} (firmware {dotted})"),
+                by_firmware(),
+                Some(dotted),
+            ),
+            _ => (
+                format!("Yubico OpenPGP card (version {dotted})"),
+                None,
+                None,
+            ),
+        };
+        Some(Product {
+            name,
+            token,
+            firmware,
+            why,
         })
     }
 
     /// A token that is reader and card in one.
     fn by_device(&self, evidence: &Evidence) -> Option<Product<'_>> {
-        let device = evidence
-            .usb
-            .or_else(|| nitrokey_by_reader(&evidence.reader))
-            .filter(|device| *device != SCT3522)?;
+        let (device, told) = match evidence.usb {
+            Some(device) => (device, format!("the reader is the USB device {device}")),
+            None => nitrokey_by_reader(&evidence.reader)
+                .map(|(name, device)| (device, format!("the reader is called '{name}'")))?,
+        };
+        if device == SCT3522 {
+            return None;
+        }
         let name = self.usb_name(device)?;
         let listed = |token: &Token| token.usb.contains(&device);
         let shared = self.only(listed).is_none();
@@ -126,9 +147,15 @@ impl Catalogue {
             (NITROKEY_STORAGE, Some("nitrokey-pro-2")) => "Nitrokey Storage 2",
             _ => name,
         };
+        let mut why = vec![told];
+        if shared && token.is_some() {
+            why.push(by_version(evidence.card_version));
+        }
         Some(Product {
             name: name.to_owned(),
             token,
+            firmware: None,
+            why,
         })
     }
 
@@ -146,6 +173,11 @@ impl Catalogue {
             return Some(Product {
                 name: format!("{platform} by its ATR ({issuer})"),
                 token: None,
+                firmware: None,
+                why: vec![
+                    format!("the ATR looks like that of {platform}"),
+                    by_aid(evidence.manufacturer),
+                ],
             });
         }
         if maker == FSIJ {
@@ -153,20 +185,31 @@ impl Catalogue {
             return Some(Product {
                 name: platform.to_owned(),
                 token: None,
+                firmware: None,
+                why: vec![by_aid(maker)],
             });
         }
         let (major, minor) = evidence.card_version;
         Some(Product {
             name: format!("{platform} (OpenPGP card {major}.{minor})"),
             token: self.bare_card(evidence),
+            firmware: None,
+            why: vec![by_aid(maker), by_version(evidence.card_version)],
         })
     }
 
     /// What is left: who answers for the serial number.
     fn by_manufacturer(&self, evidence: &Evidence) -> Product<'_> {
+        let token = self.bare_card(evidence);
+        let mut why = vec![by_aid(evidence.manufacturer)];
+        if token.is_some() {
+            why.push(by_version(evidence.card_version));
+        }
         Product {
             name: self.issuer(evidence.manufacturer),
-            token: self.bare_card(evidence),
+            token,
+            firmware: None,
+            why,
         }
     }
 
@@ -209,7 +252,15 @@ fn consistent(token: &Token, evidence: &Evidence) -> bool {
             .is_none_or(|version| version == evidence.card_version)
 }
 
-fn nitrokey_by_reader(reader: &str) -> Option<UsbId> {
+fn by_aid(manufacturer: u16) -> String {
+    format!("the manufacturer in the AID is {manufacturer:04X}")
+}
+
+fn by_version((major, minor): (u8, u8)) -> String {
+    format!("the version in the AID is {major}.{minor}")
+}
+
+fn nitrokey_by_reader(reader: &str) -> Option<(&'static str, UsbId)> {
     let reader = reader.to_lowercase();
     let named = |name: &str| {
         reader
@@ -219,8 +270,8 @@ fn nitrokey_by_reader(reader: &str) -> Option<UsbId> {
     };
     NITROKEY_READERS
         .iter()
-        .find(|(name, _)| named(name))
-        .map(|(_, device)| *device)
+        .find(|(name, _)| named(&name.to_lowercase()))
+        .copied()
 }
 
 /// The heuristics of GnuPG's scd/app.c, with the manufacturer id of the platform's maker.
@@ -470,6 +521,58 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_product_says_what_decided_and_which_firmware_answered() {
+        let catalogue = Catalogue::shipped().unwrap();
+        let told = |evidence: &Evidence| {
+            let product = catalogue.identify(evidence);
+            (product.firmware, product.why.join("; "))
+        };
+        let answering = |yubikey_version| Evidence {
+            yubikey_version,
+            ..card(YUBICO, (3, 4))
+        };
+        let yubico = "the manufacturer in the AID is 0006";
+        for (bcd, firmware, dotted) in [
+            ([5, 4, 3], Some("5.4.3"), "5.4.3"),
+            ([1, 0, 9], None, "1.0.9"),
+            ([6, 0, 0], None, "6.0.0"),
+        ] {
+            let why = format!("{yubico}; Yubico's version command answers {dotted}");
+            let expected = (firmware.map(str::to_owned), why);
+            assert_eq!(told(&answering(Some(bcd))), expected);
+        }
+        assert_eq!(told(&answering(None)), (None, yubico.to_owned()));
+        let named = Evidence {
+            reader: "NITROKEY PRO 00 00".to_owned(),
+            ..card(ZEITCONTROL, (3, 3))
+        };
+        let issued = Evidence {
+            atr: GNUK_ATR.to_vec(),
+            ..card(0x0042, (2, 0))
+        };
+        for (evidence, why) in [
+            (
+                in_device(nitrokey(0x42B2), 0xF, (3, 4)),
+                "the reader is the USB device 20A0:42B2",
+            ),
+            (
+                named,
+                "the reader is called 'Nitrokey Pro'; the version in the AID is 3.3",
+            ),
+            (
+                issued,
+                "the ATR looks like that of Gnuk; the manufacturer in the AID is 0042",
+            ),
+            (
+                card(ZEITCONTROL, (3, 3)),
+                "the manufacturer in the AID is 0005; the version in the AID is 3.3",
+            ),
+        ] {
+            assert_eq!(told(&evidence), (None, why.to_owned()));
+        }
+    }
+
     fn any_evidence() -> impl Strategy<Value = Evidence> {
         let known = prop_oneof![
             any::<u16>(),
@@ -517,7 +620,7 @@ mod tests {
         #[test]
         fn any_evidence_gives_a_name_and_no_contradicting_token(evidence in any_evidence()) {
             let product = Catalogue::shipped().unwrap().identify(&evidence);
-            prop_assert!(!product.name.is_empty());
+            prop_assert!(!product.name.is_empty() && !product.why.is_empty());
             if let Some(token) = product.token {
                 prop_assert!(token.manufacturer.is_none_or(|id| id == evidence.manufacturer));
             }

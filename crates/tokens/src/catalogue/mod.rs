@@ -6,10 +6,11 @@ mod usb;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+use keymark_bench::algorithm::{Algorithm, Family};
 use serde::Deserialize;
 
 pub use identify::{Evidence, Product};
-pub use usb::{UsbId, usb_id_of};
+pub use usb::{NotAUsbId, UsbId, usb_id_of};
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -38,9 +39,19 @@ pub struct Token {
     /// Vulnerabilities known of the model, by id. Whether the firmware of a device is affected, the
     /// catalogue's entry of the vulnerability says.
     pub vulnerabilities: Vec<String>,
+    /// The longest RSA modulus of its OpenPGP application, in bits; `None` when unknown.
+    pub max_rsa_bits: Option<u32>,
+    /// The RSA moduli of its OpenPGP application, in bits; `None` when unknown.
+    pub rsa_sizes: Option<Vec<u32>>,
+    /// The curves of its OpenPGP application, experimental ones included. None at all is something
+    /// else than `None`, which is unknown.
+    pub curves: Option<Vec<Algorithm>>,
+    /// Version of the OpenPGP card specification in its AID (3.4.1 §4.2.1), where it is known.
+    pub card_version: Option<(u8, u8)>,
+    /// Where all this was read.
+    pub sources: Vec<String>,
     usb: Vec<UsbId>,
     manufacturer: Option<u16>,
-    card_version: Option<(u8, u8)>,
 }
 
 /// Firmware versions from one, inclusive, to another, exclusive.
@@ -207,12 +218,19 @@ struct TokenEntry {
     usb: Vec<String>,
     openpgp_manufacturer_id: Option<String>,
     openpgp_card_version: Option<String>,
+    max_rsa_bits_openpgp: Option<u32>,
+    rsa_sizes_openpgp: Option<Vec<u32>>,
+    curves_openpgp: Option<Vec<String>>,
+    sources: Vec<String>,
 }
 
 fn token(entry: TokenEntry) -> Result<Token, CatalogueError> {
     let firmware = entry.firmware.as_deref().map(FirmwareRange::parse);
     let usb = entry.usb.iter().map(|id| usb_id(id));
     let manufacturer = entry.openpgp_manufacturer_id.as_deref().map(hex);
+    let curves = entry
+        .curves_openpgp
+        .map(|names| names.iter().map(|name| curve(name)).collect());
     Ok(Token {
         firmware: firmware.transpose()?,
         usb: usb.collect::<Result<_, _>>()?,
@@ -227,19 +245,36 @@ fn token(entry: TokenEntry) -> Result<Token, CatalogueError> {
         name: entry.name,
         vendor: entry.vendor,
         vulnerabilities: entry.vulnerabilities,
+        max_rsa_bits: entry.max_rsa_bits_openpgp,
+        rsa_sizes: entry.rsa_sizes_openpgp,
+        curves: curves.transpose()?,
+        sources: entry.sources,
     })
+}
+
+/// What stands before a remark: `P-256 (experimental)`.
+fn without_remark(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
 }
 
 /// `20A0:42B2`, a remark behind it or not.
 fn usb_id(text: &str) -> Result<UsbId, CatalogueError> {
-    let id = text.split_whitespace().next().unwrap_or_default();
-    let (vendor, product) = id
-        .split_once(':')
-        .ok_or_else(|| malformed(format!("'{text}' is no USB id")))?;
-    Ok(UsbId {
-        vendor: hex(vendor)?,
-        product: hex(product)?,
-    })
+    without_remark(text)
+        .parse()
+        .map_err(|error: NotAUsbId| malformed(error.to_string()))
+}
+
+/// `P-256` or `X25519`, a remark behind it or not.
+fn curve(text: &str) -> Result<Algorithm, CatalogueError> {
+    use Family::{Cv448, Cv25519, Ed448, Ed25519, Weierstrass};
+    let name = without_remark(text).replacen("P-", "P", 1);
+    name.parse()
+        .ok()
+        .filter(|algorithm: &Algorithm| {
+            let family = algorithm.family();
+            matches!(family, Weierstrass(_) | Cv25519 | Ed25519 | Cv448 | Ed448)
+        })
+        .ok_or_else(|| malformed(format!("'{text}' is no curve")))
 }
 
 /// `0005` or `FF00-FFFE`.
@@ -249,9 +284,7 @@ fn ids(text: &str) -> Result<RangeInclusive<u16>, CatalogueError> {
 }
 
 fn hex(text: &str) -> Result<u16, CatalogueError> {
-    Some(text)
-        .filter(|text| text.len() == 4 && !text.starts_with('+'))
-        .and_then(|text| u16::from_str_radix(text, 16).ok())
+    usb::four_digits(text)
         .ok_or_else(|| malformed(format!("'{text}' is no four hexadecimal digits")))
 }
 
@@ -315,6 +348,48 @@ mod tests {
         for product in [0x0012, 0x0017, 0x0022, 0x0207] {
             let vendor = 0x349E;
             assert_eq!(catalogue.usb_name(UsbId { vendor, product }), None);
+        }
+    }
+
+    #[test]
+    fn every_token_has_what_the_file_says_of_it() {
+        let catalogue = Catalogue::shipped().unwrap();
+        let file: toml::Table = toml::from_str(SHIPPED).unwrap();
+        for (token, entry) in catalogue
+            .tokens()
+            .iter()
+            .zip(file["token"].as_array().unwrap())
+        {
+            let length = |key| entry.get(key).map(|list| list.as_array().unwrap().len());
+            assert_eq!(token.id, entry["id"].as_str().unwrap());
+            assert!(!token.sources.is_empty(), "{}", token.id);
+            let bits = entry.get("max_rsa_bits_openpgp");
+            assert_eq!(
+                token.max_rsa_bits.map(i64::from),
+                bits.and_then(toml::Value::as_integer)
+            );
+            let (sizes, curves) = (token.rsa_sizes.as_ref(), token.curves.as_ref());
+            assert_eq!(sizes.map(Vec::len), length("rsa_sizes_openpgp"));
+            assert_eq!(curves.map(Vec::len), length("curves_openpgp"));
+            if let (Some(sizes), Some(longest)) = (sizes, token.max_rsa_bits) {
+                assert_eq!(sizes.iter().max(), Some(&longest), "{}", token.id);
+            }
+        }
+    }
+
+    #[test]
+    fn curves_are_algorithms_and_none_is_not_unknown() {
+        let catalogue = Catalogue::shipped().unwrap();
+        let curves = |id| {
+            let curves = catalogue.token(id).unwrap().curves.as_ref()?;
+            Some(curves.iter().map(Algorithm::to_string).collect::<Vec<_>>())
+        };
+        let gnuk = ["ed25519", "cv25519", "nistp256", "secp256k1"].map(str::to_owned);
+        assert_eq!(curves("fst-01"), Some(gnuk.to_vec()));
+        assert_eq!(curves("yubikey-4"), Some(Vec::new()));
+        assert_eq!(curves("openpgp-card-3.4"), None);
+        for wrong in ["P-257", "rsa2048", ""] {
+            assert!(curve(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 /// Where Linux lists USB devices (Documentation/ABI/stable/sysfs-bus-usb).
 const SYSFS: &str = "/sys/bus/usb/devices";
 
 /// What the upper half of SCARD_ATTR_CHANNEL_ID is for a USB reader (PC/SC Workgroup Specification,
-/// part 3). The CCID driver puts bus number and device address into the lower half (ifdhandler.c).
+/// part 3). The CCID driver puts bus number and device address into the lower half
+/// (SCARDGETATTRIB.md of LudovicRousseau/CCID).
 const USB_CHANNEL: u32 = 0x0020;
 
 /// Vendor and product id of a USB device (USB 2.0 §9.6.1, idVendor and idProduct).
@@ -23,6 +25,33 @@ impl fmt::Display for UsbId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04X}:{:04X}", self.vendor, self.product)
     }
+}
+
+/// Not two times four hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no USB id; write vendor and product like 20A0:42B2")]
+pub struct NotAUsbId(String);
+
+impl FromStr for UsbId {
+    type Err = NotAUsbId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_once(':')
+            .and_then(|(vendor, product)| {
+                Some(Self {
+                    vendor: four_digits(vendor)?,
+                    product: four_digits(product)?,
+                })
+            })
+            .ok_or_else(|| NotAUsbId(text.to_owned()))
+    }
+}
+
+/// Four hexadecimal digits and no sign.
+pub(super) fn four_digits(text: &str) -> Option<u16> {
+    Some(text)
+        .filter(|text| text.len() == 4 && !text.starts_with('+'))
+        .and_then(|text| u16::from_str_radix(text, 16).ok())
 }
 
 /// The USB device behind the channel that a reader reports as SCARD_ATTR_CHANNEL_ID.
@@ -62,6 +91,26 @@ fn number(device: &Path, attribute: &str, radix: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_is_read_as_it_is_written() {
+        for text in ["20A0:42B2", "0000:FFFF"] {
+            let id: UsbId = text.parse().unwrap();
+            assert_eq!(id.to_string(), text);
+            assert_eq!(text.to_lowercase().parse(), Ok(id));
+        }
+        for wrong in [
+            "",
+            ":",
+            "20A042B2",
+            "20A0:42B",
+            "+0A0:42B2",
+            "20A0:42B2 ",
+            "20A0:42B2:1",
+        ] {
+            assert_eq!(wrong.parse::<UsbId>(), Err(NotAUsbId(wrong.to_owned())));
+        }
+    }
 
     fn sysfs() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
