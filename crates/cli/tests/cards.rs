@@ -124,9 +124,8 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
         "--precision",
         "0.001%",
         "--max-time",
-        "4s",
+        "6s",
         "--json",
-        "--no-save",
         "--pin-env",
         "RIGHT",
         "--admin-pin-env",
@@ -137,7 +136,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let mut keymark = place.keymark(&arguments);
     let piped = std::process::Stdio::piped;
     let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(2_000));
+    place.until_measuring();
     place.pcscd.kill();
     let ended = child.wait_with_output().unwrap();
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
@@ -152,6 +151,26 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
         .find(|line| line.contains("\"software\""))
         .unwrap();
     assert!(software.contains("\"failed\":0"), "{software}");
+}
+
+impl Place {
+    /// Waits until the run under way has saved samples.
+    fn until_measuring(&self) {
+        for _ in 0..600 {
+            let listed = text(&self.output(&["runs", "--json"]).stdout);
+            let runs = listed
+                .lines()
+                .map(|line| serde_json::from_str::<Value>(line).unwrap());
+            if runs
+                .into_iter()
+                .any(|run| run["samples"].as_u64() > Some(0))
+            {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("nothing is measured");
+    }
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -358,11 +377,10 @@ fn a_card_pulled_out_ends_its_cases_only() {
         "--precision",
         "0.001%",
         "--max-time",
-        "3s",
+        "6s",
         "--json",
         "--pin-env",
         "RIGHT",
-        "--no-save",
     ];
     let child = place
         .keymark(&arguments)
@@ -370,7 +388,7 @@ fn a_card_pulled_out_ends_its_cases_only() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(1_500));
+    place.until_measuring();
     place.reader.remove();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));

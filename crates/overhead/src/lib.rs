@@ -52,6 +52,8 @@ impl std::fmt::Display for Figure {
         let Self {
             name, value, unit, ..
         } = self;
+        // Limits that are computed have no more than these digits of meaning.
+        let limit = (limit * 1e3).round() / 1e3;
         write!(f, "{name}: {value:.4}{unit}, {sign} {limit}{unit}{missed}")
     }
 }

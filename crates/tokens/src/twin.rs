@@ -217,7 +217,7 @@ mod tests {
     fn twin(takes: Duration) -> Twin {
         let profile = Profile::parse(
             "schema=1\nname='x'\nproduct='X'\nsource='here'\n[verify]\nconstant_s=0.02\n\
-             [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.005\n",
+             [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.05\n",
             "x",
         )
         .unwrap();
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn the_time_of_the_profile_is_taken_and_no_less() {
         let mut twin = twin(Duration::ZERO);
-        assert!(twin.transmit(&DECIPHER).unwrap().work >= Duration::from_millis(5));
+        assert!(twin.transmit(&DECIPHER).unwrap().work >= Duration::from_millis(50));
         let verify = twin.transmit(&[0, VERIFY, 0, 0x82, 1, 0x31]).unwrap();
         assert!(verify.work >= Duration::from_millis(20));
         // Parts of a chain, and the question for tries left, are no private-key operations.
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_twin_that_cannot_keep_up_says_so() {
-        let mut twin = twin(Duration::from_millis(10));
+        let mut twin = twin(Duration::from_millis(60));
         let fault = twin.transmit(&DECIPHER).unwrap_err();
         assert!(matches!(fault, CardFault::TooSlow { .. }), "{fault}");
         assert!(
