@@ -18,7 +18,9 @@ build:
 	$(CARGO) build --release --locked -p keymark -p keymark-pcsc
 
 # Everything: formatting, lints, tests of the whole workspace, licences and advisories.
+# cargo does not build a C library for the tests that load it.
 test: packages-test lint
+	$(CARGO) build --locked -p keymark-pcsc
 	$(CARGO) test --workspace --locked
 	$(MAKE) deny
 
