@@ -1,0 +1,389 @@
+//! 32-bit encodings of arithmetic: A5.3.1 to A5.3.3 and A5.3.11 to A5.3.17.
+
+use super::thumb16::{immediate_shift, shifted_move};
+use super::{bits, register as field};
+use crate::instruction::{
+    Alu, BitField, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long, LongDsp,
+    Multiply, Operation, Register, Saturating, Shift, Sign, Unary,
+};
+
+/// The sixteen opcodes shared by immediate and shifted-register forms; `None` where there is none.
+fn alu(op: u32, rn: Register, rd: Register, flags: Flags) -> Option<Alu> {
+    let compares = rd == Register::PC && flags == Flags::Set;
+    Some(match (op, compares, rn == Register::PC) {
+        (0, true, _) => Alu::Tst,
+        (0, ..) => Alu::And,
+        (1, ..) => Alu::Bic,
+        (2, _, true) => Alu::Mov,
+        (2, ..) => Alu::Orr,
+        (3, _, true) => Alu::Mvn,
+        (3, ..) => Alu::Orn,
+        (4, true, _) => Alu::Teq,
+        (4, ..) => Alu::Eor,
+        (8, true, _) => Alu::Cmn,
+        (8, ..) => Alu::Add,
+        (10, ..) => Alu::Adc,
+        (11, ..) => Alu::Sbc,
+        (13, true, _) => Alu::Cmp,
+        (13, ..) => Alu::Sub,
+        (14, ..) => Alu::Rsb,
+        _ => return None,
+    })
+}
+
+fn set_flags(first: u32) -> Flags {
+    if bits(first, 4, 1) == 1 {
+        Flags::Set
+    } else {
+        Flags::Keep
+    }
+}
+
+/// ThumbExpandImm_C, A5.3.2.
+pub(super) fn expand_immediate(immediate: u32) -> (u32, ImmediateCarry) {
+    let byte = immediate & 0xff;
+    match immediate >> 8 & 0xf {
+        0 => (byte, ImmediateCarry::Keep),
+        1 => (byte << 16 | byte, ImmediateCarry::Keep),
+        2 => (byte << 24 | byte << 8, ImmediateCarry::Keep),
+        3 => (byte * 0x0101_0101, ImmediateCarry::Keep),
+        _ => {
+            let value = (0x80 | byte & 0x7f).rotate_right(immediate >> 7 & 0x1f);
+            let carry = if value >> 31 == 1 {
+                ImmediateCarry::Set
+            } else {
+                ImmediateCarry::Clear
+            };
+            (value, carry)
+        }
+    }
+}
+
+/// i:imm3:imm8, A5.3.1.
+fn immediate12(first: u32, second: u32) -> u32 {
+    bits(first, 10, 1) << 11 | bits(second, 12, 3) << 8 | bits(second, 0, 8)
+}
+
+/// A5.3.1
+pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Operation> {
+    let (rn, rd, flags) = (field(first, 0), field(second, 8), set_flags(first));
+    let (value, carry) = expand_immediate(immediate12(first, second));
+    Some(Operation::DataImmediate {
+        alu: alu(bits(first, 5, 4), rn, rd, flags)?,
+        flags,
+        rd,
+        rn,
+        carry,
+        value,
+    })
+}
+
+/// A5.3.3
+pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Operation> {
+    let (rn, rd) = (field(first, 0), field(second, 8));
+    let plain = |alu, value| {
+        Some(Operation::DataImmediate {
+            alu,
+            flags: Flags::Keep,
+            rd,
+            rn,
+            carry: ImmediateCarry::Keep,
+            value,
+        })
+    };
+    let imm12 = immediate12(first, second);
+    let (lsb, low) = (
+        (bits(second, 12, 3) << 2 | bits(second, 6, 2)) as u8,
+        bits(second, 0, 5) as u8,
+    );
+    let bit_field = |field, width| {
+        Some(Operation::BitField {
+            field,
+            rd,
+            rn,
+            lsb,
+            width,
+        })
+    };
+    match bits(first, 4, 5) {
+        0b00000 if rn == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_add(imm12)),
+        0b00000 => plain(Alu::Add, imm12),
+        0b00100 => plain(Alu::Mov, bits(first, 0, 4) << 12 | imm12),
+        0b01010 if rn == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_sub(imm12)),
+        0b01010 => plain(Alu::Sub, imm12),
+        0b01100 => Some(Operation::MoveTop {
+            rd,
+            value: (bits(first, 0, 4) << 12 | imm12) as u16,
+        }),
+        0b10000 | 0b10010 => Some(saturate(first, second, Sign::Signed)),
+        0b11000 | 0b11010 => Some(saturate(first, second, Sign::Unsigned)),
+        0b10100 => bit_field(BitField::Sbfx, low + 1),
+        0b11100 => bit_field(BitField::Ubfx, low + 1),
+        0b10110 => bit_field(BitField::Bfi, (low + 1).checked_sub(lsb)?),
+        _ => None,
+    }
+}
+
+/// SSAT, SSAT16, USAT, USAT16.
+fn saturate(first: u32, second: u32, sign: Sign) -> Operation {
+    let (rn, rd) = (field(first, 0), field(second, 8));
+    let amount = bits(second, 12, 3) << 2 | bits(second, 6, 2);
+    let bits_ = bits(second, 0, 5) as u8 + u8::from(sign == Sign::Signed);
+    if bits(first, 5, 1) == 1 && amount == 0 {
+        return Operation::Saturate16 {
+            sign,
+            rd,
+            rn,
+            bits: bits_,
+        };
+    }
+    let (shift, amount) = immediate_shift(bits(first, 5, 1) << 1, amount);
+    Operation::Saturate {
+        sign,
+        rd,
+        rn,
+        bits: bits_,
+        shift,
+        amount,
+    }
+}
+
+/// A5.3.11
+pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
+    let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
+    let flags = set_flags(first);
+    let (kind, amount) = (
+        bits(second, 4, 2),
+        bits(second, 12, 3) << 2 | bits(second, 6, 2),
+    );
+    let op = bits(first, 5, 4);
+    if op == 6 {
+        let (shift, amount) = immediate_shift(kind, amount);
+        return Some(Operation::Pack {
+            rd,
+            rn,
+            rm,
+            shift,
+            amount,
+        });
+    }
+    let alu = alu(op, rn, rd, flags)?;
+    if alu == Alu::Mov {
+        return Some(shifted_move(kind, amount, flags, rd, rm));
+    }
+    let (shift, amount) = immediate_shift(kind, amount);
+    if (shift, amount) == (Shift::Lsl, 0) {
+        return Some(Operation::DataRegister {
+            alu,
+            flags,
+            rd,
+            rn,
+            rm,
+        });
+    }
+    Some(Operation::DataShifted {
+        alu,
+        flags,
+        rd,
+        rn,
+        rm,
+        shift,
+        amount,
+    })
+}
+
+/// A5.3.12
+pub(super) fn register(first: u32, second: u32) -> Option<Operation> {
+    let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
+    let (op1, op2) = (bits(first, 4, 4), bits(second, 4, 4));
+    if bits(second, 12, 4) != 0xf {
+        return None;
+    }
+    match (op1, op2) {
+        (0..=7, 0) => Some(Operation::ShiftRegister {
+            shift: [Shift::Lsl, Shift::Lsr, Shift::Asr, Shift::Ror][(op1 >> 1) as usize],
+            flags: set_flags(first),
+            rd,
+            rn,
+            rm,
+        }),
+        (0..=5, 8..=15) => Some(Operation::Extend {
+            extend: [
+                Extend::Sxth,
+                Extend::Uxth,
+                Extend::Sxtb16,
+                Extend::Uxtb16,
+                Extend::Sxtb,
+                Extend::Uxtb,
+            ][op1 as usize],
+            rd,
+            rn,
+            rm,
+            rotation: (op2 & 3) as u8 * 8,
+        }),
+        (8..=15, 0..=7) => parallel(op1, op2, rd, rn, rm),
+        (8..=11, 8..=11) => miscellaneous(op1, op2, rd, rn, rm),
+        _ => None,
+    }
+}
+
+/// A5.3.13 and A5.3.14
+fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Operation> {
+    let lanes = match op1 & 7 {
+        0 => Lanes::Add8,
+        1 => Lanes::Add16,
+        2 => Lanes::Asx,
+        4 => Lanes::Sub8,
+        5 => Lanes::Sub16,
+        6 => Lanes::Sax,
+        _ => return None,
+    };
+    let kind = match op2 {
+        0 => LaneKind::Signed,
+        1 => LaneKind::SignedSaturating,
+        2 => LaneKind::SignedHalving,
+        4 => LaneKind::Unsigned,
+        5 => LaneKind::UnsignedSaturating,
+        6 => LaneKind::UnsignedHalving,
+        _ => return None,
+    };
+    Some(Operation::Parallel {
+        lanes,
+        kind,
+        rd,
+        rn,
+        rm,
+    })
+}
+
+/// A5.3.15
+fn miscellaneous(
+    op1: u32,
+    op2: u32,
+    rd: Register,
+    rn: Register,
+    rm: Register,
+) -> Option<Operation> {
+    let unary = |unary| Some(Operation::Unary { unary, rd, rm });
+    match (op1 & 3, op2 & 3) {
+        (0, which) => Some(Operation::Saturating {
+            saturating: [
+                Saturating::Qadd,
+                Saturating::Qdadd,
+                Saturating::Qsub,
+                Saturating::Qdsub,
+            ][which as usize],
+            rd,
+            rn,
+            rm,
+        }),
+        (1, 0) => unary(Unary::Rev),
+        (1, 1) => unary(Unary::Rev16),
+        (1, 2) => unary(Unary::Rbit),
+        (1, _) => unary(Unary::Revsh),
+        (2, 0) => Some(Operation::Select { rd, rn, rm }),
+        (3, 0) => unary(Unary::Clz),
+        _ => None,
+    }
+}
+
+const fn half(bit: u32) -> Half {
+    if bit & 1 == 0 {
+        Half::Bottom
+    } else {
+        Half::Top
+    }
+}
+
+/// A5.3.16
+pub(super) fn multiply(first: u32, second: u32) -> Option<Operation> {
+    let (rn, rd, rm, ra) = (
+        field(first, 0),
+        field(second, 8),
+        field(second, 0),
+        field(second, 12),
+    );
+    if bits(second, 6, 2) != 0 {
+        return None;
+    }
+    let op2 = bits(second, 4, 2);
+    let halves = Halves {
+        n: half(op2 >> 1),
+        m: half(op2),
+    };
+    let multiply = match (bits(first, 4, 3), op2) {
+        (0, 0) if ra == Register::PC => Multiply::Mul,
+        (0, 0) => Multiply::Mla,
+        (0, 1) => Multiply::Mls,
+        (1, _) => Multiply::Smla(halves),
+        (2, 0 | 1) => Multiply::Smlad(half(op2)),
+        (3, 0 | 1) => Multiply::Smlaw(half(op2)),
+        (4, 0 | 1) => Multiply::Smlsd(half(op2)),
+        (5, 0 | 1) => Multiply::Smmla(half(op2)),
+        (6, 0 | 1) => Multiply::Smmls(half(op2)),
+        (7, 0) => Multiply::Usada8,
+        _ => return None,
+    };
+    Some(Operation::Multiply {
+        multiply,
+        flags: Flags::Keep,
+        rd,
+        rn,
+        rm,
+        ra,
+    })
+}
+
+/// A5.3.17
+pub(super) fn multiply_long(first: u32, second: u32) -> Option<Operation> {
+    let (rn, low, high, rm) = (
+        field(first, 0),
+        field(second, 12),
+        field(second, 8),
+        field(second, 0),
+    );
+    let op2 = bits(second, 4, 4);
+    let long = |long| {
+        Some(Operation::MultiplyLong {
+            long,
+            low,
+            high,
+            rn,
+            rm,
+        })
+    };
+    let dsp = |long| {
+        Some(Operation::MultiplyLongDsp {
+            long,
+            low,
+            high,
+            rn,
+            rm,
+        })
+    };
+    let divide = |sign| {
+        Some(Operation::Divide {
+            sign,
+            rd: high,
+            rn,
+            rm,
+        })
+    };
+    let halves = Halves {
+        n: half(op2 >> 1),
+        m: half(op2),
+    };
+    match (bits(first, 4, 3), op2) {
+        (0, 0) => long(Long::Smull),
+        (1, 0xf) => divide(Sign::Signed),
+        (2, 0) => long(Long::Umull),
+        (3, 0xf) => divide(Sign::Unsigned),
+        (4, 0) => long(Long::Smlal),
+        (4, 8..=11) => dsp(LongDsp::Smlal(halves)),
+        (4, 12 | 13) => dsp(LongDsp::Smlald(half(op2))),
+        (5, 12 | 13) => dsp(LongDsp::Smlsld(half(op2))),
+        (6, 0) => long(Long::Umlal),
+        (6, 6) => long(Long::Umaal),
+        _ => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! From encodings to operations: ARM DDI 0403E, chapter A5 (Thumb encoding) and A7.7 (each form).
+
+mod arithmetic32;
+mod memory32;
+mod thumb16;
+mod thumb32;
+
+use crate::instruction::{Condition, Instruction, Operation, Register};
+
+/// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In an IT block.
+    InBlock,
+    /// Anywhere else.
+    Outside,
+}
+
+/// True where the first halfword begins a 32-bit instruction (A5.1).
+#[must_use]
+pub const fn is_wide(first: u16) -> bool {
+    first >> 11 >= 0b11101
+}
+
+/// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
+#[must_use]
+pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Operation, u8) {
+    if is_wide(first) {
+        (
+            thumb32::decode(u32::from(first), u32::from(second), address),
+            4,
+        )
+    } else {
+        (thumb16::decode(u32::from(first), address, place), 2)
+    }
+}
+
+/// The conditions of an IT block (A7.3.2), in order: none if `first` is not IT.
+#[must_use]
+pub fn it_conditions(first: u16) -> Vec<Condition> {
+    let mask = u32::from(first & 0xf);
+    if first & 0xff00 != 0xbf00 || mask == 0 {
+        return Vec::new();
+    }
+    let base = u32::from(first >> 4) & 0xf;
+    let length = 4 - mask.trailing_zeros();
+    (0..length)
+        .map(|position| {
+            // The first is the base itself; mask bit 3 decides the second, bit 2 the third, bit 1 the fourth.
+            let lowest = match position {
+                0 => base & 1,
+                _ => mask >> (4 - position) & 1,
+            };
+            Condition::new(base & 0xe | lowest)
+        })
+        .collect()
+}
+
+/// Decodes the instruction at an address and, for IT, those of its block: what `halfword` reads.
+pub fn decode_at(
+    address: u32,
+    halfword: impl Fn(u32) -> Option<u16>,
+    mut place: impl FnMut(u32, Instruction),
+) -> Option<()> {
+    let fetch = |address: u32, where_: Place| {
+        let first = halfword(address)?;
+        let second = if is_wide(first) {
+            halfword(address.wrapping_add(2))?
+        } else {
+            0
+        };
+        Some((first, decode(first, second, address, where_)))
+    };
+    let (first, (operation, size)) = fetch(address, Place::Outside)?;
+    place(address, Instruction::new(operation, size, Condition::Al));
+    if operation != Operation::If {
+        return Some(());
+    }
+    let mut next = address.wrapping_add(2);
+    for condition in it_conditions(first) {
+        let (_, (operation, size)) = fetch(next, Place::InBlock)?;
+        place(next, Instruction::new(operation, size, condition));
+        next = next.wrapping_add(u32::from(size));
+    }
+    Some(())
+}
+
+/// The bits `low..low + width` of a value.
+const fn bits(value: u32, low: u32, width: u32) -> u32 {
+    value >> low & ((1 << width) - 1)
+}
+
+/// The register named by four bits from `low` on.
+const fn register(value: u32, low: u32) -> Register {
+    Register::new(value >> low)
+}
+
+/// The register named by three bits from `low` on.
+const fn low_register(value: u32, low: u32) -> Register {
+    Register::new(bits(value, low, 3))
+}
+
+/// Sign-extends the low `width` bits.
+const fn signed(value: u32, width: u32) -> i32 {
+    (value << (32 - width)) as i32 >> (32 - width)
+}

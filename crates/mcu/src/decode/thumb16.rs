@@ -1,0 +1,363 @@
+//! 16-bit encodings, A5.2.
+
+use super::{Place, bits, low_register, register, signed};
+use crate::instruction::{
+    Access, Alu, Condition, Direction, Extend, Flags, ImmediateCarry, Index, Indirect, Multiply,
+    NonZero, Operation, Register, Shift, Unary, WriteBack,
+};
+
+/// Decodes one; `address` is its own.
+pub(super) fn decode(half: u32, address: u32, place: Place) -> Operation {
+    let flags = match place {
+        Place::InBlock => Flags::Keep,
+        Place::Outside => Flags::Set,
+    };
+    let pc = address.wrapping_add(4);
+    match half >> 10 {
+        0b000000..=0b001111 => shift_add_move(half, flags),
+        0b010000 => data_processing(half, flags),
+        0b010001 => special(half),
+        0b010010 | 0b010011 => Operation::LoadLiteral {
+            access: Access::Word,
+            rt: low_register(half, 8),
+            address: (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
+        },
+        0b010100..=0b100111 => load_store(half),
+        0b101000 | 0b101001 => data_immediate(
+            Alu::Mov,
+            Flags::Keep,
+            low_register(half, 8),
+            Register::PC,
+            (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
+        ),
+        0b101010 | 0b101011 => data_immediate(
+            Alu::Add,
+            Flags::Keep,
+            low_register(half, 8),
+            Register::SP,
+            bits(half, 0, 8) << 2,
+        ),
+        0b101100..=0b101111 => miscellaneous(half, pc),
+        0b110000..=0b110011 => multiple(half),
+        0b110100..=0b110111 => conditional_branch(half, pc),
+        _ => Operation::Branch {
+            target: pc.wrapping_add_signed(signed(bits(half, 0, 11), 11) * 2),
+        },
+    }
+}
+
+fn data_immediate(alu: Alu, flags: Flags, rd: Register, rn: Register, value: u32) -> Operation {
+    Operation::DataImmediate {
+        alu,
+        flags,
+        rd,
+        rn,
+        carry: ImmediateCarry::Keep,
+        value,
+    }
+}
+
+/// A5.2.1
+fn shift_add_move(half: u32, flags: Flags) -> Operation {
+    let (rd, rn) = (low_register(half, 0), low_register(half, 3));
+    let (wide, imm8) = (low_register(half, 8), bits(half, 0, 8));
+    match half >> 9 {
+        0b0001100 | 0b0001101 => Operation::DataRegister {
+            alu: if half >> 9 & 1 == 0 {
+                Alu::Add
+            } else {
+                Alu::Sub
+            },
+            flags,
+            rd,
+            rn,
+            rm: low_register(half, 6),
+        },
+        0b0001110 => data_immediate(Alu::Add, flags, rd, rn, bits(half, 6, 3)),
+        0b0001111 => data_immediate(Alu::Sub, flags, rd, rn, bits(half, 6, 3)),
+        0b0010000..=0b0010011 => data_immediate(Alu::Mov, flags, wide, wide, imm8),
+        0b0010100..=0b0010111 => data_immediate(Alu::Cmp, Flags::Set, wide, wide, imm8),
+        0b0011000..=0b0011011 => data_immediate(Alu::Add, flags, wide, wide, imm8),
+        0b0011100..=0b0011111 => data_immediate(Alu::Sub, flags, wide, wide, imm8),
+        _ => shifted_move(half >> 11 & 3, bits(half, 6, 5), flags, rd, rn),
+    }
+}
+
+/// DecodeImmShift (A7.4.2) of a move: LSL #0 is MOV.
+pub(super) fn shifted_move(
+    kind: u32,
+    amount: u32,
+    flags: Flags,
+    rd: Register,
+    rm: Register,
+) -> Operation {
+    let (shift, amount) = immediate_shift(kind, amount);
+    if (shift, amount) == (Shift::Lsl, 0) {
+        return Operation::DataRegister {
+            alu: Alu::Mov,
+            flags,
+            rd,
+            rn: rd,
+            rm,
+        };
+    }
+    Operation::DataShifted {
+        alu: Alu::Mov,
+        flags,
+        rd,
+        rn: rd,
+        rm,
+        shift,
+        amount,
+    }
+}
+
+/// DecodeImmShift, A7.4.2.
+pub(super) const fn immediate_shift(kind: u32, amount: u32) -> (Shift, u8) {
+    let or_32 = if amount == 0 { 32 } else { amount as u8 };
+    match (kind & 3, amount) {
+        (0, _) => (Shift::Lsl, amount as u8),
+        (1, _) => (Shift::Lsr, or_32),
+        (2, _) => (Shift::Asr, or_32),
+        (_, 0) => (Shift::Rrx, 1),
+        (_, _) => (Shift::Ror, amount as u8),
+    }
+}
+
+/// A5.2.2
+fn data_processing(half: u32, flags: Flags) -> Operation {
+    let (rd, rm) = (low_register(half, 0), low_register(half, 3));
+    let data = |alu, flags| Operation::DataRegister {
+        alu,
+        flags,
+        rd,
+        rn: rd,
+        rm,
+    };
+    let shift = |shift| Operation::ShiftRegister {
+        shift,
+        flags,
+        rd,
+        rn: rd,
+        rm,
+    };
+    match bits(half, 6, 4) {
+        0 => data(Alu::And, flags),
+        1 => data(Alu::Eor, flags),
+        2 => shift(Shift::Lsl),
+        3 => shift(Shift::Lsr),
+        4 => shift(Shift::Asr),
+        5 => data(Alu::Adc, flags),
+        6 => data(Alu::Sbc, flags),
+        7 => shift(Shift::Ror),
+        8 => data(Alu::Tst, Flags::Set),
+        9 => data_immediate(Alu::Rsb, flags, rd, rm, 0),
+        10 => data(Alu::Cmp, Flags::Set),
+        11 => data(Alu::Cmn, Flags::Set),
+        12 => data(Alu::Orr, flags),
+        13 => Operation::Multiply {
+            multiply: Multiply::Mul,
+            flags,
+            rd,
+            rn: rm,
+            rm: rd,
+            ra: Register::PC,
+        },
+        14 => data(Alu::Bic, flags),
+        _ => data(Alu::Mvn, flags),
+    }
+}
+
+/// A5.2.3: high registers, BX and BLX.
+fn special(half: u32) -> Operation {
+    let rm = register(half, 3);
+    let rd = Register::new(bits(half, 0, 3) | bits(half, 7, 1) << 3);
+    let keep = |alu, flags| Operation::DataRegister {
+        alu,
+        flags,
+        rd,
+        rn: rd,
+        rm,
+    };
+    match (bits(half, 8, 2), rd == Register::PC) {
+        (0, true) => Operation::BranchRegister {
+            rm,
+            kind: Indirect::Add,
+        },
+        (0, false) => keep(Alu::Add, Flags::Keep),
+        (1, _) => keep(Alu::Cmp, Flags::Set),
+        (2, true) => Operation::BranchRegister {
+            rm,
+            kind: Indirect::Move,
+        },
+        (2, false) => keep(Alu::Mov, Flags::Keep),
+        _ if half & 0x80 == 0 => Operation::BranchRegister {
+            rm,
+            kind: Indirect::Exchange,
+        },
+        _ => Operation::BranchLinkRegister { rm },
+    }
+}
+
+/// A5.2.4
+fn load_store(half: u32) -> Operation {
+    let (rt, rn) = (low_register(half, 0), low_register(half, 3));
+    if half >> 12 == 0b0101 {
+        return register_offset(half, rt, rn);
+    }
+    let (access, scale) = match half >> 12 {
+        0b0110 | 0b1001 => (Access::Word, 2),
+        0b0111 => (Access::Byte, 0),
+        _ => (Access::Half, 1),
+    };
+    let (rt, rn, offset) = if half >> 12 == 0b1001 {
+        (low_register(half, 8), Register::SP, bits(half, 0, 8))
+    } else {
+        (rt, rn, bits(half, 6, 5))
+    };
+    let (index, offset) = (Index::Offset, (offset << scale) as i32);
+    if half >> 11 & 1 == 0 {
+        Operation::Store {
+            access,
+            rt,
+            rn,
+            index,
+            offset,
+        }
+    } else {
+        Operation::Load {
+            access,
+            rt,
+            rn,
+            index,
+            offset,
+        }
+    }
+}
+
+fn register_offset(half: u32, rt: Register, rn: Register) -> Operation {
+    let (rm, shift) = (low_register(half, 6), 0);
+    let store = |access| Operation::StoreRegister {
+        access,
+        rt,
+        rn,
+        rm,
+        shift,
+    };
+    let load = |access| Operation::LoadRegister {
+        access,
+        rt,
+        rn,
+        rm,
+        shift,
+    };
+    match bits(half, 9, 3) {
+        0 => store(Access::Word),
+        1 => store(Access::Half),
+        2 => store(Access::Byte),
+        3 => load(Access::SignedByte),
+        4 => load(Access::Word),
+        5 => load(Access::Half),
+        6 => load(Access::Byte),
+        _ => load(Access::SignedHalf),
+    }
+}
+
+/// A5.2.5
+fn miscellaneous(half: u32, pc: u32) -> Operation {
+    let (rd, rm) = (low_register(half, 0), low_register(half, 3));
+    let extend = |extend| Operation::Extend {
+        extend,
+        rd,
+        rn: Register::PC,
+        rm,
+        rotation: 0,
+    };
+    let unary = |unary| Operation::Unary { unary, rd, rm };
+    let frame = bits(half, 0, 7) << 2;
+    let list = bits(half, 0, 8) as u16;
+    match half >> 5 & 0x7f {
+        0b0000000..=0b0000011 => {
+            data_immediate(Alu::Add, Flags::Keep, Register::SP, Register::SP, frame)
+        }
+        0b0000100..=0b0000111 => {
+            data_immediate(Alu::Sub, Flags::Keep, Register::SP, Register::SP, frame)
+        }
+        0b0110011 => Operation::Nop, // CPS: there are no exceptions to mask.
+        _ => match half >> 8 & 0xf {
+            0b0001 | 0b0011 | 0b1001 | 0b1011 => Operation::CompareBranch {
+                rn: rd,
+                nonzero: if half >> 11 & 1 == 0 {
+                    NonZero::Clear
+                } else {
+                    NonZero::Set
+                },
+                target: pc.wrapping_add(bits(half, 3, 5) << 1 | bits(half, 9, 1) << 6),
+            },
+            0b0010 => match bits(half, 6, 2) {
+                0 => extend(Extend::Sxth),
+                1 => extend(Extend::Sxtb),
+                2 => extend(Extend::Uxth),
+                _ => extend(Extend::Uxtb),
+            },
+            0b0100 | 0b0101 => Operation::StoreMultiple {
+                rn: Register::SP,
+                list: list | (bits(half, 8, 1) as u16) << 14,
+                direction: Direction::DecrementBefore,
+                write_back: WriteBack::Yes,
+            },
+            0b1100 | 0b1101 => Operation::LoadMultiple {
+                rn: Register::SP,
+                list: list | (bits(half, 8, 1) as u16) << 15,
+                direction: Direction::IncrementAfter,
+                write_back: WriteBack::Yes,
+            },
+            0b1010 => match bits(half, 6, 2) {
+                0 => unary(Unary::Rev),
+                1 => unary(Unary::Rev16),
+                3 => unary(Unary::Revsh),
+                _ => Operation::Unknown { encoding: half },
+            },
+            0b1110 => Operation::Breakpoint { number: list as u8 },
+            0b1111 if half & 0xf != 0 => Operation::If,
+            0b1111 => Operation::Nop,
+            _ => Operation::Unknown { encoding: half },
+        },
+    }
+}
+
+fn multiple(half: u32) -> Operation {
+    let (rn, list) = (low_register(half, 8), bits(half, 0, 8) as u16);
+    let direction = Direction::IncrementAfter;
+    if half >> 11 & 1 == 0 {
+        return Operation::StoreMultiple {
+            rn,
+            list,
+            direction,
+            write_back: WriteBack::Yes,
+        };
+    }
+    // LDM writes the base back unless it is loaded itself (A7.7.41).
+    let write_back = if list & rn.bit() == 0 {
+        WriteBack::Yes
+    } else {
+        WriteBack::No
+    };
+    Operation::LoadMultiple {
+        rn,
+        list,
+        direction,
+        write_back,
+    }
+}
+
+/// A5.2.6
+fn conditional_branch(half: u32, pc: u32) -> Operation {
+    match bits(half, 8, 4) {
+        0b1110 | 0b1111 => Operation::Unknown { encoding: half },
+        condition => Operation::BranchConditional {
+            condition: Condition::new(condition),
+            target: pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),
+        },
+    }
+}

@@ -1,0 +1,204 @@
+//! A program: what an ELF file says is to be loaded, and its symbols.
+
+use goblin::elf::{Elf, header, program_header, sym};
+
+use crate::machine::{BusError, Layout, Machine, Memory};
+
+/// A loaded program.
+#[derive(Debug, Clone)]
+pub struct Image {
+    segments: Vec<Segment>,
+    symbols: Vec<Symbol>,
+    entry: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Segment {
+    address: u32,
+    bytes: Vec<u8>,
+}
+
+/// A named place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Its address; of functions without the Thumb bit.
+    pub address: u32,
+    /// Bytes, as far as known.
+    pub size: u32,
+    /// Whether it is code.
+    pub kind: SymbolKind,
+}
+
+/// What a symbol names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// A function.
+    Function,
+    /// Data, or a mark of the linker's.
+    Data,
+}
+
+/// Why a file is no program for these cores.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// Not readable as ELF.
+    #[error("this is not a usable ELF file: {0}")]
+    Malformed(String),
+    /// For another machine.
+    #[error(
+        "this ELF file is for {found}, not a little-endian 32-bit Arm program; compile it with arm-none-eabi-gcc -mcpu=cortex-m3"
+    )]
+    OtherMachine {
+        /// What it is for.
+        found: String,
+    },
+    /// Nothing to execute.
+    #[error("this ELF file has nothing to load; give the linked program, not an object file")]
+    Empty,
+    /// It lies where this part has no memory.
+    #[error(
+        "{bytes} bytes at {address:#010x} do not fit the memory: {source}; link the program for this part, or choose another with --mcu"
+    )]
+    DoesNotFit {
+        /// First address.
+        address: u32,
+        /// Length.
+        bytes: usize,
+        /// What the memory says.
+        source: BusError,
+    },
+    /// A symbol that is needed is not there.
+    #[error("the program has no symbol '{0}'")]
+    NoSymbol(String),
+}
+
+fn malformed(error: impl ToString) -> ImageError {
+    ImageError::Malformed(error.to_string())
+}
+
+impl Image {
+    /// Reads an ELF file.
+    ///
+    /// # Errors
+    /// When it is malformed, or for another machine.
+    pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
+        let elf = Elf::parse(file).map_err(malformed)?;
+        if elf.is_64 || !elf.little_endian || elf.header.e_machine != header::EM_ARM {
+            return Err(ImageError::OtherMachine {
+                found: header::machine_to_str(elf.header.e_machine).to_owned(),
+            });
+        }
+        let mut segments = Vec::new();
+        for header in &elf.program_headers {
+            if header.p_type != program_header::PT_LOAD || header.p_filesz == 0 {
+                continue;
+            }
+            let bytes = usize::try_from(header.p_offset)
+                .ok()
+                .zip(usize::try_from(header.p_filesz).ok())
+                .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
+                .ok_or_else(|| malformed("a segment lies outside the file"))?;
+            segments.push(Segment {
+                address: u32::try_from(header.p_paddr).map_err(malformed)?,
+                bytes: bytes.to_vec(),
+            });
+        }
+        if segments.is_empty() {
+            return Err(ImageError::Empty);
+        }
+        Ok(Self {
+            segments,
+            symbols: symbols(&elf),
+            entry: u32::try_from(elf.entry).map_err(malformed)?,
+        })
+    }
+
+    /// The symbol of that name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn symbol(&self, name: &str) -> Result<&Symbol, ImageError> {
+        self.symbols
+            .iter()
+            .find(|symbol| symbol.name == name)
+            .ok_or_else(|| ImageError::NoSymbol(name.to_owned()))
+    }
+
+    /// Functions, by address.
+    pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
+        self.symbols
+            .iter()
+            .filter(|symbol| symbol.kind == SymbolKind::Function)
+    }
+
+    /// Where execution begins.
+    #[must_use]
+    pub const fn entry(&self) -> u32 {
+        self.entry
+    }
+
+    /// Bytes that go to flash.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.segments
+            .iter()
+            .map(|segment| segment.bytes.len())
+            .sum()
+    }
+
+    /// A machine with this program, ready to begin. The stack begins where the vector table at the
+    /// lowest address says, or at the end of RAM.
+    ///
+    /// # Errors
+    /// When the program does not fit.
+    pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
+        let mut memory = Memory::new(layout.clone());
+        for segment in &self.segments {
+            memory
+                .load(segment.address, &segment.bytes)
+                .map_err(|source| ImageError::DoesNotFit {
+                    address: segment.address,
+                    bytes: segment.bytes.len(),
+                    source,
+                })?;
+        }
+        let lowest = self.segments.iter().map(|segment| segment.address).min();
+        let end = layout.ram_base.wrapping_add(layout.ram_size);
+        let stack = lowest
+            .and_then(|lowest| memory.word(lowest).ok())
+            .filter(|stack| stack % 4 == 0 && *stack > layout.ram_base && *stack <= end)
+            .unwrap_or(end & !7);
+        Ok(Machine::new(memory, self.entry, stack))
+    }
+}
+
+fn symbols(elf: &Elf) -> Vec<Symbol> {
+    let mut symbols: Vec<Symbol> = elf
+        .syms
+        .iter()
+        .filter_map(|entry| {
+            let name = elf.strtab.get_at(entry.st_name)?;
+            // $t, $d and the like mark kinds of content (ELF for the Arm Architecture, 5.5.5).
+            if name.is_empty() || name.starts_with('$') {
+                return None;
+            }
+            let kind = match entry.st_type() {
+                sym::STT_FUNC => SymbolKind::Function,
+                sym::STT_OBJECT | sym::STT_NOTYPE => SymbolKind::Data,
+                _ => return None,
+            };
+            let address = u32::try_from(entry.st_value).ok()?;
+            let thumb = u32::from(kind == SymbolKind::Function);
+            Some(Symbol {
+                name: name.to_owned(),
+                address: address & !thumb,
+                size: u32::try_from(entry.st_size).ok()?,
+                kind,
+            })
+        })
+        .collect();
+    symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+    symbols
+}

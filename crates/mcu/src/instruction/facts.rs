@@ -1,0 +1,144 @@
+//! What follows from an operation for timing: its class, the registers written and addressed with.
+
+use crate::instruction::{Alu, Class, Index, Long, Multiply, Operation, Register, WriteBack};
+
+impl Operation {
+    /// Its kind.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        use Operation as O;
+        match self {
+            O::DataImmediate { alu, .. }
+            | O::DataRegister { alu, .. }
+            | O::DataShifted { alu, .. } => match alu {
+                Alu::Mov | Alu::Mvn => match self {
+                    O::DataShifted { .. } => Class::Shift,
+                    _ => Class::Move,
+                },
+                Alu::Add | Alu::Sub | Alu::Rsb | Alu::Cmp | Alu::Cmn => Class::Add,
+                Alu::Adc | Alu::Sbc => Class::AddCarry,
+                _ => Class::Logic,
+            },
+            O::MoveTop { .. } => Class::Move,
+            O::ShiftRegister { .. } => Class::Shift,
+            O::Unary { .. } | O::BitField { .. } | O::Extend { .. } => Class::Logic,
+            O::Multiply { multiply, .. } => match multiply {
+                Multiply::Mul => Class::Multiply,
+                Multiply::Mla | Multiply::Mls => Class::MultiplyAccumulate,
+                _ => Class::Dsp,
+            },
+            O::MultiplyLong { long, .. } => match long {
+                Long::Umull | Long::Smull => Class::MultiplyLong,
+                Long::Umlal | Long::Smlal => Class::MultiplyLongAccumulate,
+                Long::Umaal => Class::Umaal,
+            },
+            O::Divide { .. } => Class::Divide,
+            O::MultiplyLongDsp { .. }
+            | O::Saturating { .. }
+            | O::Saturate { .. }
+            | O::Saturate16 { .. }
+            | O::Parallel { .. }
+            | O::Select { .. }
+            | O::Pack { .. } => Class::Dsp,
+            O::Load { .. }
+            | O::LoadRegister { .. }
+            | O::LoadLiteral { .. }
+            | O::LoadExclusive { .. } => Class::Load,
+            O::Store { .. } | O::StoreExclusive { .. } => Class::Store,
+            O::StoreRegister { .. } => Class::StoreRegister,
+            O::LoadMultiple { .. } | O::LoadDouble { .. } => Class::LoadMultiple,
+            O::StoreMultiple { .. } | O::StoreDouble { .. } => Class::StoreMultiple,
+            O::Branch { .. }
+            | O::BranchConditional { .. }
+            | O::CompareBranch { .. }
+            | O::BranchRegister { .. } => Class::Branch,
+            O::BranchLink { .. } | O::BranchLinkRegister { .. } => Class::Call,
+            O::TableBranch { .. } => Class::TableBranch,
+            O::If => Class::If,
+            O::Undecoded
+            | O::Nop
+            | O::ReadSpecial { .. }
+            | O::WriteSpecial { .. }
+            | O::Breakpoint { .. }
+            | O::Unknown { .. } => Class::System,
+        }
+    }
+
+    /// Registers moved to or from memory by a multiple access.
+    #[must_use]
+    pub const fn count(&self) -> u8 {
+        match self {
+            Self::LoadMultiple { list, .. } | Self::StoreMultiple { list, .. } => {
+                list.count_ones() as u8
+            }
+            Self::LoadDouble { .. } | Self::StoreDouble { .. } => 2,
+            _ => 0,
+        }
+    }
+
+    /// The registers it writes, and those an address is made of.
+    #[must_use]
+    pub fn registers(&self) -> (u16, u16) {
+        use Operation as O;
+        match *self {
+            O::DataImmediate { alu, rd, .. }
+            | O::DataRegister { alu, rd, .. }
+            | O::DataShifted { alu, rd, .. } => match alu {
+                Alu::Tst | Alu::Teq | Alu::Cmp | Alu::Cmn => (0, 0),
+                _ => (rd.bit(), 0),
+            },
+            O::ShiftRegister { rd, .. }
+            | O::MoveTop { rd, .. }
+            | O::Multiply { rd, .. }
+            | O::Divide { rd, .. }
+            | O::Saturating { rd, .. }
+            | O::Saturate { rd, .. }
+            | O::Saturate16 { rd, .. }
+            | O::Parallel { rd, .. }
+            | O::Select { rd, .. }
+            | O::Pack { rd, .. }
+            | O::Extend { rd, .. }
+            | O::Unary { rd, .. }
+            | O::BitField { rd, .. }
+            | O::ReadSpecial { rd, .. } => (rd.bit(), 0),
+            O::MultiplyLong { low, high, .. } | O::MultiplyLongDsp { low, high, .. } => {
+                (low.bit() | high.bit(), 0)
+            }
+            O::LoadLiteral { rt, .. } => (rt.bit(), 0),
+            O::Load { rt, rn, index, .. } => (rt.bit() | base(rn, index), rn.bit()),
+            O::LoadRegister { rt, rn, rm, .. } => (rt.bit(), rn.bit() | rm.bit()),
+            O::LoadExclusive { rt, rn, .. } => (rt.bit(), rn.bit()),
+            O::Store { rn, index, .. } => (base(rn, index), rn.bit()),
+            O::StoreRegister { rn, rm, .. } => (0, rn.bit() | rm.bit()),
+            O::StoreExclusive { rd, rn, .. } => (rd.bit(), rn.bit()),
+            O::LoadDouble {
+                rt, rt2, rn, index, ..
+            } => (rt.bit() | rt2.bit() | base(rn, index), rn.bit()),
+            O::StoreDouble { rn, index, .. } => (base(rn, index), rn.bit()),
+            O::LoadMultiple {
+                rn,
+                list,
+                write_back,
+                ..
+            } => (list | written(rn, write_back), rn.bit()),
+            O::StoreMultiple { rn, write_back, .. } => (written(rn, write_back), rn.bit()),
+            O::BranchLink { .. } | O::BranchLinkRegister { .. } => (Register::LR.bit(), 0),
+            O::TableBranch { rn, rm, .. } => (0, rn.bit() | rm.bit()),
+            _ => (0, 0),
+        }
+    }
+}
+
+fn base(rn: Register, index: Index) -> u16 {
+    match index {
+        Index::Offset => 0,
+        Index::Pre | Index::Post => rn.bit(),
+    }
+}
+
+fn written(rn: Register, write_back: WriteBack) -> u16 {
+    match write_back {
+        WriteBack::No => 0,
+        WriteBack::Yes => rn.bit(),
+    }
+}

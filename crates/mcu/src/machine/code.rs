@@ -1,0 +1,79 @@
+//! Decoded code, one entry for each halfword address, filled when first executed.
+
+use super::memory::Memory;
+use crate::decode;
+use crate::instruction::Instruction;
+
+/// The decoded instructions of flash and RAM.
+#[derive(Debug, Clone, Default)]
+pub struct Code {
+    flash: Region,
+    ram: Region,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Region {
+    base: u32,
+    instructions: Vec<Instruction>,
+}
+
+impl Region {
+    fn new(base: u32, size: u32) -> Self {
+        Self {
+            base,
+            instructions: vec![Instruction::UNDECODED; size as usize / 2],
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self, address: u32) -> usize {
+        (address.wrapping_sub(self.base) >> 1) as usize
+    }
+}
+
+impl Code {
+    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from.
+    pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
+        let layout = memory.layout();
+        Self {
+            flash: Region::new(flash_base, layout.flash_size),
+            ram: Region::new(layout.ram_base, layout.ram_size),
+        }
+    }
+
+    /// The instruction there; `None` outside memory.
+    #[inline(always)]
+    pub(super) fn at(&self, address: u32) -> Option<&Instruction> {
+        self.flash
+            .instructions
+            .get(self.flash.index(address))
+            .or_else(|| self.ram.instructions.get(self.ram.index(address)))
+    }
+
+    /// Decodes what stands there; `None` where nothing can be read.
+    #[cold]
+    pub(super) fn decode(&mut self, address: u32, memory: &mut Memory) -> Option<()> {
+        let mut decoded = Vec::with_capacity(5);
+        decode::decode_at(
+            address,
+            |address| memory.half(address).ok(),
+            |address, instruction| decoded.push((address, instruction)),
+        )?;
+        for (address, instruction) in decoded {
+            memory.note_executed(address, u32::from(instruction.size));
+            let (flash, ram) = (self.flash.index(address), self.ram.index(address));
+            if let Some(entry) = self.flash.instructions.get_mut(flash) {
+                *entry = instruction;
+            } else if let Some(entry) = self.ram.instructions.get_mut(ram) {
+                *entry = instruction;
+            }
+        }
+        Some(())
+    }
+
+    /// Forgets what was decoded from RAM.
+    #[cold]
+    pub(super) fn forget_ram(&mut self) {
+        self.ram.instructions.fill(Instruction::UNDECODED);
+    }
+}

@@ -1,0 +1,295 @@
+//! One operation: computing here, memory in `transfer`.
+
+use super::arithmetic::{shift_with_carry, unary};
+use super::{BusError, Flow, Machine, Reason, dsp, products};
+use crate::instruction::{Access, Indirect, NonZero, Operation, Register};
+
+impl Machine {
+    /// Executes one operation; `after` is the address of the following instruction.
+    #[inline(always)]
+    pub(super) fn execute(&mut self, operation: &Operation, after: u32) -> Result<Flow, Reason> {
+        let registers = &mut self.registers;
+        match *operation {
+            Operation::DataRegister {
+                alu,
+                flags,
+                rd,
+                rn,
+                rm,
+            } => {
+                let operands = (registers.get(rn), registers.get(rm));
+                registers.alu(alu, flags, rd, operands, registers.carry);
+            }
+            Operation::DataImmediate {
+                alu,
+                flags,
+                rd,
+                rn,
+                carry,
+                value,
+            } => {
+                let operands = (registers.get(rn), value);
+                registers.alu(alu, flags, rd, operands, registers.immediate_carry(carry));
+            }
+            Operation::DataShifted {
+                alu,
+                flags,
+                rd,
+                rn,
+                rm,
+                shift,
+                amount,
+            } => {
+                let (value, carry) =
+                    shift_with_carry(registers.get(rm), shift, u32::from(amount), registers.carry);
+                registers.alu(alu, flags, rd, (registers.get(rn), value), carry);
+            }
+            Operation::MultiplyLong { .. } => self.multiply_long(operation),
+            Operation::Load { .. }
+            | Operation::LoadRegister { .. }
+            | Operation::LoadLiteral { .. }
+            | Operation::LoadDouble { .. }
+            | Operation::LoadMultiple { .. }
+            | Operation::LoadExclusive { .. } => return self.load(operation),
+            Operation::Store { .. }
+            | Operation::StoreRegister { .. }
+            | Operation::StoreDouble { .. }
+            | Operation::StoreMultiple { .. }
+            | Operation::StoreExclusive { .. } => self.store(operation)?,
+            Operation::Branch { .. }
+            | Operation::BranchConditional { .. }
+            | Operation::CompareBranch { .. }
+            | Operation::BranchLink { .. }
+            | Operation::BranchLinkRegister { .. }
+            | Operation::BranchRegister { .. }
+            | Operation::TableBranch { .. } => return self.branch(operation, after),
+            Operation::If | Operation::Nop => {}
+            _ => return self.compute(operation),
+        }
+        Ok(Flow::Next)
+    }
+
+    #[inline(always)]
+    fn multiply_long(&mut self, operation: &Operation) {
+        let Operation::MultiplyLong {
+            long,
+            low,
+            high,
+            rn,
+            rm,
+        } = *operation
+        else {
+            return; // `execute` has seen to that.
+        };
+        let registers = &mut self.registers;
+        let (n, m) = (registers.get(rn), registers.get(rm));
+        self.operands = (n, m);
+        let result = products::long(long, n, m, registers.get(high), registers.get(low));
+        registers.set(low, result as u32);
+        registers.set(high, (result >> 32) as u32);
+    }
+
+    /// What is neither the plainest arithmetic nor memory nor a branch.
+    fn compute(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+        let registers = &mut self.registers;
+        match *operation {
+            Operation::ShiftRegister {
+                shift,
+                flags,
+                rd,
+                rn,
+                rm,
+            } => {
+                let operands = (registers.get(rn), registers.get(rm));
+                registers.shift_register(shift, flags, rd, operands);
+            }
+            Operation::MoveTop { rd, value } => {
+                let low = registers.get(rd) & 0xffff;
+                registers.set(rd, u32::from(value) << 16 | low);
+            }
+            Operation::Multiply {
+                multiply,
+                flags,
+                rd,
+                rn,
+                rm,
+                ra,
+            } => {
+                let operands = (registers.get(rn), registers.get(rm));
+                registers.multiply(multiply, flags, rd, operands, ra);
+            }
+            Operation::Divide { sign, rd, rn, rm } => {
+                self.operands = (registers.get(rn), registers.get(rm));
+                let result = products::divide(sign, self.operands.0, self.operands.1);
+                registers.set(rd, result);
+            }
+            Operation::Extend {
+                extend,
+                rd,
+                rn,
+                rm,
+                rotation,
+            } => {
+                let addend = registers.addend(rn);
+                let value = dsp::extend(extend, registers.get(rm), rotation, addend);
+                registers.set(rd, value);
+            }
+            Operation::Unary {
+                unary: which,
+                rd,
+                rm,
+            } => {
+                registers.set(rd, unary(which, registers.get(rm)));
+            }
+            Operation::BitField {
+                field,
+                rd,
+                rn,
+                lsb,
+                width,
+            } => registers.bit_field(field, rd, rn, (lsb, width)),
+            Operation::ReadSpecial { rd, special } => {
+                let value = self.read_special(special);
+                self.registers.set(rd, value);
+            }
+            Operation::WriteSpecial { rn, special, mask } => {
+                self.write_special(special, mask, rn);
+            }
+            Operation::Breakpoint { number } => return Ok(Flow::Breakpoint(number)),
+            Operation::Unknown { encoding } => return Err(Reason::Unknown(encoding)),
+            _ => self.compute_dsp(operation),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The DSP extension.
+    fn compute_dsp(&mut self, operation: &Operation) {
+        let registers = &mut self.registers;
+        match *operation {
+            Operation::MultiplyLongDsp {
+                long,
+                low,
+                high,
+                rn,
+                rm,
+            } => {
+                let (n, m) = (registers.get(rn), registers.get(rm));
+                let result =
+                    products::long_dsp(long, n, m, registers.get(high), registers.get(low));
+                registers.set(low, result as u32);
+                registers.set(high, (result >> 32) as u32);
+            }
+            Operation::Saturating {
+                saturating,
+                rd,
+                rn,
+                rm,
+            } => {
+                let result = registers.saturating(saturating, registers.get(rn), registers.get(rm));
+                registers.set(rd, result);
+            }
+            Operation::Saturate {
+                sign,
+                rd,
+                rn,
+                bits,
+                shift,
+                amount,
+            } => {
+                let result = registers.saturate(sign, bits, registers.get(rn), (shift, amount));
+                registers.set(rd, result);
+            }
+            Operation::Saturate16 { sign, rd, rn, bits } => {
+                let result = registers.saturate16(sign, bits, registers.get(rn));
+                registers.set(rd, result);
+            }
+            Operation::Parallel {
+                lanes,
+                kind,
+                rd,
+                rn,
+                rm,
+            } => {
+                let result = registers.parallel(lanes, kind, registers.get(rn), registers.get(rm));
+                registers.set(rd, result);
+            }
+            Operation::Select { rd, rn, rm } => {
+                registers.set(rd, registers.select(registers.get(rn), registers.get(rm)));
+            }
+            Operation::Pack {
+                rd,
+                rn,
+                rm,
+                shift,
+                amount,
+            } => {
+                let result = dsp::pack(registers.get(rn), registers.get(rm), shift, amount);
+                registers.set(rd, result);
+            }
+            // `execute` and `compute` have taken all others.
+            _ => {}
+        }
+    }
+
+    /// Everything that goes elsewhere, but for loads of the PC.
+    #[inline(always)]
+    fn branch(&mut self, operation: &Operation, after: u32) -> Result<Flow, Reason> {
+        let registers = &mut self.registers;
+        match *operation {
+            Operation::BranchConditional { condition, target } if registers.holds(condition) => {
+                Ok(Flow::Branch(target))
+            }
+            Operation::CompareBranch {
+                rn,
+                nonzero,
+                target,
+            } if (registers.get(rn) != 0) == (nonzero == NonZero::Set) => Ok(Flow::Branch(target)),
+            Operation::Branch { target } => Ok(Flow::Branch(target)),
+            Operation::BranchLink { target } => {
+                registers.set(Register::LR, after | 1);
+                Ok(Flow::Branch(target))
+            }
+            Operation::BranchLinkRegister { rm } => {
+                let target = registers.get(rm);
+                registers.set(Register::LR, after | 1);
+                exchange(target)
+            }
+            Operation::BranchRegister { rm, kind } => {
+                let value = registers.get(rm);
+                match kind {
+                    Indirect::Exchange => exchange(value),
+                    Indirect::Move => Ok(Flow::Branch(value & !1)),
+                    Indirect::Add => Ok(Flow::Branch(
+                        registers.get(Register::PC).wrapping_add(value) & !1,
+                    )),
+                }
+            }
+            Operation::TableBranch { rn, rm, access } => self.table_branch(rn, rm, access),
+            _ => Ok(Flow::Next),
+        }
+    }
+
+    fn table_branch(&mut self, rn: Register, rm: Register, access: Access) -> Result<Flow, Reason> {
+        let (base, index) = (self.registers.get(rn), self.registers.get(rm));
+        let entry = match access {
+            Access::Byte => self.table_entry(base.wrapping_add(index), Access::Byte)?,
+            _ => self.table_entry(base.wrapping_add(index << 1), Access::Half)?,
+        };
+        let pc = self.registers.get(Register::PC);
+        Ok(Flow::Branch(pc.wrapping_add(2 * entry)))
+    }
+
+    fn table_entry(&mut self, address: u32, access: Access) -> Result<u32, BusError> {
+        self.access = address;
+        self.read(access, address)
+    }
+}
+
+/// BXWritePC, A2.3.1.
+#[inline(always)]
+pub(super) const fn exchange(target: u32) -> Result<Flow, Reason> {
+    if target & 1 == 0 {
+        return Err(Reason::NotThumb(target));
+    }
+    Ok(Flow::Branch(target & !1))
+}

@@ -1,0 +1,219 @@
+//! Flash and RAM as the core sees them.
+
+use std::ops::Range;
+
+/// What is wrong with an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BusError {
+    /// Nothing answers there.
+    #[error("a read from {0:#010x}, where there is neither flash nor RAM")]
+    Read(u32),
+    /// Nothing takes it there.
+    #[error("a write to {0:#010x}, where there is no RAM")]
+    Write(u32),
+    /// LDM, LDRD and exclusive accesses must be aligned (A3.2.1).
+    #[error("an unaligned access to {0:#010x} by an instruction that does not allow it")]
+    Unaligned(u32),
+}
+
+/// Where memory lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// First address of flash. Flash is seen at address 0 as well, as when booting from it.
+    pub flash_base: u32,
+    /// Bytes of flash.
+    pub flash_size: u32,
+    /// First address of RAM.
+    pub ram_base: u32,
+    /// Bytes of RAM.
+    pub ram_size: u32,
+}
+
+/// The contents of flash and RAM.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    layout: Layout,
+    flash: Vec<u8>,
+    ram: Vec<u8>,
+    /// Where RAM has been executed from: a write there makes decoded instructions stale.
+    executed: Range<u32>,
+    stale: bool,
+}
+
+/// Whether a larger access can be served from a slice at an offset.
+fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
+    let offset = offset as usize;
+    bytes.get(offset..offset.checked_add(N)?)?.try_into().ok()
+}
+
+impl Memory {
+    /// Erased flash and cleared RAM.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        Self {
+            flash: vec![0xff; layout.flash_size as usize],
+            ram: vec![0; layout.ram_size as usize],
+            executed: 0..0,
+            stale: false,
+            layout,
+        }
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The offset into flash of an address that lies there, by either of its two names.
+    #[must_use]
+    pub fn flash_offset(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(self.layout.flash_base);
+        if offset < self.layout.flash_size {
+            return Some(offset);
+        }
+        (address < self.layout.flash_size).then_some(address)
+    }
+
+    /// The offset into RAM of an address that lies there.
+    #[must_use]
+    pub fn ram_offset(&self, address: u32) -> Option<u32> {
+        let offset = address.wrapping_sub(self.layout.ram_base);
+        (offset < self.layout.ram_size).then_some(offset)
+    }
+
+    /// Reads a little-endian value of `N` bytes.
+    #[inline(always)]
+    fn read<const N: usize>(&self, address: u32) -> Result<[u8; N], BusError> {
+        if let Some(bytes) = at(&self.ram, address.wrapping_sub(self.layout.ram_base)) {
+            return Ok(bytes);
+        }
+        self.flash_offset(address)
+            .and_then(|offset| at(&self.flash, offset))
+            .ok_or(BusError::Read(address))
+    }
+
+    #[inline(always)]
+    fn write<const N: usize>(&mut self, address: u32, value: [u8; N]) -> Result<(), BusError> {
+        let offset = address.wrapping_sub(self.layout.ram_base) as usize;
+        let place = offset
+            .checked_add(N)
+            .and_then(|end| self.ram.get_mut(offset..end))
+            .ok_or(BusError::Write(address))?;
+        place.copy_from_slice(&value);
+        if address.wrapping_sub(self.executed.start) < self.executed.end - self.executed.start {
+            self.stale = true;
+        }
+        Ok(())
+    }
+
+    /// Reads a word, aligned or not.
+    ///
+    /// # Errors
+    /// Where there is no memory.
+    #[inline(always)]
+    pub fn word(&self, address: u32) -> Result<u32, BusError> {
+        self.read(address).map(u32::from_le_bytes)
+    }
+
+    /// Reads a halfword, aligned or not.
+    ///
+    /// # Errors
+    /// Where there is no memory.
+    #[inline(always)]
+    pub fn half(&self, address: u32) -> Result<u16, BusError> {
+        self.read(address).map(u16::from_le_bytes)
+    }
+
+    /// Reads a byte.
+    ///
+    /// # Errors
+    /// Where there is no memory.
+    #[inline(always)]
+    pub fn byte(&self, address: u32) -> Result<u8, BusError> {
+        self.read(address).map(u8::from_le_bytes)
+    }
+
+    /// Writes a word, aligned or not.
+    ///
+    /// # Errors
+    /// Where there is no RAM.
+    #[inline(always)]
+    pub fn set_word(&mut self, address: u32, value: u32) -> Result<(), BusError> {
+        self.write(address, value.to_le_bytes())
+    }
+
+    /// Writes a halfword, aligned or not.
+    ///
+    /// # Errors
+    /// Where there is no RAM.
+    #[inline(always)]
+    pub fn set_half(&mut self, address: u32, value: u16) -> Result<(), BusError> {
+        self.write(address, value.to_le_bytes())
+    }
+
+    /// Writes a byte.
+    ///
+    /// # Errors
+    /// Where there is no RAM.
+    #[inline(always)]
+    pub fn set_byte(&mut self, address: u32, value: u8) -> Result<(), BusError> {
+        self.write(address, [value])
+    }
+
+    /// Puts bytes there before the start: the one way to write flash.
+    ///
+    /// # Errors
+    /// When they do not fit.
+    pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
+        let place = if let Some(offset) = self.ram_offset(address) {
+            self.ram.get_mut(offset as usize..)
+        } else {
+            let offset = self.flash_offset(address).ok_or(BusError::Write(address))?;
+            self.flash.get_mut(offset as usize..)
+        };
+        let place = place
+            .and_then(|place| place.get_mut(..bytes.len()))
+            .ok_or(BusError::Write(address))?;
+        place.copy_from_slice(bytes);
+        self.stale = true;
+        Ok(())
+    }
+
+    /// Bytes from there on.
+    ///
+    /// # Errors
+    /// When they do not all lie in one memory.
+    pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
+        let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
+            (&self.ram, offset)
+        } else {
+            let offset = self.flash_offset(address).ok_or(BusError::Read(address))?;
+            (&self.flash, offset)
+        };
+        let offset = offset as usize;
+        offset
+            .checked_add(length)
+            .and_then(|end| memory.get(offset..end))
+            .ok_or(BusError::Read(address))
+    }
+
+    /// Notes that an instruction of RAM was decoded.
+    pub(super) fn note_executed(&mut self, address: u32, size: u32) {
+        if self.ram_offset(address).is_none() {
+            return;
+        }
+        let end = address + size;
+        self.executed = if self.executed.is_empty() {
+            address..end
+        } else {
+            self.executed.start.min(address)..self.executed.end.max(end)
+        };
+    }
+
+    /// Whether code may have changed since the last question.
+    #[inline(always)]
+    pub(super) fn take_stale(&mut self) -> bool {
+        std::mem::take(&mut self.stale)
+    }
+}

@@ -1,0 +1,276 @@
+//! The machine: registers, memory, decoded code, and the loop that executes.
+
+mod arithmetic;
+mod code;
+mod dsp;
+mod execute;
+mod memory;
+mod products;
+mod registers;
+mod semihosting;
+mod transfer;
+
+pub use memory::{BusError, Layout, Memory};
+pub use registers::Registers;
+
+use crate::instruction::{Condition, Instruction, Operation, Register};
+use crate::timing::{Outcome, Retired, Timing};
+use code::Code;
+
+/// How execution ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The program said so by semihosting, with this code (0 for success).
+    Exit(u32),
+    /// As many instructions were executed as were allowed.
+    Limit,
+    /// It could not go on.
+    Fault(Fault),
+}
+
+/// Why execution could not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("at {address:#010x}: {reason}")]
+pub struct Fault {
+    /// The instruction's address.
+    pub address: u32,
+    /// What was wrong.
+    pub reason: Reason,
+}
+
+/// What was wrong with an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// A load or store.
+    #[error("{0}")]
+    Bus(#[from] BusError),
+    /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
+    #[error(
+        "the encoding {0:#x} is not simulated (floating point, coprocessors, supervisor calls and undefined instructions are not)"
+    )]
+    Unknown(u32),
+    /// There is no memory to fetch from.
+    #[error("there is no code")]
+    NoCode,
+    /// A branch to an even address asks for the ARM state, which the core has not.
+    #[error("a branch to {0:#010x} with bit 0 clear leaves the Thumb state")]
+    NotThumb(u32),
+    /// A semihosting operation that is not provided.
+    #[error("semihosting operation {0:#04x} is not provided")]
+    Semihosting(u32),
+}
+
+/// What an instruction did besides computing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// The next instruction follows.
+    Next,
+    /// It goes on there.
+    Branch(u32),
+    /// `BKPT`
+    Breakpoint(u8),
+}
+
+/// A simulated core with its memory.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Core registers and flags.
+    pub registers: Registers,
+    /// Flash and RAM.
+    pub memory: Memory,
+    code: Code,
+    pc: u32,
+    executed: u64,
+    /// First address of the last load or store: for the timing model.
+    access: u32,
+    operands: (u32, u32),
+    output: Vec<u8>,
+}
+
+impl Machine {
+    /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
+    /// that `entry` names.
+    #[must_use]
+    pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
+        let layout = memory.layout();
+        let aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
+        let code = Code::new(&memory, if aliased { 0 } else { layout.flash_base });
+        let mut registers = Registers::default();
+        registers.set(Register::SP, stack);
+        registers.set(Register::LR, 0xffff_ffff);
+        Self {
+            registers,
+            memory,
+            code,
+            pc: entry & !1,
+            executed: 0,
+            access: 0,
+            operands: (0, 0),
+            output: Vec::new(),
+        }
+    }
+
+    /// Instructions retired so far.
+    #[must_use]
+    pub const fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// The address of the next instruction.
+    #[must_use]
+    pub const fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// What the program wrote by semihosting.
+    #[must_use]
+    pub fn output(&self) -> &[u8] {
+        &self.output
+    }
+
+    /// Executes until the program ends, something is wrong, or `limit` further instructions are done.
+    pub fn run<T: Timing>(&mut self, timing: &mut T, limit: u64) -> Stop {
+        let end = self.executed.saturating_add(limit);
+        loop {
+            // Apart from the machine, so that an instruction can be borrowed while it executes.
+            let mut code = std::mem::take(&mut self.code);
+            let pause = self.run_decoded(&code, timing, end);
+            let stop = match pause {
+                Pause::Undecoded if code.decode(self.pc, &mut self.memory).is_some() => None,
+                Pause::Undecoded => Some(Stop::Fault(Fault {
+                    address: self.pc,
+                    reason: Reason::NoCode,
+                })),
+                Pause::Stale => {
+                    code.forget_ram();
+                    None
+                }
+                Pause::Stop(stop) => Some(stop),
+            };
+            self.code = code;
+            if let Some(stop) = stop {
+                return stop;
+            }
+        }
+    }
+
+    /// Executes what is decoded, until `end` instructions have been retired in all.
+    fn run_decoded<T: Timing>(&mut self, code: &Code, timing: &mut T, end: u64) -> Pause {
+        let (mut pc, mut executed) = (self.pc, self.executed);
+        let pause = loop {
+            if executed >= end {
+                break Pause::Stop(Stop::Limit);
+            }
+            let Some(instruction) = code.at(pc) else {
+                break Pause::Undecoded;
+            };
+            if instruction.operation == Operation::Undecoded {
+                break Pause::Undecoded;
+            }
+            match self.step(instruction, pc, timing) {
+                Ok(next) => {
+                    executed += 1;
+                    let straight = next == pc.wrapping_add(u32::from(instruction.size));
+                    pc = next;
+                    if !straight && self.memory.take_stale() {
+                        break Pause::Stale;
+                    }
+                }
+                Err(Halt::Exit(code)) => {
+                    executed += 1;
+                    break Pause::Stop(Stop::Exit(code));
+                }
+                Err(Halt::Fault(reason)) => {
+                    break Pause::Stop(Stop::Fault(Fault {
+                        address: pc,
+                        reason,
+                    }));
+                }
+            }
+        };
+        self.executed = executed;
+        self.pc = pc;
+        pause
+    }
+
+    /// Executes one instruction; gives the address of the next.
+    #[inline(always)]
+    fn step<T: Timing>(
+        &mut self,
+        instruction: &Instruction,
+        pc: u32,
+        timing: &mut T,
+    ) -> Result<u32, Halt> {
+        let after = pc.wrapping_add(u32::from(instruction.size));
+        self.registers.set(Register::PC, pc.wrapping_add(4));
+        let mut retired = Retired {
+            address: pc,
+            next: after,
+            outcome: Outcome::Executed,
+            access: 0,
+            operands: (0, 0),
+        };
+        if instruction.condition != Condition::Al && !self.registers.holds(instruction.condition) {
+            retired.outcome = Outcome::Skipped;
+            timing.retire(instruction, &retired);
+            return Ok(after);
+        }
+        let flow = self.execute(&instruction.operation, after)?;
+        retired.access = self.access;
+        retired.operands = self.operands;
+        match flow {
+            Flow::Next => {}
+            Flow::Branch(target) => {
+                retired.next = target;
+                retired.outcome = Outcome::Taken;
+            }
+            Flow::Breakpoint(number) => {
+                timing.retire(instruction, &retired);
+                return self.breakpoint(number, after, timing);
+            }
+        }
+        timing.retire(instruction, &retired);
+        Ok(retired.next)
+    }
+
+    #[cold]
+    fn breakpoint<T: Timing>(
+        &mut self,
+        number: u8,
+        after: u32,
+        timing: &mut T,
+    ) -> Result<u32, Halt> {
+        if number == semihosting::NUMBER {
+            return match self.semihosting()? {
+                Some(code) => Err(Halt::Exit(code)),
+                None => Ok(after),
+            };
+        }
+        timing.marker(number);
+        Ok(after)
+    }
+}
+
+/// Why the loop is left.
+enum Pause {
+    /// The next instruction has to be decoded.
+    Undecoded,
+    /// Code in RAM has been written since it was decoded.
+    Stale,
+    /// It is over.
+    Stop(Stop),
+}
+
+/// What ends execution.
+enum Halt {
+    /// The program asked for it.
+    Exit(u32),
+    /// It cannot go on.
+    Fault(Reason),
+}
+
+impl<R: Into<Reason>> From<R> for Halt {
+    fn from(reason: R) -> Self {
+        Self::Fault(reason.into())
+    }
+}

@@ -1,0 +1,289 @@
+//! Loads, stores and special registers.
+
+use super::execute::exchange;
+use super::{BusError, Flow, Machine, Reason};
+use crate::instruction::{Access, Direction, Index, Operation, Register, WriteBack};
+
+/// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
+const APSR_LAST: u8 = 3;
+const MSP: u8 = 8;
+const PSP: u8 = 9;
+
+impl Machine {
+    #[inline(always)]
+    pub(super) fn read(&self, access: Access, address: u32) -> Result<u32, BusError> {
+        let memory = &self.memory;
+        Ok(match access {
+            Access::Word => memory.word(address)?,
+            Access::Half => u32::from(memory.half(address)?),
+            Access::Byte => u32::from(memory.byte(address)?),
+            Access::SignedHalf => memory.half(address)? as i16 as i32 as u32,
+            Access::SignedByte => memory.byte(address)? as i8 as i32 as u32,
+        })
+    }
+
+    #[inline(always)]
+    fn write(&mut self, access: Access, address: u32, value: u32) -> Result<(), BusError> {
+        match access {
+            Access::Word => self.memory.set_word(address, value),
+            Access::Half | Access::SignedHalf => self.memory.set_half(address, value as u16),
+            Access::Byte | Access::SignedByte => self.memory.set_byte(address, value as u8),
+        }
+    }
+
+    /// The address, and what the base becomes.
+    #[inline(always)]
+    fn address(&self, rn: Register, index: Index, offset: i32) -> (u32, Option<u32>) {
+        let base = self.registers.get(rn);
+        let moved = base.wrapping_add_signed(offset);
+        match index {
+            Index::Offset => (moved, None),
+            Index::Pre => (moved, Some(moved)),
+            Index::Post => (base, Some(moved)),
+        }
+    }
+
+    fn scaled(&self, rn: Register, rm: Register, shift: u8) -> u32 {
+        let offset = self.registers.get(rm) << (shift & 3);
+        self.registers.get(rn).wrapping_add(offset)
+    }
+
+    #[inline(always)]
+    pub(super) fn load(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+        let (access, rt, address) = match *operation {
+            Operation::Load {
+                access,
+                rt,
+                rn,
+                index,
+                offset,
+            } => {
+                let (address, base) = self.address(rn, index, offset);
+                let value = self.read(access, address)?;
+                if let Some(base) = base {
+                    self.registers.set(rn, base);
+                }
+                return self.loaded(rt, address, value);
+            }
+            Operation::LoadRegister {
+                access,
+                rt,
+                rn,
+                rm,
+                shift,
+            } => (access, rt, self.scaled(rn, rm, shift)),
+            Operation::LoadLiteral {
+                access,
+                rt,
+                address,
+            } => (access, rt, address),
+            Operation::LoadExclusive {
+                access,
+                rt,
+                rn,
+                offset,
+            } => (
+                access,
+                rt,
+                self.registers.get(rn).wrapping_add(u32::from(offset)),
+            ),
+            Operation::LoadDouble {
+                rt,
+                rt2,
+                rn,
+                index,
+                offset,
+            } => {
+                let (address, base) = self.address(rn, index, i32::from(offset));
+                self.access = aligned(address)?;
+                let (low, high) = (
+                    self.memory.word(address)?,
+                    self.memory.word(address.wrapping_add(4))?,
+                );
+                if let Some(base) = base {
+                    self.registers.set(rn, base);
+                }
+                self.registers.set(rt, low);
+                self.registers.set(rt2, high);
+                return Ok(Flow::Next);
+            }
+            _ => return self.load_multiple(operation),
+        };
+        let value = self.read(access, address)?;
+        self.loaded(rt, address, value)
+    }
+
+    /// Puts a loaded value where it goes; LoadWritePC (A2.3.1) for the PC.
+    #[inline(always)]
+    fn loaded(&mut self, rt: Register, address: u32, value: u32) -> Result<Flow, Reason> {
+        self.access = address;
+        if rt == Register::PC {
+            return exchange(value);
+        }
+        self.registers.set(rt, value);
+        Ok(Flow::Next)
+    }
+
+    fn load_multiple(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+        let Operation::LoadMultiple {
+            rn,
+            list,
+            direction,
+            write_back,
+        } = *operation
+        else {
+            return Ok(Flow::Next); // `load` has taken all others.
+        };
+        let (mut address, base) = self.multiple(rn, list, direction)?;
+        self.access = address;
+        let mut flow = Ok(Flow::Next);
+        if write_back == WriteBack::Yes {
+            self.registers.set(rn, base);
+        }
+        let mut rest = list;
+        while rest != 0 {
+            let register = Register::new(rest.trailing_zeros());
+            rest &= rest - 1;
+            let value = self.memory.word(address)?;
+            address = address.wrapping_add(4);
+            if register == Register::PC {
+                flow = exchange(value);
+            } else {
+                self.registers.set(register, value);
+            }
+        }
+        flow
+    }
+
+    /// The lowest address of a multiple transfer, and what the base becomes.
+    #[inline(always)]
+    fn multiple(
+        &self,
+        rn: Register,
+        list: u16,
+        direction: Direction,
+    ) -> Result<(u32, u32), BusError> {
+        let base = self.registers.get(rn);
+        let bytes = 4 * list.count_ones();
+        let (lowest, after) = match direction {
+            Direction::IncrementAfter => (base, base.wrapping_add(bytes)),
+            Direction::DecrementBefore => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
+        };
+        Ok((aligned(lowest)?, after))
+    }
+
+    #[inline(always)]
+    pub(super) fn store(&mut self, operation: &Operation) -> Result<(), BusError> {
+        let (access, rt, address) = match *operation {
+            Operation::Store {
+                access,
+                rt,
+                rn,
+                index,
+                offset,
+            } => {
+                let (address, base) = self.address(rn, index, offset);
+                self.access = address;
+                self.write(access, address, self.registers.get(rt))?;
+                if let Some(base) = base {
+                    self.registers.set(rn, base);
+                }
+                return Ok(());
+            }
+            Operation::StoreRegister {
+                access,
+                rt,
+                rn,
+                rm,
+                shift,
+            } => (access, rt, self.scaled(rn, rm, shift)),
+            Operation::StoreExclusive {
+                access,
+                rd,
+                rt,
+                rn,
+                offset,
+            } => {
+                let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                self.write(access, address, self.registers.get(rt))?;
+                self.access = address;
+                self.registers.set(rd, 0);
+                return Ok(());
+            }
+            Operation::StoreDouble {
+                rt,
+                rt2,
+                rn,
+                index,
+                offset,
+            } => {
+                let (address, base) = self.address(rn, index, i32::from(offset));
+                self.access = aligned(address)?;
+                self.memory.set_word(address, self.registers.get(rt))?;
+                self.memory
+                    .set_word(address.wrapping_add(4), self.registers.get(rt2))?;
+                if let Some(base) = base {
+                    self.registers.set(rn, base);
+                }
+                return Ok(());
+            }
+            _ => return self.store_multiple(operation),
+        };
+        self.access = address;
+        self.write(access, address, self.registers.get(rt))
+    }
+
+    fn store_multiple(&mut self, operation: &Operation) -> Result<(), BusError> {
+        let Operation::StoreMultiple {
+            rn,
+            list,
+            direction,
+            write_back,
+        } = *operation
+        else {
+            return Ok(()); // `store` has taken all others.
+        };
+        let (mut address, base) = self.multiple(rn, list, direction)?;
+        self.access = address;
+        let mut rest = list;
+        while rest != 0 {
+            let register = Register::new(rest.trailing_zeros());
+            rest &= rest - 1;
+            self.memory
+                .set_word(address, self.registers.get(register))?;
+            address = address.wrapping_add(4);
+        }
+        if write_back == WriteBack::Yes {
+            self.registers.set(rn, base);
+        }
+        Ok(())
+    }
+
+    /// MRS
+    pub(super) fn read_special(&self, special: u8) -> u32 {
+        match special {
+            0..=APSR_LAST => self.registers.apsr(),
+            MSP => self.registers.get(Register::SP),
+            PSP => self.registers.special[usize::from(PSP)],
+            other => self.registers.special[usize::from(other & 31)],
+        }
+    }
+
+    /// MSR
+    pub(super) fn write_special(&mut self, special: u8, mask: u8, rn: Register) {
+        let value = self.registers.get(rn);
+        match special {
+            0..=APSR_LAST => self.registers.set_apsr(value, mask),
+            MSP => self.registers.set(Register::SP, value & !3),
+            other => self.registers.special[usize::from(other & 31)] = value,
+        }
+    }
+}
+
+const fn aligned(address: u32) -> Result<u32, BusError> {
+    if address & 3 == 0 {
+        Ok(address)
+    } else {
+        Err(BusError::Unaligned(address))
+    }
+}

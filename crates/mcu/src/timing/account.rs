@@ -1,0 +1,182 @@
+//! Where cycles went.
+
+use std::ops::{AddAssign, Sub};
+
+use crate::instruction::Class;
+
+/// Instructions of a class, and the cycles that they themselves took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Instructions.
+    pub count: u64,
+    /// Cycles of execution: refills and waits are counted apart.
+    pub cycles: u64,
+}
+
+/// Why the pipeline stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stall {
+    /// Multiplications, beyond one cycle each.
+    Multiplier,
+    /// Divisions, beyond one cycle each.
+    Divider,
+    /// Loads and stores, beyond one cycle each: a single load takes two, a multiple one and one a word.
+    Memory,
+    /// An address computed by the instruction before.
+    Address,
+    /// Refilling the pipeline after a branch.
+    Refill,
+    /// Instructions that flash had not yet delivered.
+    Fetch,
+    /// Data read from flash.
+    Data,
+}
+
+impl Stall {
+    /// All causes.
+    pub const ALL: [Self; 7] = [
+        Self::Multiplier,
+        Self::Divider,
+        Self::Memory,
+        Self::Address,
+        Self::Refill,
+        Self::Fetch,
+        Self::Data,
+    ];
+
+    /// In words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Multiplier => "multiplier",
+            Self::Divider => "divider",
+            Self::Memory => "load-use and transfers",
+            Self::Address => "address dependency",
+            Self::Refill => "branch refill",
+            Self::Fetch => "flash wait, instructions",
+            Self::Data => "flash wait, data",
+        }
+    }
+}
+
+/// Reads of a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheUse {
+    /// Reads asked for.
+    pub lookups: u64,
+    /// Of which it held.
+    pub hits: u64,
+}
+
+/// Where the cycles of a stretch of execution went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Account {
+    /// By class, in the order of [`Class::ALL`].
+    pub(super) classes: [Tally; Class::ALL.len()],
+    pub(super) address: u64,
+    pub(super) refill: u64,
+    pub(super) fetch: u64,
+    pub(super) data: u64,
+    /// The instruction cache, where there is one.
+    pub instruction_cache: CacheUse,
+    /// The data cache, where there is one.
+    pub data_cache: CacheUse,
+}
+
+impl Account {
+    /// What a class came to.
+    #[must_use]
+    pub const fn class(&self, class: Class) -> Tally {
+        self.classes[class as usize]
+    }
+
+    /// Instructions retired.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.classes.iter().map(|tally| tally.count).sum()
+    }
+
+    /// Cycles in all.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        let executing: u64 = self.classes.iter().map(|tally| tally.cycles).sum();
+        executing + self.address + self.refill + self.fetch + self.data
+    }
+
+    /// Cycles that a cause cost.
+    #[must_use]
+    pub fn stall(&self, stall: Stall) -> u64 {
+        let beyond_one = |classes: &[Class]| {
+            classes
+                .iter()
+                .map(|&class| self.class(class))
+                .map(|tally| tally.cycles - tally.count.min(tally.cycles))
+                .sum()
+        };
+        match stall {
+            Stall::Multiplier => beyond_one(&[
+                Class::Multiply,
+                Class::MultiplyAccumulate,
+                Class::MultiplyLong,
+                Class::MultiplyLongAccumulate,
+                Class::Umaal,
+                Class::Dsp,
+            ]),
+            Stall::Divider => beyond_one(&[Class::Divide]),
+            Stall::Memory => beyond_one(&[
+                Class::Load,
+                Class::Store,
+                Class::StoreRegister,
+                Class::LoadMultiple,
+                Class::StoreMultiple,
+                Class::TableBranch,
+            ]),
+            Stall::Address => self.address,
+            Stall::Refill => self.refill,
+            Stall::Fetch => self.fetch,
+            Stall::Data => self.data,
+        }
+    }
+
+    fn combine(&self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {
+        let mut classes = [Tally::default(); Class::ALL.len()];
+        for (result, (a, b)) in classes
+            .iter_mut()
+            .zip(self.classes.iter().zip(&other.classes))
+        {
+            *result = Tally {
+                count: with(a.count, b.count),
+                cycles: with(a.cycles, b.cycles),
+            };
+        }
+        let cache = |a: CacheUse, b: CacheUse| CacheUse {
+            lookups: with(a.lookups, b.lookups),
+            hits: with(a.hits, b.hits),
+        };
+        Self {
+            classes,
+            address: with(self.address, other.address),
+            refill: with(self.refill, other.refill),
+            fetch: with(self.fetch, other.fetch),
+            data: with(self.data, other.data),
+            instruction_cache: cache(self.instruction_cache, other.instruction_cache),
+            data_cache: cache(self.data_cache, other.data_cache),
+        }
+    }
+}
+
+impl Sub for &Account {
+    type Output = Account;
+
+    /// What came since an earlier state of the same account.
+    fn sub(self, earlier: Self) -> Account {
+        self.combine(earlier, u64::saturating_sub)
+    }
+}
+
+impl AddAssign<&Self> for Account {
+    fn add_assign(&mut self, other: &Self) {
+        *self = self.combine(other, u64::saturating_add);
+    }
+}

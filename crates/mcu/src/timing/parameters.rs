@@ -1,0 +1,103 @@
+//! What the model of core and flash is made of. The values of each microcontroller are data
+//! (`data/mcu/*.toml`); the rules behind them stand in `pipeline.rs` and `fetch.rs`.
+
+use serde::Deserialize;
+
+/// How long 64-bit products take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LongMultiply {
+    /// Cortex-M3: UMULL 3 to 5, UMLAL 4 to 7 cycles, fewer where an operand is below 2¹⁶ (DDI 0337, table 3-1).
+    EarlyTermination,
+    /// The same without early termination: always 5 and 7.
+    Worst,
+    /// Cortex-M4: one cycle (DDI 0439, table 3-1).
+    SingleCycle,
+}
+
+/// Whether IT costs a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Folding {
+    /// None, behind a 16-bit instruction (DDI 0337I, table 3-1, note e).
+    BehindNarrow,
+    /// Always one.
+    Never,
+}
+
+/// The core, with memories that never wait. All figures are cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CoreTiming {
+    /// 64-bit products.
+    pub long_multiply: LongMultiply,
+    /// MLA and MLS.
+    pub multiply_accumulate: u8,
+    /// P: the pipeline's refill after a branch, 1 to 3 (DDI 0337, 3.3.1).
+    pub refill: u8,
+    /// More of it where the target is a 32-bit instruction across a word boundary.
+    pub unaligned_target: u8,
+    /// Refill after a load of the PC and a table branch (DDI 0337I, 3.3.2).
+    pub load_refill: u8,
+    /// A load or store whose address the instruction before computed: there is no forwarding (3.3.2).
+    pub address_dependency: u8,
+    /// IT.
+    pub it: Folding,
+}
+
+/// A cache of flash lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CacheShape {
+    /// Lines.
+    pub lines: u16,
+    /// Reads of the flash that fill one line; each has its own valid bit.
+    pub reads_per_line: u8,
+    /// Lines that an address may be in; equal to `lines` where the cache is fully associative.
+    pub ways: u16,
+}
+
+/// Flash and what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FlashTiming {
+    /// Bytes that one read brings: a power of two, four at least.
+    pub read_bytes: u8,
+    /// Wait states at this clock: a read takes one cycle more than that.
+    pub wait_states: u8,
+    /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
+    /// and the flash's own prefetch buffer together.
+    pub reads_ahead: u8,
+    /// Instruction cache.
+    pub instruction_cache: Option<CacheShape>,
+    /// Data cache, for literals and constants.
+    pub data_cache: Option<CacheShape>,
+}
+
+impl FlashTiming {
+    /// The most reads ahead that the model follows.
+    pub const MOST_AHEAD: u8 = 3;
+
+    /// What is wrong with it, if anything.
+    #[must_use]
+    pub fn problem(&self) -> Option<&'static str> {
+        let shapes = [self.instruction_cache, self.data_cache];
+        if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {
+            Some("read-bytes must be a power of two, four at least")
+        } else if !(1..=Self::MOST_AHEAD).contains(&self.reads_ahead) {
+            Some("reads-ahead must be 1 to 3")
+        } else if shapes.into_iter().flatten().any(|shape| {
+            shape.ways == 0
+                || shape.lines == 0
+                || shape.lines % shape.ways != 0
+                || shape.lines > 255
+                || ![1, 2, 4, 8].contains(&shape.reads_per_line)
+        }) {
+            Some(
+                "a cache needs 1 to 255 lines, a multiple of its ways, and 1, 2, 4 or 8 reads per line",
+            )
+        } else {
+            None
+        }
+    }
+}
