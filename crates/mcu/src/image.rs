@@ -14,7 +14,10 @@ pub struct Image {
 
 #[derive(Debug, Clone)]
 struct Segment {
+    /// Where it is loaded.
     address: u32,
+    /// Where the program sees it, after start-up code has copied it.
+    runs_at: u32,
     bytes: Vec<u8>,
 }
 
@@ -102,6 +105,7 @@ impl Image {
                 .ok_or_else(|| malformed("a segment lies outside the file"))?;
             segments.push(Segment {
                 address: u32::try_from(header.p_paddr).map_err(malformed)?,
+                runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
                 bytes: bytes.to_vec(),
             });
         }
@@ -124,6 +128,24 @@ impl Image {
             .iter()
             .find(|symbol| symbol.name == name)
             .ok_or_else(|| ImageError::NoSymbol(name.to_owned()))
+    }
+
+    /// Gives a variable another initial value.
+    ///
+    /// # Errors
+    /// When there is no such variable, or it has no initial value of that length.
+    pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
+        let address = self.symbol(name)?.address;
+        let place = self.segments.iter_mut().find_map(|segment| {
+            let offset = address.checked_sub(segment.runs_at)? as usize;
+            segment
+                .bytes
+                .get_mut(offset..offset.checked_add(bytes.len())?)
+        });
+        place
+            .ok_or_else(|| ImageError::NoSymbol(format!("{name} with an initial value")))?
+            .copy_from_slice(bytes);
+        Ok(())
     }
 
     /// Functions, by address.

@@ -6,5 +6,9 @@
 pub mod decode;
 pub mod image;
 pub mod instruction;
+pub mod kernel;
 pub mod machine;
+pub mod microcontroller;
+pub mod predict;
+pub mod sensitivity;
 pub mod timing;

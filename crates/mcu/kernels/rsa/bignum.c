@@ -8,8 +8,14 @@
 uint32_t bn_mul_add(uint32_t *d, const uint32_t *s, size_t n, uint32_t b)
 {
     uint32_t carry = 0;
-    for (; n >= MULADDC_LIMBS; n -= MULADDC_LIMBS) {
+    for (; n >= 16; n -= 16) {
         carry = muladdc_16(&d, &s, b, carry);
+    }
+    for (; n >= 4; n -= 4) {
+        carry = muladdc_4(&d, &s, b, carry);
+    }
+    for (; n >= 1; n -= 1) {
+        carry = muladdc_1(&d, &s, b, carry);
     }
     return carry;
 }

@@ -171,14 +171,7 @@ static void square_doubled(const uint32_t *modulus, size_t n, uint32_t inverse)
     memcpy(x, d + n, n * sizeof *x);
     memset(d, 0, 2 * n * sizeof *d);
     for (size_t i = 0; i + 1 < n; i++) {
-        /* Whole groups of sixteen: what is below i + 1 in the first of them is masked. */
-        size_t begin = (i + 1) & ~(size_t)15;
-        const uint32_t own = x[i];
-        uint32_t kept[16];
-        memcpy(kept, x + begin, sizeof kept);
-        memset(x + begin, 0, (i + 1 - begin) * sizeof *x);
-        d[i + n] = bn_mul_add(d + i + begin, x + begin, n - begin, own);
-        memcpy(x + begin, kept, sizeof kept);
+        d[i + n] = bn_mul_add(d + 2 * i + 1, x + i + 1, n - i - 1, x[i]);
     }
     uint32_t doubled = 0, carry = 0;
     for (size_t i = 0; i < n; i++) {

@@ -15,7 +15,7 @@ enum square {
 struct exponentiation {
     const uint32_t *modulus;
     const uint32_t *exponent;
-    size_t n; /* limbs of both, a multiple of 16 */
+    size_t n; /* limbs of both */
     uint32_t window;
     enum square square;
 };

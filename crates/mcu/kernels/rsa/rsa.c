@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "../kernel.h"
 #include "bignum.h"
+#include "kernel.h"
 #include "keys.h"
 #include "montgomery.h"
 

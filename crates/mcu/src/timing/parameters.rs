@@ -4,8 +4,7 @@
 use serde::Deserialize;
 
 /// How long 64-bit products take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LongMultiply {
     /// Cortex-M3: UMULL 3 to 5, UMLAL 4 to 7 cycles, fewer where an operand is below 2¹⁶ (DDI 0337, table 3-1).
     EarlyTermination,
@@ -16,8 +15,7 @@ pub enum LongMultiply {
 }
 
 /// Whether IT costs a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Folding {
     /// None, behind a 16-bit instruction (DDI 0337I, table 3-1, note e).
     BehindNarrow,
@@ -26,8 +24,7 @@ pub enum Folding {
 }
 
 /// The core, with memories that never wait. All figures are cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreTiming {
     /// 64-bit products.
     pub long_multiply: LongMultiply,
@@ -45,6 +42,27 @@ pub struct CoreTiming {
     pub it: Folding,
 }
 
+impl CoreTiming {
+    /// Cortex-M3 r1 and r2 (DDI 0337I). Of the range of P the manual's older text names the usual value:
+    /// "if branch taken, pipeline reloads (two cycles are added)" (DDI 0337E, table 18-1).
+    pub const CORTEX_M3: Self = Self {
+        long_multiply: LongMultiply::EarlyTermination,
+        multiply_accumulate: 2,
+        refill: 2,
+        unaligned_target: 1,
+        load_refill: 3,
+        address_dependency: 1,
+        it: Folding::BehindNarrow,
+    };
+
+    /// Cortex-M4 (DDI 0439, table 3-1): multiplications of one cycle, the rest as the Cortex-M3.
+    pub const CORTEX_M4: Self = Self {
+        long_multiply: LongMultiply::SingleCycle,
+        multiply_accumulate: 1,
+        ..Self::CORTEX_M3
+    };
+}
+
 /// A cache of flash lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -58,8 +76,7 @@ pub struct CacheShape {
 }
 
 /// Flash and what stands before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashTiming {
     /// Bytes that one read brings: a power of two, four at least.
     pub read_bytes: u8,

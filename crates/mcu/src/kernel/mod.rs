@@ -1,0 +1,346 @@
+//! The kernels that come with keymark: private-key operations as token firmware does them, compiled from
+//! `kernels/` in several variants, and the options that choose among these.
+
+mod program;
+
+pub use program::KernelError;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::microcontroller::Core;
+
+/// A private-key operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kernel {
+    /// RSA with CRT, 2048 bits.
+    Rsa2048,
+    /// 3072 bits.
+    Rsa3072,
+    /// 4096 bits.
+    Rsa4096,
+    /// RFC 7748, the Montgomery ladder of a variable base.
+    X25519,
+    /// RFC 8032, signing a message of 32 bytes.
+    Ed25519,
+}
+
+impl Kernel {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Rsa2048,
+        Self::Rsa3072,
+        Self::Rsa4096,
+        Self::X25519,
+        Self::Ed25519,
+    ];
+
+    /// Modulus length in bits, of RSA.
+    #[must_use]
+    pub const fn rsa_bits(self) -> Option<u32> {
+        match self {
+            Self::Rsa2048 => Some(2048),
+            Self::Rsa3072 => Some(3072),
+            Self::Rsa4096 => Some(4096),
+            Self::X25519 | Self::Ed25519 => None,
+        }
+    }
+
+    /// As on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rsa2048 => "rsa2048",
+            Self::Rsa3072 => "rsa3072",
+            Self::Rsa4096 => "rsa4096",
+            Self::X25519 => "x25519",
+            Self::Ed25519 => "ed25519",
+        }
+    }
+}
+
+/// A word that is none of those there are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {what} '{wanted}'; there are: {known}")]
+pub struct UnknownWord {
+    /// What kind of word was wanted.
+    pub what: &'static str,
+    /// What was given.
+    pub wanted: String,
+    /// What there is.
+    pub known: String,
+}
+
+impl FromStr for Kernel {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        // GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
+        let wanted = if text == "cv25519" { "x25519" } else { text };
+        Self::ALL
+            .into_iter()
+            .find(|kernel| kernel.name() == wanted)
+            .ok_or_else(|| UnknownWord {
+                what: "kernel",
+                wanted: text.to_owned(),
+                known: Self::ALL.map(Self::name).join(", "),
+            })
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Declares an option with its words, in the order in which they are tried.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident($option:literal) { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// As on the command line.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                Self::ALL.iter().copied().find(|choice| choice.word() == text).ok_or_else(|| UnknownWord {
+                    what: concat!("value of the option ", $option),
+                    wanted: text.to_owned(),
+                    known: [$($word,)+].join(", "),
+                })
+            }
+        }
+    };
+}
+
+choice! {
+    /// How the MULADDC step is made.
+    Umaal("umaal") {
+        /// UMULL and additions, in assembly.
+        Off = "off",
+        /// UMAAL, in assembly.
+        On = "on",
+        /// Portable C: what the compiler makes of 64-bit products.
+        Portable = "c",
+    }
+}
+
+choice! {
+    /// Bits of the sliding window.
+    Window("window") {
+        /// Eight powers.
+        Four = "4",
+        /// Sixteen powers.
+        Five = "5",
+        /// Thirty-two powers.
+        Six = "6",
+    }
+}
+
+choice! {
+    /// Where dp, dq and qp come from.
+    Crt("crt") {
+        /// They are part of the stored key.
+        Stored = "stored",
+        /// From p and q by the binary extended gcd, in every operation.
+        Recomputed = "recomputed",
+    }
+}
+
+choice! {
+    /// Where the key is.
+    Key("key") {
+        /// Copied to RAM, as when it was decrypted first.
+        Ram = "ram",
+        /// In flash, in the clear.
+        Flash = "flash",
+    }
+}
+
+choice! {
+    /// How products of unlike limbs are counted twice in a square.
+    Square("square") {
+        /// Their sum is doubled.
+        Doubled = "doubled",
+        /// Each is added twice.
+        Twice = "twice",
+    }
+}
+
+choice! {
+    /// The compiler's optimisation.
+    Optimisation("opt") {
+        /// -O2
+        O2 = "O2",
+        /// -O3
+        O3 = "O3",
+        /// -Os
+        Os = "Os",
+    }
+}
+
+/// How a kernel is built and what it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Options {
+    /// The MULADDC step.
+    pub umaal: Umaal,
+    /// The sliding window.
+    pub window: Window,
+    /// CRT parameters.
+    pub crt: Crt,
+    /// The key.
+    pub key: Key,
+    /// Squaring.
+    pub square: Square,
+    /// Compiler optimisation.
+    pub opt: Optimisation,
+}
+
+/// The options, by name.
+pub const OPTION_NAMES: [&str; 6] = ["umaal", "window", "crt", "key", "square", "opt"];
+
+impl Options {
+    /// What firmware written for this core today would choose.
+    #[must_use]
+    pub const fn for_core(core: Core) -> Self {
+        Self {
+            umaal: match core {
+                Core::CortexM3 => Umaal::Off,
+                Core::CortexM4 => Umaal::On,
+            },
+            window: Window::Four,
+            crt: Crt::Stored,
+            key: Key::Ram,
+            square: Square::Doubled,
+            opt: Optimisation::O3,
+        }
+    }
+
+    /// Gnuk of 2017: no CRT parameters, window 4, each cross product added twice, -O3.
+    #[must_use]
+    pub const fn gnuk_2017() -> Self {
+        Self {
+            umaal: Umaal::Off,
+            window: Window::Four,
+            crt: Crt::Recomputed,
+            key: Key::Ram,
+            square: Square::Twice,
+            opt: Optimisation::O3,
+        }
+    }
+
+    /// Sets one by its words.
+    ///
+    /// # Errors
+    /// When there is no such option or value.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
+        match name {
+            "umaal" => self.umaal = value.parse()?,
+            "window" => self.window = value.parse()?,
+            "crt" => self.crt = value.parse()?,
+            "key" => self.key = value.parse()?,
+            "square" => self.square = value.parse()?,
+            "opt" => self.opt = value.trim_start_matches('-').parse()?,
+            _ => {
+                return Err(UnknownWord {
+                    what: "option",
+                    wanted: name.to_owned(),
+                    known: OPTION_NAMES.join(", "),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Those that matter to a kernel, as name and word.
+    #[must_use]
+    pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
+        let all = [
+            self.umaal.word(),
+            self.window.word(),
+            self.crt.word(),
+            self.key.word(),
+            self.square.word(),
+            self.opt.word(),
+        ];
+        OPTION_NAMES
+            .into_iter()
+            .zip(all)
+            .filter(|(name, _)| kernel.rsa_bits().is_some() || ["umaal", "opt"].contains(name))
+            .collect()
+    }
+
+    /// Why this cannot run on such a core, if so.
+    #[must_use]
+    pub fn problem(&self, core: Core) -> Option<String> {
+        (self.umaal == Umaal::On && core == Core::CortexM3)
+            .then(|| format!("the {core} has no UMAAL"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_values_agree() {
+        let mut options = Options::for_core(Core::CortexM4);
+        for (name, value) in Options::gnuk_2017().words(Kernel::Rsa4096) {
+            options.set(name, value).unwrap();
+        }
+        assert_eq!(options, Options::gnuk_2017());
+        assert_eq!(
+            options.words(Kernel::X25519),
+            [("umaal", "off"), ("opt", "O3")]
+        );
+        assert!(
+            options
+                .set("window", "7")
+                .unwrap_err()
+                .to_string()
+                .contains("4, 5, 6")
+        );
+        assert!(
+            options
+                .set("colour", "red")
+                .unwrap_err()
+                .to_string()
+                .contains("umaal")
+        );
+    }
+
+    #[test]
+    fn umaal_needs_the_dsp_extension() {
+        let options = Options::for_core(Core::CortexM4);
+        assert!(options.problem(Core::CortexM4).is_none());
+        assert!(options.problem(Core::CortexM3).unwrap().contains("UMAAL"));
+        assert!(
+            Options::for_core(Core::CortexM3)
+                .problem(Core::CortexM3)
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn gnupg_s_name_of_the_curve_is_understood() {
+        assert_eq!("cv25519".parse(), Ok(Kernel::X25519));
+        assert!("rsa1024".parse::<Kernel>().is_err());
+    }
+}

@@ -1,0 +1,396 @@
+//! Microcontrollers, as `data/mcu/*.toml` describes them.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::machine::Layout;
+use crate::timing::{CacheShape, CoreTiming, FlashTiming};
+
+/// The only version of the format so far.
+const SCHEMA: u32 = 1;
+
+/// Parts that come with keymark, by file.
+const SHIPPED: [&str; 5] = [
+    include_str!("../../../data/mcu/stm32f103.toml"),
+    include_str!("../../../data/mcu/gd32f103.toml"),
+    include_str!("../../../data/mcu/stm32l432.toml"),
+    include_str!("../../../data/mcu/stm32f405.toml"),
+    include_str!("../../../data/mcu/nrf52840.toml"),
+];
+
+/// The core of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Core {
+    /// ARMv7-M.
+    CortexM3,
+    /// ARMv7E-M: with the DSP extension, and UMAAL in it.
+    CortexM4,
+}
+
+impl Core {
+    /// Its timing with memories that never wait.
+    #[must_use]
+    pub const fn timing(self) -> CoreTiming {
+        match self {
+            Self::CortexM3 => CoreTiming::CORTEX_M3,
+            Self::CortexM4 => CoreTiming::CORTEX_M4,
+        }
+    }
+}
+
+impl fmt::Display for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CortexM3 => "Cortex-M3",
+            Self::CortexM4 => "Cortex-M4",
+        })
+    }
+}
+
+/// A clock frequency in megahertz.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(transparent)]
+pub struct Megahertz(pub u32);
+
+impl Megahertz {
+    /// How long so many cycles take, in seconds.
+    #[must_use]
+    pub fn seconds(self, cycles: u64) -> f64 {
+        cycles as f64 / (f64::from(self.0) * 1e6)
+    }
+}
+
+impl fmt::Display for Megahertz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} MHz", self.0)
+    }
+}
+
+/// A part at one clock frequency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Microcontroller {
+    /// What it is called, with `@` and the frequency where that is not the part's usual one.
+    pub name: String,
+    /// The part and where it is used.
+    pub product: String,
+    /// Its core.
+    pub core: Core,
+    /// The frequency.
+    pub clock: Megahertz,
+    /// Its memories.
+    pub layout: Layout,
+    /// Flash at that frequency.
+    pub flash: FlashTiming,
+    /// Where the figures stand.
+    pub sources: Vec<String>,
+    /// What no document says.
+    pub assumed: Vec<String>,
+}
+
+/// Why a microcontroller cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum MicrocontrollerError {
+    /// Not the file's format.
+    #[error("the microcontroller {name} cannot be read: {reason}")]
+    Malformed {
+        /// File or name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The file itself.
+    #[error(
+        "{path} cannot be read: {source}; name a shipped part or a file like those in data/mcu"
+    )]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No such part.
+    #[error(
+        "no microcontroller is called '{wanted}'; there are: {known}, each with '@MHz' for another clock, or the path of a file *.toml"
+    )]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        known: String,
+    },
+    /// A clock that the part does not allow.
+    #[error("{name} runs at 1 to {most}, not at '{wanted}'")]
+    Clock {
+        /// The part.
+        name: String,
+        /// What was asked for.
+        wanted: String,
+        /// The fastest.
+        most: Megahertz,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    schema: u32,
+    name: String,
+    #[serde(default)]
+    also: Vec<String>,
+    product: String,
+    core: Core,
+    clock_mhz: Megahertz,
+    flash_base: u32,
+    flash_kib: u32,
+    ram_base: u32,
+    ram_kib: u32,
+    flash: Flash,
+    sources: Vec<String>,
+    #[serde(default)]
+    assumed: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Flash {
+    read_bytes: u8,
+    reads_ahead: u8,
+    wait: Vec<Wait>,
+    instruction_cache: Option<CacheShape>,
+    data_cache: Option<CacheShape>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Wait {
+    up_to_mhz: Megahertz,
+    states: u8,
+}
+
+/// The most flash and RAM that a part may be said to have.
+const MOST_KIB: u32 = 16 * 1024;
+
+impl File {
+    fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
+        let malformed = |reason: String| MicrocontrollerError::Malformed {
+            name: name.to_owned(),
+            reason,
+        };
+        let file: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        if file.schema != SCHEMA {
+            return Err(malformed(format!(
+                "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+                file.schema
+            )));
+        }
+        let sizes = 1..=MOST_KIB;
+        if !sizes.contains(&file.flash_kib) || !sizes.contains(&file.ram_kib) {
+            return Err(malformed(format!(
+                "flash-kib and ram-kib must be 1 to {MOST_KIB}"
+            )));
+        }
+        let above = file.flash_base.checked_add(file.flash_kib * 1024);
+        if above.is_none_or(|end| end > file.ram_base)
+            || file.ram_base.checked_add(file.ram_kib * 1024).is_none()
+        {
+            return Err(malformed("RAM must lie above flash".to_owned()));
+        }
+        if file.flash.wait.is_empty() {
+            return Err(malformed(
+                "flash.wait must say how many wait states there are".to_owned(),
+            ));
+        }
+        Ok(file)
+    }
+
+    fn most(&self) -> Megahertz {
+        let fastest = self.flash.wait.iter().map(|wait| wait.up_to_mhz).max();
+        fastest.unwrap_or(self.clock_mhz)
+    }
+
+    fn at(&self, clock: Megahertz) -> Result<Microcontroller, MicrocontrollerError> {
+        let wait = self
+            .flash
+            .wait
+            .iter()
+            .filter(|wait| wait.up_to_mhz >= clock)
+            .min_by_key(|wait| wait.up_to_mhz);
+        let Some(wait) = wait.filter(|_| clock.0 > 0) else {
+            return Err(MicrocontrollerError::Clock {
+                name: self.name.clone(),
+                wanted: clock.to_string(),
+                most: self.most(),
+            });
+        };
+        let flash = FlashTiming {
+            read_bytes: self.flash.read_bytes,
+            wait_states: wait.states,
+            reads_ahead: self.flash.reads_ahead,
+            instruction_cache: self.flash.instruction_cache,
+            data_cache: self.flash.data_cache,
+        };
+        if let Some(problem) = flash.problem() {
+            return Err(MicrocontrollerError::Malformed {
+                name: self.name.clone(),
+                reason: problem.to_owned(),
+            });
+        }
+        let name = if clock == self.clock_mhz {
+            self.name.clone()
+        } else {
+            format!("{}@{}", self.name, clock.0)
+        };
+        Ok(Microcontroller {
+            name,
+            product: self.product.clone(),
+            core: self.core,
+            clock,
+            layout: Layout {
+                flash_base: self.flash_base,
+                flash_size: self.flash_kib * 1024,
+                ram_base: self.ram_base,
+                ram_size: self.ram_kib * 1024,
+            },
+            flash,
+            sources: self.sources.clone(),
+            assumed: self.assumed.clone(),
+        })
+    }
+}
+
+impl Microcontroller {
+    /// The parts that come with keymark, each at its usual frequency.
+    ///
+    /// # Errors
+    /// When one of the files is malformed, which a test excludes.
+    pub fn shipped() -> Result<Vec<Self>, MicrocontrollerError> {
+        SHIPPED
+            .iter()
+            .map(|text| {
+                let file = File::parse(text, "that comes with keymark")?;
+                file.at(file.clock_mhz)
+            })
+            .collect()
+    }
+
+    /// The shipped part of that name or the one in that file, with `@MHz` for another clock.
+    ///
+    /// # Errors
+    /// When there is none, or it does not run at that clock.
+    pub fn find(wanted: &str) -> Result<Self, MicrocontrollerError> {
+        let (name, clock) = match wanted.split_once('@') {
+            Some((name, clock)) => (name, Some(clock)),
+            None => (wanted, None),
+        };
+        let file = find_file(name)?;
+        let clock = match clock {
+            None => file.clock_mhz,
+            Some(clock) => {
+                clock
+                    .parse()
+                    .map(Megahertz)
+                    .map_err(|_| MicrocontrollerError::Clock {
+                        name: file.name.clone(),
+                        wanted: clock.to_owned(),
+                        most: file.most(),
+                    })?
+            }
+        };
+        file.at(clock)
+    }
+}
+
+fn find_file(name: &str) -> Result<File, MicrocontrollerError> {
+    if name.ends_with(".toml") {
+        let path = PathBuf::from(name);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| MicrocontrollerError::Io { path, source })?;
+        return File::parse(&text, name);
+    }
+    let mut known = Vec::new();
+    for text in SHIPPED {
+        let file = File::parse(text, "that comes with keymark")?;
+        let answers = |other: &String| other.eq_ignore_ascii_case(name);
+        if answers(&file.name) || file.also.iter().any(answers) {
+            return Ok(file);
+        }
+        known.push(file.name);
+    }
+    Err(MicrocontrollerError::Unknown {
+        wanted: name.to_owned(),
+        known: known.join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_part_can_be_read_and_names_its_sources() {
+        let parts = Microcontroller::shipped().unwrap();
+        assert_eq!(parts.len(), SHIPPED.len());
+        for part in parts {
+            assert!(
+                part.sources.len() + part.assumed.len() >= 3,
+                "{}",
+                part.name
+            );
+            assert_eq!(Microcontroller::find(&part.name).unwrap(), part);
+        }
+    }
+
+    #[test]
+    fn wait_states_follow_the_clock() {
+        let states = |name: &str| Microcontroller::find(name).unwrap().flash.wait_states;
+        assert_eq!(states("stm32f103"), 2);
+        assert_eq!(states("stm32f103@24"), 0);
+        assert_eq!(states("stm32l432@48"), 2);
+        assert_eq!(states("stm32l432@49"), 3);
+        assert_eq!(states("STM32F407"), 5);
+        for refused in ["stm32f103@73", "stm32f103@0", "stm32f103@fast", "z80"] {
+            assert!(Microcontroller::find(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn another_clock_is_part_of_the_name() {
+        assert_eq!(
+            Microcontroller::find("stm32l432@80").unwrap().name,
+            "stm32l432"
+        );
+        let slow = Microcontroller::find("stm32l432@48").unwrap();
+        assert_eq!(
+            (slow.name.as_str(), slow.clock),
+            ("stm32l432@48", Megahertz(48))
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        let text = SHIPPED[0];
+        for (from, to, reason) in [
+            ("schema = 1", "schema = 2", "version 2"),
+            ("read-bytes = 8", "read-bytes = 7", "power of two"),
+            ("reads-ahead = 3", "reads-ahead = 9", "reads-ahead"),
+            ("flash-kib = 128", "flash-kib = 0", "flash-kib"),
+            ("ram-base = 0x2000_0000", "ram-base = 0", "above flash"),
+            ("cortex-m3", "cortex-m0", "cortex-m0"),
+        ] {
+            let path = std::env::temp_dir().join(format!(
+                "keymark-mcu-{}-{}.toml",
+                std::process::id(),
+                reason.len()
+            ));
+            std::fs::write(&path, text.replace(from, to)).unwrap();
+            let error = Microcontroller::find(path.to_str().unwrap())
+                .unwrap_err()
+                .to_string();
+            std::fs::remove_file(&path).unwrap();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

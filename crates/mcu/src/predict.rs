@@ -1,0 +1,86 @@
+//! Predictions: a kernel with its options on a microcontroller.
+
+use crate::kernel::{Kernel, KernelError, Options};
+use crate::microcontroller::{Megahertz, Microcontroller};
+use crate::sensitivity::{Assumption, Banded};
+use crate::timing::{Account, Phase};
+
+/// What a kernel would cost.
+#[derive(Debug, Clone)]
+pub struct Prediction {
+    /// The part.
+    pub mcu: String,
+    /// Its clock.
+    pub clock: Megahertz,
+    /// The operation.
+    pub kernel: Kernel,
+    /// Its options.
+    pub options: Options,
+    /// Where the cycles of the whole operation went.
+    pub account: Account,
+    /// And those of its phases.
+    pub phases: Vec<Phase>,
+    /// Cycles of the operation with each assumption varied alone.
+    pub variations: Vec<(Assumption, u64)>,
+}
+
+impl Prediction {
+    /// Runs the kernel in the simulator.
+    ///
+    /// # Errors
+    /// When it does not fit, ends badly, or gives a wrong result.
+    pub fn new(
+        mcu: &Microcontroller,
+        kernel: Kernel,
+        options: Options,
+    ) -> Result<Self, KernelError> {
+        let mut timing = Banded::new(mcu);
+        kernel.run(mcu, &options, &mut timing)?;
+        let phases: Vec<Phase> = timing
+            .base()
+            .phases()
+            .into_iter()
+            .filter(|phase| phase.number != 0)
+            .collect();
+        let mut account = Account::default();
+        for phase in &phases {
+            account += &phase.account;
+        }
+        Ok(Self {
+            mcu: mcu.name.clone(),
+            clock: mcu.clock,
+            kernel,
+            options,
+            account,
+            phases,
+            variations: timing.estimates(),
+        })
+    }
+
+    /// Cycles of the operation.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.account.cycles()
+    }
+
+    /// The operation's duration in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.clock.seconds(self.cycles())
+    }
+
+    /// The band: the least and the most seconds that one varied assumption leads to.
+    #[must_use]
+    pub fn band(&self) -> (f64, f64) {
+        let doubts = self
+            .variations
+            .iter()
+            .filter(|(assumption, _)| assumption.is_doubt())
+            .map(|&(_, cycles)| cycles)
+            .chain([self.cycles()]);
+        let (low, high) = doubts.fold((u64::MAX, 0), |(low, high), cycles| {
+            (low.min(cycles), high.max(cycles))
+        });
+        (self.clock.seconds(low), self.clock.seconds(high))
+    }
+}
