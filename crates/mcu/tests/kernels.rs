@@ -1,5 +1,7 @@
 //! Every committed kernel in every variant computes what it should.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use keymark_mcu::kernel::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::Untimed;
