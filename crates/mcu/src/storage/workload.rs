@@ -67,7 +67,7 @@ impl Workload {
     #[must_use]
     pub fn operations(self, seed: u64) -> Operations {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(1);
+        rng.set_stream(1 + self as u64);
         Operations {
             workload: self,
             rng,
