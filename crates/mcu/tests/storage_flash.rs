@@ -1,5 +1,7 @@
 //! The rules of each family's flash, and what a power loss leaves.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::time::Duration;
 
 use keymark_mcu::storage::flash::{Flash, FlashError};

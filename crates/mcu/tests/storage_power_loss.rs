@@ -54,34 +54,55 @@ fn read(storage: &dyn Design, flash: &Flash) -> Model {
 }
 
 /// Pieces of private keys that may be nowhere.
-#[derive(Default, Clone)]
-struct OldKeys(HashSet<[u8; 8]>);
+#[derive(Clone)]
+struct OldKeys {
+    pieces: HashSet<[u8; 8]>,
+    /// Whether a piece begins with these two bytes: most cells are not looked up.
+    begins: Vec<bool>,
+}
+
+impl Default for OldKeys {
+    fn default() -> Self {
+        Self {
+            pieces: HashSet::new(),
+            begins: vec![false; 1 << 16],
+        }
+    }
+}
 
 impl OldKeys {
     fn add(&mut self, key: &[u8]) {
-        self.0.extend(
-            key.windows(8)
-                .map(|piece| <[u8; 8]>::try_from(piece).unwrap()),
-        );
+        for piece in key.windows(8) {
+            self.pieces.insert(piece.try_into().unwrap());
+            self.begins[usize::from(u16::from_be_bytes([piece[0], piece[1]]))] = true;
+        }
     }
 
     /// Those of keys that are not live.
     fn besides(&self, live: &Model) -> Self {
         let mut old = self.clone();
-        for key in ObjectId::KEYS.iter().filter_map(|key| live.get(key)) {
-            key.windows(8).for_each(|piece| drop(old.0.remove(piece)));
+        for piece in ObjectId::KEYS
+            .iter()
+            .filter_map(|key| live.get(key))
+            .flat_map(|key| key.windows(8))
+        {
+            old.pieces.remove(piece);
         }
         old
     }
 
     /// Values start at even addresses in every layout.
     fn readable_in(&self, flash: &Flash) -> Option<usize> {
-        let pieces = flash.cells().windows(8).enumerate().step_by(2);
-        let mut pieces =
-            pieces.filter(|(_, piece)| piece[..4] != [0xff; 4] && piece[..4] != [0; 4]);
-        pieces
-            .find(|(_, piece)| self.0.contains(*piece))
-            .map(|(address, _)| address)
+        let begins = |at: usize| {
+            usize::from(u16::from_be_bytes([
+                flash.cells()[at],
+                flash.cells()[at + 1],
+            ]))
+        };
+        let mut addresses = (0..flash.cells().len() - 7)
+            .step_by(2)
+            .filter(|&at| self.begins[begins(at)]);
+        addresses.find(|&at| self.pieces.contains(&flash.cells()[at..at + 8]))
     }
 }
 
@@ -94,9 +115,9 @@ struct Depth {
     last: usize,
     /// and so many of those before that erase something.
     erasing: usize,
-    /// Mounts are cut at every step after one in so many cut writes.
-    mounts: u64,
-    /// After one in so many the storage is used further.
+    /// Of three cut writes of an operation the mount is cut at one in so many steps.
+    mount_stride: u64,
+    /// After one in so many cut writes the storage is used further.
     uses: u64,
 }
 
@@ -134,9 +155,9 @@ impl Trial {
         );
     }
 
-    /// Cuts a mount of this flash at every step of it.
-    fn cut_mounts(&self, flash: &Flash, seed: u64) {
-        for step in 0.. {
+    /// Cuts a mount of this flash at its steps.
+    fn cut_mounts(&self, flash: &Flash, seed: u64, stride: u64) {
+        for step in (seed % stride..).step_by(stride as usize) {
             let mut flash = flash.clone();
             flash.cut_power_after(step, seed ^ step.wrapping_mul(0x9e37_79b9));
             match self.kind.mount(&mut flash) {
@@ -173,36 +194,40 @@ impl Trial {
     }
 }
 
-/// Performs an operation with power cut at every step; gives the number of steps.
+/// Performs an operation with power cut at every step.
 fn cut_everywhere(
     trial: &mut Trial,
     flash: &Flash,
     operation: &Operation,
     seed: u64,
     depth: Depth,
-) -> u64 {
+) {
     let context = trial.context.clone();
-    for step in 0.. {
+    let mut whole = flash.clone();
+    let mut storage = trial.kind.mount(&mut whole).unwrap();
+    perform(storage.as_mut(), &mut whole, operation).unwrap();
+    let steps = whole.steps() - flash.steps();
+    for step in 0..steps {
         let mut flash = flash.clone();
         let mut storage = trial.kind.mount(&mut flash).unwrap();
         let seed = seed.wrapping_add(step);
         flash.cut_power_after(step, seed);
-        match perform(storage.as_mut(), &mut flash, operation) {
-            Ok(()) => return step,
-            Err(StorageError::Flash(FlashError::PowerLoss)) => {}
-            Err(error) => panic!("{context}: cut after {step}: {error}"),
-        }
+        let cut = perform(storage.as_mut(), &mut flash, operation);
+        assert_eq!(
+            cut,
+            Err(StorageError::Flash(FlashError::PowerLoss)),
+            "{context}: cut after {step}"
+        );
         flash.restore_power();
         trial.context = format!("{context}, cut after {step}, torn by {seed}");
-        if step % depth.mounts == seed % depth.mounts {
-            trial.cut_mounts(&flash, seed);
+        if [steps / 5, steps * 3 / 5, steps - 1].contains(&step) {
+            trial.cut_mounts(&flash, seed, depth.mount_stride);
         }
         let storage = trial.mounted(&mut flash, "mounted");
         if step % depth.uses == seed % depth.uses {
             trial.use_further(storage, &mut flash, seed);
         }
     }
-    unreachable!("an operation ends")
 }
 
 /// Runs a sequence, and cuts its last operations and some of those before that erase something.
@@ -301,17 +326,18 @@ fn sequence(seed: u64, length: usize) -> Vec<Operation> {
     operations
 }
 
+const SEEDS: [u64; 2] = [11, 12];
 const THOROUGH: Depth = Depth {
-    warm: 110,
-    last: 8,
+    warm: 400,
+    last: 6,
     erasing: 6,
-    mounts: 61,
+    mount_stride: 5,
     uses: 97,
 };
 
 fn all_designs(geometry: &Geometry) {
     for kind in DesignKind::ALL {
-        for seed in [11, 12] {
+        for seed in SEEDS {
             cut_sequence(geometry, kind, seed, THOROUGH);
         }
     }
@@ -338,7 +364,7 @@ fn no_cut_harms_where_bits_clear() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(2017), ..ProptestConfig::default() })]
 
     #[test]
     fn no_cut_harms_in_any_sequence(
@@ -351,7 +377,7 @@ proptest! {
         kind in prop::sample::select(DesignKind::ALL.to_vec()),
         warm in 0usize..60,
     ) {
-        let depth = Depth { warm, last: 4, erasing: 0, mounts: 61, uses: 97 };
+        let depth = Depth { warm, last: 4, erasing: 0, mount_stride: 1, uses: 97 };
         cut_sequence(&geometry, kind, u64::from(seed), depth);
     }
 }

@@ -13,19 +13,14 @@
 
 use std::collections::BTreeSet;
 
+use super::segments::layout;
 use super::{Design, Space};
 use crate::storage::catalog::Catalog;
 use crate::storage::error::StorageError;
 use crate::storage::flash::{Flash, FlashError};
 use crate::storage::object::ObjectId;
-use crate::storage::record::{
-    Content, Record, encode_removed, full_bytes, long_bytes, small_bytes,
-};
-use crate::storage::region::{Region, Seal, seal_bytes, wipe, wipe_torn};
-
-/// Sectors smaller than this share a segment: records do not cross segments, and a certificate
-/// should not waste most of one.
-const LEAST_SEGMENT: usize = 2048;
+use crate::storage::record::{Content, Record, encode_removed, full_bytes, small_bytes};
+use crate::storage::region::{Region, Seal, wipe, wipe_torn};
 
 /// How an old private key is made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,59 +47,6 @@ struct Segment {
     /// None while blank.
     generation: Option<u32>,
     next: usize,
-}
-
-/// Bytes of all objects at their longest, and of the longest record.
-fn demand(unit: usize) -> (usize, usize) {
-    let long = ObjectId::ALL
-        .into_iter()
-        .filter(|object| !object.is_counter());
-    let sizes: Vec<_> = long
-        .map(|object| long_bytes(object.max_bytes(), unit))
-        .collect();
-    let counters = full_bytes(unit) + ObjectId::PIN_COUNTERS.len() * small_bytes(unit);
-    (
-        sizes.iter().sum::<usize>() + counters,
-        sizes.into_iter().max().unwrap_or(0),
-    )
-}
-
-/// The segments, if they are enough in any order of writes: each may waste almost the longest
-/// record at its end, one is blank, and a copy has to have room beside everything else.
-fn layout(flash: &Flash) -> Result<Vec<Region>, StorageError> {
-    let unit = flash.unit();
-    let (live, longest) = demand(unit);
-    let regions = Region::tile(flash, LEAST_SEGMENT);
-    let sizes: Vec<usize> = regions.iter().map(|region| region.bytes.len()).collect();
-    let (least, most) = (sizes.iter().min().copied(), sizes.iter().max().copied());
-    let overhead = seal_bytes(unit) + longest - unit;
-    let usable: usize = sizes.iter().map(|size| size - overhead).sum();
-    let spare = most.map_or(0, |most| most - overhead);
-    if usable - spare < live + longest {
-        let smallest = least.unwrap_or(LEAST_SEGMENT);
-        let why = format!(
-            "bytes: {live} of objects, {longest} of a replacement, up to {overhead} lost in each segment, \
-             and one segment blank"
-        );
-        let segments = (live + longest).div_ceil(smallest - overhead) + 1;
-        return Err(StorageError::DoesNotFit {
-            needed: segments * smallest,
-            available: sizes.iter().sum(),
-            why,
-        });
-    }
-    if let (Some(least), Some(most)) = (least, most)
-        && least - seal_bytes(unit) < live.min(most - seal_bytes(unit))
-    {
-        let why = "bytes of the smallest sector: what is live in a larger one has to fit there"
-            .to_owned();
-        return Err(StorageError::DoesNotFit {
-            needed: live + seal_bytes(unit),
-            available: least,
-            why,
-        });
-    }
-    Ok(regions)
 }
 
 impl Log {

@@ -7,6 +7,7 @@
 
 mod log;
 mod pool;
+mod segments;
 mod separate;
 mod slots;
 
