@@ -1,7 +1,14 @@
-//! What a private-key operation would cost on a microcontroller that is not here.
+//! What a private-key operation would cost on a microcontroller that is not here, and how its flash would
+//! keep a token's data.
 //!
-//! The compiled code runs in a simulator of the Cortex-M3 and Cortex-M4 ([`machine`]); a model of core
-//! and flash ([`timing`]) says how long it would take.
+//! Compiled code runs in a simulator of the Cortex-M3 and Cortex-M4 ([`machine`]); a model of core and flash
+//! ([`timing`]) says how long it takes. [`kernel`] has private-key operations as token firmware does them,
+//! [`predict`] times one on a part ([`microcontroller`]) with the band that its assumptions leave
+//! ([`sensitivity`]). [`storage`] answers where a token's data objects can live on a part's flash.
+//!
+//! Nothing here reads a clock or a key; whatever is random takes a seed.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 pub mod decode;
 pub mod image;
@@ -11,4 +18,5 @@ pub mod machine;
 pub mod microcontroller;
 pub mod predict;
 pub mod sensitivity;
+pub mod storage;
 pub mod timing;

@@ -1,0 +1,349 @@
+//! One log for all objects.
+//!
+//! Segments are written one after the other; of an object's records the last one
+//! counts, in the order of the segments' generations and within one of addresses.
+//! One segment is always blank: when no second one is, the oldest is collected.
+//! Its live records are copied behind the newest, or into the blank one if they do
+//! not fit; that one gets its generation only when all are there. Then the old one
+//! is erased. So until the copies count, the originals are there, and what is
+//! without generation is nobody's. As segments are taken and collected in turn,
+//! also those of objects that never change, wear is even.
+//!
+//! A removed object has a record that says so, which outlives older ones.
+
+use std::collections::BTreeSet;
+
+use super::segments::layout;
+use super::{Design, Space};
+use crate::storage::catalog::Catalog;
+use crate::storage::error::StorageError;
+use crate::storage::flash::{Flash, FlashError};
+use crate::storage::object::ObjectId;
+use crate::storage::record::{Content, Record, encode_removed, full_bytes, small_bytes};
+use crate::storage::region::{Region, Seal, wipe, wipe_torn};
+
+/// How an old private key is made unreadable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disposal {
+    /// Its segment is collected at once: the erase is what datasheets vouch for.
+    Collect,
+    /// Its record is zeroed in place, which all three families allow (PM0075, 2.3.3; RM0394, 3.3.7;
+    /// RM0090, 3.6.3): hundreds of programs in place of an erase and the copies.
+    Zero,
+}
+
+/// A log over all segments.
+#[derive(Debug, Clone)]
+pub(super) struct Log {
+    segments: Vec<Segment>,
+    head: usize,
+    disposal: Disposal,
+    catalog: Catalog,
+}
+
+#[derive(Debug, Clone)]
+struct Segment {
+    region: Region,
+    /// None while blank.
+    generation: Option<u32>,
+    next: usize,
+}
+
+impl Log {
+    pub(super) fn format(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
+        let mut log = Self::over(flash, disposal)?;
+        for segment in &log.segments {
+            segment.region.clear(flash)?;
+        }
+        log.start(flash, 0, 1)?;
+        Ok(log)
+    }
+
+    fn over(flash: &Flash, disposal: Disposal) -> Result<Self, StorageError> {
+        let segment = |region: Region| Segment {
+            next: region.first(flash),
+            region,
+            generation: None,
+        };
+        let segments = layout(flash)?.into_iter().map(segment).collect();
+        Ok(Self {
+            segments,
+            head: 0,
+            disposal,
+            catalog: Catalog::default(),
+        })
+    }
+
+    pub(super) fn mount(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
+        let mut log = Self::over(flash, disposal)?;
+        let mut order = Vec::new();
+        for (index, segment) in log.segments.iter_mut().enumerate() {
+            match segment.region.inspect(flash)? {
+                Seal::Blank => {}
+                Seal::Debris => segment.region.clear(flash)?,
+                Seal::Generation(generation) => {
+                    segment.generation = Some(generation);
+                    order.push((generation, index));
+                }
+            }
+        }
+        order.sort_unstable();
+        log.head = order.last().ok_or(StorageError::Unformatted("log"))?.1;
+        let residue = log.load(flash, order.iter().map(|&(_, index)| index))?;
+        if log.blank().1 == 0 {
+            log.erase_dead(flash)?;
+        }
+        log.dispose(flash, &residue)?;
+        Ok(log)
+    }
+
+    /// Reads the segments in order of generation; gives what is left of old keys.
+    fn load(
+        &mut self,
+        flash: &mut Flash,
+        order: impl Iterator<Item = usize>,
+    ) -> Result<Vec<Record>, FlashError> {
+        let mut residue = Vec::new();
+        for index in order {
+            let scan = self.segments[index].region.scan(flash)?;
+            self.segments[index].next = scan.next;
+            wipe_torn(flash, &scan.torn)?;
+            for record in scan.records {
+                let old = if record.whole {
+                    self.catalog.apply(record)
+                } else {
+                    Some(record)
+                };
+                residue.extend(old.filter(|old| old.object.is_sensitive()));
+            }
+        }
+        Ok(residue)
+    }
+
+    /// Erases segments but the newest in which nothing is live: there is one if a collection was cut
+    /// between its last copy and its erase, the only time that no segment is blank.
+    fn erase_dead(&mut self, flash: &mut Flash) -> Result<(), FlashError> {
+        for index in 0..self.segments.len() {
+            let started = self.segments[index].generation.is_some();
+            if started && index != self.head && self.live_in(flash, index)?.is_empty() {
+                self.erase(flash, index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn live_in(&self, flash: &Flash, index: usize) -> Result<Vec<Record>, FlashError> {
+        let mut records = self.segments[index].region.scan(flash)?.records;
+        records.retain(|record| record.whole && self.catalog.needs(record));
+        Ok(records)
+    }
+
+    fn erase(&mut self, flash: &mut Flash, index: usize) -> Result<(), FlashError> {
+        let segment = &mut self.segments[index];
+        segment.region.clear(flash)?;
+        segment.generation = None;
+        segment.next = segment.region.first(flash);
+        Ok(())
+    }
+
+    /// Makes old keys unreadable.
+    fn dispose(&mut self, flash: &mut Flash, residue: &[Record]) -> Result<(), StorageError> {
+        if self.disposal == Disposal::Zero {
+            let there = |record: &&Record| self.segment_of(record).generation.is_some();
+            return Ok(residue
+                .iter()
+                .filter(there)
+                .try_for_each(|record| wipe(flash, record))?);
+        }
+        let holds = |segment: &Segment| {
+            residue
+                .iter()
+                .any(|record| segment.region.bytes.contains(&record.address))
+        };
+        let segments = self
+            .segments
+            .iter()
+            .enumerate()
+            .filter(|(_, segment)| holds(segment));
+        let dirty: BTreeSet<usize> = segments.map(|(index, _)| index).collect();
+        for index in dirty {
+            if self.segments[index].generation.is_some() {
+                self.collect(flash, index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn segment_of(&self, record: &Record) -> &Segment {
+        let holds = |segment: &&Segment| segment.region.bytes.contains(&record.address);
+        self.segments
+            .iter()
+            .find(holds)
+            .unwrap_or(&self.segments[self.head])
+    }
+
+    /// The next blank segment behind the newest, and how many there are.
+    fn blank(&self) -> (Option<usize>, usize) {
+        let count = self.segments.len();
+        let ring = (1..count).map(|step| (self.head + step) % count);
+        let blank: Vec<_> = ring
+            .filter(|&index| self.segments[index].generation.is_none())
+            .collect();
+        (blank.first().copied(), blank.len())
+    }
+
+    /// Lets a segment count, as the newest.
+    fn start(
+        &mut self,
+        flash: &mut Flash,
+        index: usize,
+        generation: u32,
+    ) -> Result<(), FlashError> {
+        self.segments[index].region.seal(flash, generation)?;
+        self.segments[index].generation = Some(generation);
+        self.head = index;
+        Ok(())
+    }
+
+    /// Whether there is room, and for low bits of the counter to become a whole one when they are
+    /// copied: what is live in a segment then always fits a blank one.
+    fn head_fits(&self, flash: &Flash, bytes: usize) -> bool {
+        let (segment, unit) = (&self.segments[self.head], flash.unit());
+        segment
+            .region
+            .fits(segment.next, bytes + full_bytes(unit) - small_bytes(unit))
+    }
+
+    fn generation(&self) -> u32 {
+        self.segments[self.head].generation.unwrap_or_default()
+    }
+
+    /// Moves what is live out of a segment and erases it.
+    fn collect(&mut self, flash: &mut Flash, victim: usize) -> Result<(), StorageError> {
+        let live = self.live_in(flash, victim)?;
+        let (mut target, mut opened) = (self.head, None);
+        let mut moved = BTreeSet::new();
+        for record in live {
+            // Both halves of a signature counter may be here; they become one record.
+            if !moved.insert(record.object) {
+                continue;
+            }
+            let bytes = self.catalog.copy(flash, &record)?;
+            let segment = &self.segments[target];
+            if opened.is_none()
+                && (target == victim || !segment.region.fits(segment.next, bytes.len()))
+            {
+                target = self.blank().0.ok_or(full(record.object, &bytes))?;
+                opened = Some(target);
+            }
+            let segment = &mut self.segments[target];
+            if !segment.region.fits(segment.next, bytes.len()) {
+                return Err(full(record.object, &bytes));
+            }
+            let copy = segment.region.append(flash, segment.next, &bytes)?;
+            segment.next += bytes.len();
+            self.catalog.apply(copy);
+        }
+        if opened.is_none() && victim == self.head {
+            opened = self.blank().0;
+        }
+        if let Some(opened) = opened {
+            self.start(flash, opened, self.generation() + 1)?;
+        }
+        Ok(self.erase(flash, victim)?)
+    }
+
+    /// Appends a record, and collects until there is room.
+    fn append(
+        &mut self,
+        flash: &mut Flash,
+        object: ObjectId,
+        bytes: &[u8],
+    ) -> Result<Record, StorageError> {
+        for _ in 0..=2 * self.segments.len() {
+            if self.head_fits(flash, bytes.len()) {
+                let segment = &mut self.segments[self.head];
+                let record = segment.region.append(flash, segment.next, bytes)?;
+                segment.next += bytes.len();
+                return Ok(record);
+            }
+            match self.blank() {
+                (Some(index), 2..) => self.start(flash, index, self.generation() + 1)?,
+                _ => self.collect(flash, self.oldest())?,
+            }
+        }
+        Err(full(object, bytes))
+    }
+
+    fn oldest(&self) -> usize {
+        let age = |&index: &usize| self.segments[index].generation.unwrap_or(u32::MAX);
+        (0..self.segments.len())
+            .min_by_key(age)
+            .unwrap_or(self.head)
+    }
+}
+
+fn full(object: ObjectId, bytes: &[u8]) -> StorageError {
+    StorageError::Full {
+        object,
+        bytes: bytes.len(),
+    }
+}
+
+impl Design for Log {
+    fn put(
+        &mut self,
+        flash: &mut Flash,
+        object: ObjectId,
+        value: &[u8],
+    ) -> Result<(), StorageError> {
+        object.check(value)?;
+        let bytes = self.catalog.encode(flash, object, value);
+        let written = self.append(flash, object, &bytes)?;
+        let old = self
+            .catalog
+            .apply(written)
+            .filter(|old| old.object.is_sensitive());
+        self.dispose(flash, old.as_slice())
+    }
+
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError> {
+        if object.is_counter() {
+            return Err(StorageError::Permanent(object));
+        }
+        if self
+            .catalog
+            .record(object)
+            .is_none_or(|record| record.content == Content::Removed)
+        {
+            return Ok(());
+        }
+        let bytes = encode_removed(object, flash.unit());
+        let written = self.append(flash, object, &bytes)?;
+        let old = self
+            .catalog
+            .apply(written)
+            .filter(|old| old.object.is_sensitive());
+        self.dispose(flash, old.as_slice())
+    }
+
+    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError> {
+        Ok(self.catalog.value(flash, object)?)
+    }
+
+    fn list(&self) -> Vec<ObjectId> {
+        self.catalog.objects()
+    }
+
+    fn space(&self) -> Space {
+        let reserved_bytes = self
+            .segments
+            .iter()
+            .map(|segment| segment.region.bytes.len())
+            .sum();
+        Space {
+            used_bytes: self.catalog.bytes(),
+            reserved_bytes,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Designs: how objects are laid out in flash.
+//!
+//! Both keep these properties at every cut of power: mounted again, an object has
+//! its old or its new value for the write that was cut and its value for all
+//! others; of a private key that was removed or replaced nothing is readable; and
+//! all that a mount does can be cut as well. A mount of what was not cut writes nothing.
+
+mod log;
+mod pool;
+mod segments;
+mod separate;
+mod slots;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::error::StorageError;
+use super::flash::Flash;
+use super::object::ObjectId;
+
+/// Objects in flash.
+pub trait Design: fmt::Debug {
+    /// Sets an object. It has the new value once this returns.
+    ///
+    /// # Errors
+    /// [`StorageError::Value`] for a value it cannot have, [`StorageError::Full`],
+    /// [`StorageError::Flash`]: after a power loss mount again.
+    fn put(
+        &mut self,
+        flash: &mut Flash,
+        object: ObjectId,
+        value: &[u8],
+    ) -> Result<(), StorageError>;
+
+    /// Removes an object; no effect if there is none.
+    ///
+    /// # Errors
+    /// [`StorageError::Permanent`] for a counter, [`StorageError::Flash`], [`StorageError::Full`].
+    fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError>;
+
+    /// An object's value; a counter that was never set is zero.
+    ///
+    /// # Errors
+    /// [`StorageError::Flash`] without power.
+    fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError>;
+
+    /// Objects that were set, in order.
+    fn list(&self) -> Vec<ObjectId>;
+
+    /// What is used.
+    fn space(&self) -> Space;
+}
+
+/// Use of the flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Space {
+    /// Bytes of live records, with headers and padding.
+    pub used_bytes: usize,
+    /// Bytes of the sectors that hold nothing but these objects.
+    pub reserved_bytes: usize,
+}
+
+/// A design by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DesignKind {
+    /// Gnuk's: pages of their own for data objects, keys and certificate.
+    SeparatePages,
+    /// One log for all; a removed key's segment is collected and erased at once.
+    LogForcedCollection,
+    /// One log for all; a removed key's record is overwritten with zeros in place.
+    LogZeroing,
+}
+
+impl DesignKind {
+    /// Every design.
+    pub const ALL: [Self; 3] = [
+        Self::SeparatePages,
+        Self::LogForcedCollection,
+        Self::LogZeroing,
+    ];
+
+    /// Makes empty storage.
+    ///
+    /// # Errors
+    /// [`StorageError::DoesNotFit`] says what the design needs.
+    pub fn format(self, flash: &mut Flash) -> Result<Box<dyn Design>, StorageError> {
+        Ok(match self {
+            Self::SeparatePages => Box::new(separate::Separate::format(flash)?),
+            Self::LogForcedCollection => Box::new(log::Log::format(flash, log::Disposal::Collect)?),
+            Self::LogZeroing => Box::new(log::Log::format(flash, log::Disposal::Zero)?),
+        })
+    }
+
+    /// Finds what is stored, and finishes or undoes what a power loss interrupted.
+    ///
+    /// # Errors
+    /// [`StorageError::Unformatted`] if nothing is there, [`StorageError::DoesNotFit`],
+    /// [`StorageError::Flash`].
+    pub fn mount(self, flash: &mut Flash) -> Result<Box<dyn Design>, StorageError> {
+        Ok(match self {
+            Self::SeparatePages => Box::new(separate::Separate::mount(flash)?),
+            Self::LogForcedCollection => Box::new(log::Log::mount(flash, log::Disposal::Collect)?),
+            Self::LogZeroing => Box::new(log::Log::mount(flash, log::Disposal::Zero)?),
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::SeparatePages => "separate-pages",
+            Self::LogForcedCollection => "log-forced-collection",
+            Self::LogZeroing => "log-zeroing",
+        }
+    }
+}
+
+impl fmt::Display for DesignKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DesignKind {
+    type Err = StorageError;
+
+    fn from_str(name: &str) -> Result<Self, StorageError> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| StorageError::UnknownName {
+                what: "design",
+                name: name.to_owned(),
+                known: Self::ALL.map(Self::name).join(", "),
+            })
+    }
+}

@@ -1,0 +1,66 @@
+//! What can go wrong with stored objects.
+
+use thiserror::Error;
+
+use super::flash::FlashError;
+use super::object::ObjectId;
+
+/// Why objects could not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StorageError {
+    /// The flash refused, or lost power.
+    #[error(transparent)]
+    Flash(#[from] FlashError),
+    /// A geometry that cannot be.
+    #[error("geometry {name}: {why}")]
+    Geometry {
+        /// Name of the geometry.
+        name: String,
+        /// Which field has to change, and how.
+        why: String,
+    },
+    /// The design cannot work on the geometry.
+    #[error("needs {needed}, has {available}: {why}; reserve more flash or take another design")]
+    DoesNotFit {
+        /// What the design needs, in the unit `why` speaks of.
+        needed: usize,
+        /// What the geometry has, in the same unit.
+        available: usize,
+        /// Which part does not fit, and its unit.
+        why: String,
+    },
+    /// No room is left, even after collecting garbage.
+    #[error("no room for {bytes} bytes of {object}; remove an object first")]
+    Full {
+        /// The object that was to be written.
+        object: ObjectId,
+        /// Bytes its record takes.
+        bytes: usize,
+    },
+    /// A value that the object cannot have.
+    #[error("{length} bytes for {object}; give {expected}")]
+    Value {
+        /// The object.
+        object: ObjectId,
+        /// Length given, in bytes.
+        length: usize,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// Counters are set, not removed.
+    #[error("{0} is a counter and cannot be removed; set it to zero")]
+    Permanent(ObjectId),
+    /// Nothing here was written by this design.
+    #[error("the flash holds no {0} storage; format it")]
+    Unformatted(&'static str),
+    /// A name that is not known.
+    #[error("unknown {what} {name:?}; one of {known}")]
+    UnknownName {
+        /// Kind of thing that was named.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// Names there are.
+        known: String,
+    },
+}

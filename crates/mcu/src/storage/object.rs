@@ -1,0 +1,154 @@
+//! The objects a token stores.
+
+use std::fmt;
+
+use super::error::StorageError;
+
+/// Longest private key: p and q of RSA-4096 (512 bytes) and its encryption header (64 bytes).
+pub const MAX_KEY_BYTES: usize = KEY_HEADER_BYTES + 512;
+/// What a token keeps beside an encrypted key: salt, initial vector, wrapped key, check value.
+pub const KEY_HEADER_BYTES: usize = 64;
+/// Largest value of the digital-signature counter: three bytes (OpenPGP card 3.4, tag 93).
+pub const MAX_SIGNATURE_COUNT: u32 = 0x00ff_ffff;
+
+/// One object of an OpenPGP token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObjectId {
+    /// Digital-signature counter, three bytes, big endian.
+    SignatureCounter,
+    /// Wrong tries of the user PIN, one byte of 0 to 3.
+    UserPinErrors,
+    /// Wrong tries of the reset code, one byte of 0 to 3.
+    ResetCodeErrors,
+    /// Wrong tries of the admin PIN, one byte of 0 to 3.
+    AdminPinErrors,
+    /// Private key that signs.
+    SignatureKey,
+    /// Private key that decrypts.
+    DecryptionKey,
+    /// Private key that authenticates.
+    AuthenticationKey,
+    /// Cardholder certificate.
+    Certificate,
+    /// Name of the cardholder.
+    Name,
+    /// Login data.
+    LoginData,
+    /// URL of the public key.
+    Url,
+    /// Fingerprints of the three keys.
+    Fingerprints,
+    /// Private-use object.
+    PrivateUse,
+}
+
+impl ObjectId {
+    /// Every object.
+    pub const ALL: [Self; 13] = [
+        Self::SignatureCounter,
+        Self::UserPinErrors,
+        Self::ResetCodeErrors,
+        Self::AdminPinErrors,
+        Self::SignatureKey,
+        Self::DecryptionKey,
+        Self::AuthenticationKey,
+        Self::Certificate,
+        Self::Name,
+        Self::LoginData,
+        Self::Url,
+        Self::Fingerprints,
+        Self::PrivateUse,
+    ];
+    /// The private keys.
+    pub const KEYS: [Self; 3] = [
+        Self::SignatureKey,
+        Self::DecryptionKey,
+        Self::AuthenticationKey,
+    ];
+    /// The PIN error counters.
+    pub const PIN_COUNTERS: [Self; 3] = [
+        Self::UserPinErrors,
+        Self::ResetCodeErrors,
+        Self::AdminPinErrors,
+    ];
+    /// The data objects of the pool.
+    pub const DATA: [Self; 5] = [
+        Self::Name,
+        Self::LoginData,
+        Self::Url,
+        Self::Fingerprints,
+        Self::PrivateUse,
+    ];
+
+    /// Whether its old value must not stay readable once it is removed or replaced.
+    #[must_use]
+    pub fn is_sensitive(self) -> bool {
+        Self::KEYS.contains(&self)
+    }
+
+    /// Whether it is a counter: always there, set and never removed.
+    #[must_use]
+    pub fn is_counter(self) -> bool {
+        self == Self::SignatureCounter || Self::PIN_COUNTERS.contains(&self)
+    }
+
+    /// Longest value in bytes.
+    #[must_use]
+    pub fn max_bytes(self) -> usize {
+        match self {
+            Self::SignatureCounter => 3,
+            Self::UserPinErrors | Self::ResetCodeErrors | Self::AdminPinErrors => 1,
+            Self::SignatureKey | Self::DecryptionKey | Self::AuthenticationKey => MAX_KEY_BYTES,
+            Self::Certificate => 1200,
+            Self::Name => 39,
+            Self::LoginData => 64,
+            Self::Url => 128,
+            Self::Fingerprints => 60,
+            Self::PrivateUse => 250,
+        }
+    }
+
+    /// Checks a value before it is stored.
+    pub(crate) fn check(self, value: &[u8]) -> Result<(), StorageError> {
+        let (fits, expected) = match self {
+            Self::SignatureCounter => (value.len() == 3, "3 bytes"),
+            _ if self.is_counter() => (matches!(value, [0..=3]), "one byte of 0 to 3"),
+            _ => (
+                (1..=self.max_bytes()).contains(&value.len()),
+                "at least one byte and no more than the object may have",
+            ),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(StorageError::Value {
+            object: self,
+            length: value.len(),
+            expected,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::SignatureCounter => "signature-counter",
+            Self::UserPinErrors => "user-pin-errors",
+            Self::ResetCodeErrors => "reset-code-errors",
+            Self::AdminPinErrors => "admin-pin-errors",
+            Self::SignatureKey => "signature-key",
+            Self::DecryptionKey => "decryption-key",
+            Self::AuthenticationKey => "authentication-key",
+            Self::Certificate => "certificate",
+            Self::Name => "name",
+            Self::LoginData => "login-data",
+            Self::Url => "url",
+            Self::Fingerprints => "fingerprints",
+            Self::PrivateUse => "private-use",
+        }
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,218 @@
+//! What a token is used for, as endless sequences of writes drawn from a seed.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::error::StorageError;
+use super::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
+
+/// A use of the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// The counter goes up with every signature.
+    Signatures,
+    /// Wrong tries of a PIN, then the right one.
+    PinCounters,
+    /// Keys of RSA-2048 and RSA-4096 are imported over others, some removed before.
+    KeyReplacement,
+    /// The certificate is updated.
+    CertificateUpdate,
+    /// Of 100 operations 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
+    /// (assumed: more changes than a token in use sees).
+    Mixed,
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// Object written.
+    pub object: ObjectId,
+    /// What becomes of it.
+    pub change: Change,
+}
+
+/// What becomes of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It gets this value.
+    Put(Vec<u8>),
+    /// It is removed.
+    Remove,
+}
+
+impl Operation {
+    /// Whether it counts a signature.
+    #[must_use]
+    pub fn is_signature(&self) -> bool {
+        self.object == ObjectId::SignatureCounter
+    }
+}
+
+impl Workload {
+    /// Every workload.
+    pub const ALL: [Self; 5] = [
+        Self::Signatures,
+        Self::PinCounters,
+        Self::KeyReplacement,
+        Self::CertificateUpdate,
+        Self::Mixed,
+    ];
+
+    /// Its operations, without end; the same for the same seed. The token holds what
+    /// [`provisioning`] writes.
+    #[must_use]
+    pub fn operations(self, seed: u64) -> Operations {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(1 + self as u64);
+        Operations {
+            workload: self,
+            rng,
+            signatures: 0,
+            pending: VecDeque::new(),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Signatures => "signatures",
+            Self::PinCounters => "pin-counters",
+            Self::KeyReplacement => "key-replacement",
+            Self::CertificateUpdate => "certificate-update",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Workload {
+    type Err = StorageError;
+
+    fn from_str(name: &str) -> Result<Self, StorageError> {
+        Self::ALL
+            .into_iter()
+            .find(|workload| workload.name() == name)
+            .ok_or_else(|| StorageError::UnknownName {
+                what: "workload",
+                name: name.to_owned(),
+                known: Self::ALL.map(Self::name).join(", "),
+            })
+    }
+}
+
+/// The writes that make a new token usable: every object once.
+#[must_use]
+pub fn provisioning(seed: u64) -> Vec<Operation> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    ObjectId::ALL
+        .into_iter()
+        .map(|object| match object {
+            ObjectId::SignatureCounter => signature_count(0),
+            _ if object.is_counter() => put(object, vec![0]),
+            _ => put(object, fresh(object, &mut rng)),
+        })
+        .collect()
+}
+
+/// A value such as the object has in use.
+fn fresh(object: ObjectId, rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let length = match object {
+        ObjectId::SignatureKey | ObjectId::DecryptionKey | ObjectId::AuthenticationKey => {
+            KEY_HEADER_BYTES + [256, 512][rng.random_range(0..2)]
+        }
+        ObjectId::Certificate => rng.random_range(1000..=object.max_bytes()),
+        ObjectId::Fingerprints => object.max_bytes(),
+        _ => rng.random_range(20..=object.max_bytes()),
+    };
+    let mut value = vec![0; length];
+    rng.fill(value.as_mut_slice());
+    value
+}
+
+fn put(object: ObjectId, value: Vec<u8>) -> Operation {
+    Operation {
+        object,
+        change: Change::Put(value),
+    }
+}
+
+fn signature_count(count: u32) -> Operation {
+    put(
+        ObjectId::SignatureCounter,
+        count.to_be_bytes()[1..].to_vec(),
+    )
+}
+
+/// Operations of a workload.
+#[derive(Debug, Clone)]
+pub struct Operations {
+    workload: Workload,
+    rng: ChaCha8Rng,
+    signatures: u32,
+    pending: VecDeque<Operation>,
+}
+
+impl Operations {
+    fn refill(&mut self, workload: Workload) {
+        match workload {
+            Workload::Signatures => {
+                self.signatures = (self.signatures + 1).min(MAX_SIGNATURE_COUNT);
+                self.pending.push_back(signature_count(self.signatures));
+            }
+            Workload::PinCounters => {
+                let object = ObjectId::PIN_COUNTERS[self.rng.random_range(0..3)];
+                let wrong = self.rng.random_range(1..=2u8);
+                self.pending.extend(
+                    (1..=wrong)
+                        .chain([0])
+                        .map(|errors| put(object, vec![errors])),
+                );
+            }
+            Workload::KeyReplacement => {
+                let object = ObjectId::KEYS[self.rng.random_range(0..3)];
+                if self.rng.random_ratio(1, 4) {
+                    self.pending.push_back(Operation {
+                        object,
+                        change: Change::Remove,
+                    });
+                }
+                let key = fresh(object, &mut self.rng);
+                self.pending.push_back(put(object, key));
+            }
+            Workload::CertificateUpdate => {
+                let value = fresh(ObjectId::Certificate, &mut self.rng);
+                self.pending.push_back(put(ObjectId::Certificate, value));
+            }
+            Workload::Mixed => match self.rng.random_range(0..100u8) {
+                0..85 => self.refill(Workload::Signatures),
+                85..95 => self.refill(Workload::PinCounters),
+                95..98 => {
+                    let object = ObjectId::DATA[self.rng.random_range(0..ObjectId::DATA.len())];
+                    let value = fresh(object, &mut self.rng);
+                    self.pending.push_back(put(object, value));
+                }
+                98 => self.refill(Workload::KeyReplacement),
+                _ => self.refill(Workload::CertificateUpdate),
+            },
+        }
+    }
+}
+
+impl Iterator for Operations {
+    type Item = Operation;
+
+    fn next(&mut self) -> Option<Operation> {
+        if self.pending.is_empty() {
+            self.refill(self.workload);
+        }
+        self.pending.pop_front()
+    }
+}

@@ -1,0 +1,396 @@
+//! Power loss at every step of every write, and at every step of the mount after it.
+//!
+//! Whatever the cut step left, mounted again every object has its value, the one
+//! being written its old or its new one; and no eight bytes of a private key
+//! other than the live ones are anywhere in the cells.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::{BTreeMap, HashSet};
+
+use keymark_mcu::storage::design::{Design, DesignKind};
+use keymark_mcu::storage::error::StorageError;
+use keymark_mcu::storage::flash::{Flash, FlashError};
+use keymark_mcu::storage::geometry::{Geometry, SectorRun};
+use keymark_mcu::storage::object::ObjectId;
+use keymark_mcu::storage::simulate::perform;
+use keymark_mcu::storage::workload::{Change, Operation, Workload, provisioning};
+use proptest::prelude::*;
+
+type Model = BTreeMap<ObjectId, Vec<u8>>;
+
+/// The F4's rules on sectors so small that they are collected often.
+fn small_f4() -> Geometry {
+    Geometry {
+        name: "f4-small".to_owned(),
+        sectors: vec![
+            SectorRun {
+                count: 7,
+                bytes: 4096,
+                erase_typical_us: 250_000,
+                erase_maximum_us: 500_000,
+            },
+            SectorRun {
+                count: 1,
+                bytes: 8192,
+                erase_typical_us: 550_000,
+                erase_maximum_us: 1_100_000,
+            },
+        ],
+        ..Geometry::stm32f405()
+    }
+}
+
+fn apply(model: &mut Model, operation: &Operation) {
+    match &operation.change {
+        Change::Put(value) => drop(model.insert(operation.object, value.clone())),
+        Change::Remove => drop(model.remove(&operation.object)),
+    }
+}
+
+fn read(storage: &dyn Design, flash: &Flash) -> Model {
+    let value = |object| Some((object, storage.get(flash, object).unwrap()?));
+    ObjectId::ALL.into_iter().filter_map(value).collect()
+}
+
+/// Pieces of private keys that may be nowhere.
+#[derive(Clone)]
+struct OldKeys {
+    pieces: HashSet<[u8; 8]>,
+    /// Whether a piece begins with these two bytes: most cells are not looked up.
+    begins: Vec<bool>,
+}
+
+impl Default for OldKeys {
+    fn default() -> Self {
+        Self {
+            pieces: HashSet::new(),
+            begins: vec![false; 1 << 16],
+        }
+    }
+}
+
+impl OldKeys {
+    fn add(&mut self, key: &[u8]) {
+        for piece in key.windows(8) {
+            self.pieces.insert(piece.try_into().unwrap());
+            self.begins[usize::from(u16::from_be_bytes([piece[0], piece[1]]))] = true;
+        }
+    }
+
+    /// Those of keys that are not live.
+    fn besides(&self, live: &Model) -> Self {
+        let mut old = self.clone();
+        for piece in ObjectId::KEYS
+            .iter()
+            .filter_map(|key| live.get(key))
+            .flat_map(|key| key.windows(8))
+        {
+            old.pieces.remove(piece);
+        }
+        old
+    }
+
+    /// Values start at even addresses in every layout.
+    fn readable_in(&self, flash: &Flash) -> Option<usize> {
+        let begins = |at: usize| {
+            usize::from(u16::from_be_bytes([
+                flash.cells()[at],
+                flash.cells()[at + 1],
+            ]))
+        };
+        let mut addresses = (0..flash.cells().len() - 7)
+            .step_by(2)
+            .filter(|&at| self.begins[begins(at)]);
+        addresses.find(|&at| self.pieces.contains(&flash.cells()[at..at + 8]))
+    }
+}
+
+/// How thoroughly cuts are tried.
+#[derive(Clone, Copy)]
+struct Depth {
+    /// Operations after provisioning.
+    warm: usize,
+    /// So many at the end are cut,
+    last: usize,
+    /// and so many of those before that erase something: of keys, certificates and others each.
+    erasing: usize,
+    /// Of three cut writes of an operation the mount is cut at one in so many steps.
+    mount_stride: u64,
+    /// After one in so many cut writes, those that tear an erase and the last ones the storage is used further.
+    uses: u64,
+}
+
+struct Trial {
+    kind: DesignKind,
+    /// What may be found, and the keys that may not be there then.
+    states: [(Model, OldKeys); 2],
+    /// What was tried, for the message of a failure.
+    context: String,
+}
+
+impl Trial {
+    fn mounted(&self, flash: &mut Flash, context: &str) -> Box<dyn Design> {
+        let mount = self.kind.mount(flash);
+        let storage = mount.unwrap_or_else(|error| panic!("{}, {context}: {error}", self.context));
+        self.check(storage.as_ref(), flash, context);
+        storage
+    }
+
+    fn check(&self, storage: &dyn Design, flash: &Flash, context: &str) {
+        let found = read(storage, flash);
+        let Some((_, old_keys)) = self.states.iter().find(|(model, _)| *model == found) else {
+            let differs = |object: &ObjectId| found.get(object) != self.states[0].0.get(object);
+            let objects: Vec<_> = ObjectId::ALL.into_iter().filter(differs).collect();
+            panic!(
+                "{}, {context}: neither old nor new: {objects:?}",
+                self.context
+            );
+        };
+        let readable = old_keys.readable_in(flash);
+        assert_eq!(
+            readable, None,
+            "{}, {context}: an old key is readable",
+            self.context
+        );
+    }
+
+    /// Cuts a mount of this flash at its steps.
+    fn cut_mounts(&self, flash: &Flash, seed: u64, stride: u64) {
+        for step in (seed % stride..).step_by(stride as usize) {
+            let mut flash = flash.clone();
+            flash.cut_power_after(step, seed ^ step.wrapping_mul(0x9e37_79b9));
+            match self.kind.mount(&mut flash) {
+                Ok(_) => break,
+                Err(StorageError::Flash(FlashError::PowerLoss)) => {}
+                Err(error) => panic!("{}: mount cut after {step}: {error}", self.context),
+            }
+            flash.restore_power();
+            self.mounted(&mut flash, &format!("mount cut after {step}"));
+        }
+    }
+
+    /// What was recovered can be used: everything is written once more, and is there after another mount.
+    fn use_further(&self, mut storage: Box<dyn Design>, flash: &mut Flash, seed: u64) {
+        let mut model = read(storage.as_ref(), flash);
+        for operation in provisioning(seed) {
+            perform(storage.as_mut(), flash, &operation)
+                .unwrap_or_else(|error| panic!("{}, used further: {error}", self.context));
+            apply(&mut model, &operation);
+        }
+        assert_eq!(
+            read(storage.as_ref(), flash),
+            model,
+            "{}, used further",
+            self.context
+        );
+        let storage = self.kind.mount(flash).unwrap();
+        assert_eq!(
+            read(storage.as_ref(), flash),
+            model,
+            "{}, used further and mounted",
+            self.context
+        );
+    }
+}
+
+/// Performs an operation with power cut at every step.
+fn cut_everywhere(
+    trial: &mut Trial,
+    flash: &Flash,
+    operation: &Operation,
+    seed: u64,
+    depth: Depth,
+) {
+    let context = trial.context.clone();
+    let mut whole = flash.clone();
+    let mut storage = trial.kind.mount(&mut whole).unwrap();
+    perform(storage.as_mut(), &mut whole, operation).unwrap();
+    let steps = whole.steps() - flash.steps();
+    let mut erases = None;
+    for step in 0..steps {
+        let mut flash = flash.clone();
+        let mut storage = trial.kind.mount(&mut flash).unwrap();
+        let seed = seed.wrapping_add(step);
+        flash.cut_power_after(step, seed);
+        let cut = perform(storage.as_mut(), &mut flash, operation);
+        assert_eq!(
+            cut,
+            Err(StorageError::Flash(FlashError::PowerLoss)),
+            "{context}: cut after {step}"
+        );
+        flash.restore_power();
+        trial.context = format!("{context}, cut after {step}, torn by {seed}");
+        if [steps / 5, steps * 3 / 5, steps - 1].contains(&step) {
+            trial.cut_mounts(&flash, seed, depth.mount_stride);
+        }
+        let storage = trial.mounted(&mut flash, "mounted");
+        let torn_erase = erases
+            .replace(flash.erases().to_vec())
+            .is_some_and(|before| before != flash.erases());
+        if torn_erase || steps - step <= 6 || step % depth.uses == seed % depth.uses {
+            trial.use_further(storage, &mut flash, seed);
+        }
+    }
+}
+
+/// Runs a sequence, and cuts its last operations and some of those before that erase something.
+fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) {
+    let operations = sequence(seed, depth.warm, SMALL);
+    let last = operations.len() - depth.last;
+    let mut erasing = [depth.erasing; 3];
+    let mut flash = Flash::new(geometry);
+    let mut storage = kind.format(&mut flash).unwrap();
+    let (mut model, mut keys) = (Model::new(), OldKeys::default());
+    for object in ObjectId::ALL
+        .into_iter()
+        .filter(|object| object.is_counter())
+    {
+        model.insert(object, vec![0; object.max_bytes()]);
+    }
+    for (index, operation) in operations.iter().enumerate() {
+        let mut new = model.clone();
+        apply(&mut new, operation);
+        if let (true, Change::Put(key)) = (operation.object.is_sensitive(), &operation.change) {
+            keys.add(key);
+        }
+        let before = flash.clone();
+        perform(storage.as_mut(), &mut flash, operation).unwrap();
+        let quota = &mut erasing[class(operation.object)];
+        let erases = *quota > 0 && before.erases() != flash.erases();
+        *quota -= usize::from(erases);
+        if index >= last || erases {
+            let states = [model, new.clone()].map(|state| (state.clone(), keys.besides(&state)));
+            let context = format!(
+                "{} {kind} {seed}, operation {index} ({})",
+                geometry.name, operation.object
+            );
+            let mut trial = Trial {
+                kind,
+                states,
+                context,
+            };
+            cut_everywhere(
+                &mut trial,
+                &before,
+                operation,
+                seed ^ (index as u64) << 32,
+                depth,
+            );
+        }
+        model = new;
+        assert_eq!(
+            read(storage.as_ref(), &flash),
+            model,
+            "{} {kind}, {index}",
+            geometry.name
+        );
+        assert_eq!(
+            keys.besides(&model).readable_in(&flash),
+            None,
+            "{} {kind}, {index}",
+            geometry.name
+        );
+        let steps = flash.steps();
+        storage = kind.mount(&mut flash).unwrap();
+        assert_eq!(
+            flash.steps(),
+            steps,
+            "a mount of what was not cut writes nothing"
+        );
+    }
+    let context = format!(
+        "{} {kind}: the sequence is too short to erase {erasing:?}",
+        geometry.name
+    );
+    assert!(depth.erasing == 0 || erasing[2] == 0, "{context}");
+}
+
+/// Keys, certificate, what is in Gnuk's pool.
+fn class(object: ObjectId) -> usize {
+    if object.is_sensitive() {
+        0
+    } else {
+        1 + usize::from(object != ObjectId::Certificate)
+    }
+}
+
+/// After provisioning, operations of all workloads in turn; from the `small`th on no keys or certificates.
+fn sequence(seed: u64, length: usize, small: usize) -> Vec<Operation> {
+    let mut sources = Workload::ALL.map(|workload| workload.operations(seed));
+    // The signature counter comes from one source only: it must not go backwards.
+    let turns = [0, 1, 2, 0, 3, 0, 1, 2];
+    let mut operations = provisioning(seed);
+    let data = (seed..).flat_map(|seed| provisioning(seed ^ 0xda7a));
+    let mut data = data.filter(|put| ObjectId::DATA.contains(&put.object));
+    for index in 0..length {
+        let turn = turns[(index + seed as usize) % turns.len()];
+        operations.extend(sources[if index < small { turn } else { turn % 2 }].next());
+        if index >= small || index % 9 == 0 {
+            let put = data.next().unwrap();
+            let remove = Operation {
+                object: put.object,
+                change: Change::Remove,
+            };
+            operations.extend((index % 2 == 0).then_some(remove));
+            operations.push(put);
+        }
+    }
+    operations
+}
+
+/// Before this keys and certificates are written too.
+const SMALL: usize = 150;
+const SEED: u64 = 11;
+const THOROUGH: Depth = Depth {
+    warm: 900,
+    last: 4,
+    erasing: 3,
+    mount_stride: 5,
+    uses: 97,
+};
+
+fn all_designs(geometry: &Geometry) {
+    for kind in DesignKind::ALL {
+        cut_sequence(geometry, kind, SEED, THOROUGH);
+    }
+}
+
+#[test]
+fn no_cut_harms_on_f103_pages_of_1_kb() {
+    all_designs(&Geometry::stm32f103_medium_density());
+}
+
+#[test]
+fn no_cut_harms_on_f103_pages_of_2_kb() {
+    all_designs(&Geometry::stm32f103_high_density());
+}
+
+#[test]
+fn no_cut_harms_on_l4_double_words() {
+    all_designs(&Geometry::stm32l432());
+}
+
+#[test]
+fn no_cut_harms_where_bits_clear() {
+    all_designs(&small_f4());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(2017), ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_cut_harms_in_any_sequence(
+        seed in any::<u32>(),
+        geometry in prop::sample::select(vec![
+            Geometry::stm32f103_medium_density(),
+            Geometry::stm32l432(),
+            small_f4(),
+        ]),
+        kind in prop::sample::select(DesignKind::ALL.to_vec()),
+        warm in 0usize..60,
+    ) {
+        let depth = Depth { warm, last: 4, erasing: 0, mount_stride: 1, uses: 97 };
+        cut_sequence(&geometry, kind, u64::from(seed), depth);
+    }
+}
