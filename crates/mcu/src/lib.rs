@@ -17,6 +17,8 @@ pub mod kernel;
 pub mod machine;
 pub mod microcontroller;
 pub mod predict;
+pub mod profiler;
 pub mod sensitivity;
 pub mod storage;
+pub mod target;
 pub mod timing;

@@ -1,21 +1,17 @@
 //! Predictions: a kernel with its options on a microcontroller.
 
-use crate::kernel::{Kernel, KernelError, Options};
-use crate::microcontroller::{Megahertz, Microcontroller};
+use crate::kernel::{Kernel, KernelError};
 use crate::sensitivity::{Assumption, Banded};
+use crate::target::Target;
 use crate::timing::{Account, Phase};
 
 /// What a kernel would cost.
 #[derive(Debug, Clone)]
 pub struct Prediction {
-    /// The part.
-    pub mcu: String,
-    /// Its clock.
-    pub clock: Megahertz,
+    /// The part and the options.
+    pub target: Target,
     /// The operation.
     pub kernel: Kernel,
-    /// Its options.
-    pub options: Options,
     /// Where the cycles of the whole operation went.
     pub account: Account,
     /// And those of its phases.
@@ -29,13 +25,9 @@ impl Prediction {
     ///
     /// # Errors
     /// When it does not fit, ends badly, or gives a wrong result.
-    pub fn new(
-        mcu: &Microcontroller,
-        kernel: Kernel,
-        options: Options,
-    ) -> Result<Self, KernelError> {
-        let mut timing = Banded::new(mcu);
-        kernel.run(mcu, &options, &mut timing)?;
+    pub fn new(target: &Target, kernel: Kernel) -> Result<Self, KernelError> {
+        let mut timing = Banded::new(&target.mcu);
+        kernel.run(&target.mcu, &target.options, &mut timing)?;
         let phases: Vec<Phase> = timing
             .base()
             .phases()
@@ -47,10 +39,8 @@ impl Prediction {
             account += &phase.account;
         }
         Ok(Self {
-            mcu: mcu.name.clone(),
-            clock: mcu.clock,
+            target: target.clone(),
             kernel,
-            options,
             account,
             phases,
             variations: timing.estimates(),
@@ -66,7 +56,7 @@ impl Prediction {
     /// The operation's duration in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.clock.seconds(self.cycles())
+        self.target.mcu.clock.seconds(self.cycles())
     }
 
     /// The band: the least and the most seconds that one varied assumption leads to.
@@ -81,6 +71,9 @@ impl Prediction {
         let (low, high) = doubts.fold((u64::MAX, 0), |(low, high), cycles| {
             (low.min(cycles), high.max(cycles))
         });
-        (self.clock.seconds(low), self.clock.seconds(high))
+        (
+            self.target.mcu.clock.seconds(low),
+            self.target.mcu.clock.seconds(high),
+        )
     }
 }

@@ -1,6 +1,7 @@
 //! The command line's definition; help, completions and the man page come from it.
 
 mod cards;
+mod mcu;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -15,6 +16,10 @@ use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
 
 pub use cards::{CardArguments, ProfileArguments, ServeArguments, TokenCommand, TraceArguments};
+pub use mcu::{
+    ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
+    PredictArguments, StorageArguments,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,6 +84,9 @@ pub enum Command {
         after_help = "Examples:\n  keymark profile last > my-card.toml\n  keymark bench --device twin:my-card.toml"
     )]
     Profile(ProfileArguments),
+    /// What firmware would cost on a microcontroller, by simulation
+    #[command(subcommand)]
+    Mcu(Box<McuCommand>),
     /// Take in published figures (CSV) or a run of another machine (JSON)
     #[command(
         after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"

@@ -6,6 +6,7 @@ mod definition;
 mod devices;
 mod export;
 mod import;
+mod mcu;
 mod profile;
 mod published;
 mod runs;
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Trace(own) => trace::run(own),
         Command::Token(own) => token::run(own),
         Command::Profile(own) => profile::run(own, &archive(arguments)?),
+        Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),

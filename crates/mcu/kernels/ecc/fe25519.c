@@ -211,6 +211,29 @@ void fe25519_mul(fe25519 *r, const fe25519 *a, const fe25519 *b)
     fold(r->limb, t, t + 8, 38);
 }
 
+/* t[1..15) = sum of a[i] a[j] 2^(32 (i + j)), i < j; t[0] = t[15] = 0 */
+ALWAYS_INLINE void mixed_products(uint32_t t[16], const uint32_t *a)
+{
+    t[0] = t[15] = 0;
+#if defined(MULADDC_UMAAL)
+    uint32_t carry = mul_row(t + 1, a + 1, a[0], 1);
+    mul_add_2_rows(t + 2, a + 2, a[0], a[1], carry, 6, 1);
+    carry = mul_add_row(t + 5, t + 5, a + 3, a[2], 0, 1);
+    mul_add_2_rows(t + 6, a + 4, a[2], a[3], carry, 4, 0);
+    carry = mul_add_row(t + 9, t + 9, a + 5, a[4], 0, 1);
+    mul_add_2_rows(t + 10, a + 6, a[4], a[5], carry, 2, 0);
+    t[14] = mul_add_row(t + 13, t + 13, a + 7, a[6], 0, 1);
+#else
+    t[8] = mul_row(t + 1, a + 1, a[0], 7);
+    t[9] = mul_add_row(t + 3, t + 3, a + 2, a[1], 0, 6);
+    t[10] = mul_add_row(t + 5, t + 5, a + 3, a[2], 0, 5);
+    t[11] = mul_add_row(t + 7, t + 7, a + 4, a[3], 0, 4);
+    t[12] = mul_add_row(t + 9, t + 9, a + 5, a[4], 0, 3);
+    t[13] = mul_add_row(t + 11, t + 11, a + 6, a[5], 0, 2);
+    t[14] = mul_add_row(t + 13, t + 13, a + 7, a[6], 0, 1);
+#endif
+}
+
 #if defined(MULADDC_C)
 
 /* t = 2 t + sum of a[i]^2 2^(64 i) */
@@ -233,59 +256,63 @@ ALWAYS_INLINE void double_and_add_squares(uint32_t *t, const uint32_t *a)
 
 #else
 
-/* One carry chain runs through the flags, which UMULL and the shifts leave
-   alone; the doubling takes its bits from the limb below. */
-#define DOUBLE_AND_ADD_SQUARE(i, offset_low, offset_high, add) \
+#if defined(MULADDC_UMAAL)
+/* The flags carry the doubling; UMAAL, which leaves them alone, does the
+   rest, the one by z = 0 to add the carry c. */
+#define DOUBLE_AND_ADD_SQUARE(i, low, high, first, next) \
     "ldr %[s], [%[a_], #4 * " #i "]\n\t" \
-    "ldr %[x], [%[t_], #" #offset_low "]\n\t" \
-    "ldr %[y], [%[t_], #" #offset_high "]\n\t" \
-    "umull %[u], %[v], %[s], %[s]\n\t" \
-    "orr %[w], %[w], %[x], lsl #1\n\t" \
-    add " %[u], %[u], %[w]\n\t" \
-    "lsr %[w], %[y], #31\n\t" \
+    "ldr %[x], [%[t_], #" #low "]\n\t" \
+    "ldr %[y], [%[t_], #" #high "]\n\t" \
+    first " %[x], %[x], %[x]\n\t" \
+    "adcs %[y], %[y], %[y]\n\t" \
+    "umaal %[x], %[c], %[s], %[s]\n\t" \
+    "umaal %[y], %[c], %[z], %[z]\n\t" \
+    "str %[x], [%[t_], #" #low "]\n\t" \
+    "str %[y], [%[t_], #" #high "]\n\t"
+#else
+/* The flags carry the addition; UMULL and the shifts, which leave them
+   alone, do the rest, c being the bit from the limb below. */
+#define DOUBLE_AND_ADD_SQUARE(i, low, high, first, next) \
+    "ldr %[s], [%[a_], #4 * " #i "]\n\t" \
+    "ldr %[x], [%[t_], #" #low "]\n\t" \
+    "ldr %[y], [%[t_], #" #high "]\n\t" \
+    "umull %[s], %[z], %[s], %[s]\n\t" \
+    "orr %[c], %[c], %[x], lsl #1\n\t" \
+    first " %[s], %[s], %[c]\n\t" \
+    "lsr %[c], %[y], #31\n\t" \
     "lsl %[y], %[y], #1\n\t" \
     "orr %[y], %[y], %[x], lsr #31\n\t" \
-    "adcs %[v], %[v], %[y]\n\t" \
-    "str %[u], [%[t_], #" #offset_low "]\n\t" \
-    "str %[v], [%[t_], #" #offset_high "]\n\t"
+    next " %[z], %[z], %[y]\n\t" \
+    "str %[s], [%[t_], #" #low "]\n\t" \
+    "str %[z], [%[t_], #" #high "]\n\t"
+#endif
 
 ALWAYS_INLINE void double_and_add_squares(uint32_t *t, const uint32_t *a)
 {
-    uint32_t s, u, v, w = 0, x, y;
+    uint32_t s, x, y, c = 0, z = 0;
 
-    __asm volatile (DOUBLE_AND_ADD_SQUARE (0, 0, 4, "adds")
-                    DOUBLE_AND_ADD_SQUARE (1, 8, 12, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (2, 16, 20, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (3, 24, 28, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (4, 32, 36, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (5, 40, 44, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (6, 48, 52, "adcs")
-                    DOUBLE_AND_ADD_SQUARE (7, 56, 60, "adcs")
-                    : [s] "=&r" (s), [u] "=&r" (u), [v] "=&r" (v),
-                      [w] "+&r" (w), [x] "=&r" (x), [y] "=&r" (y)
+    __asm volatile (DOUBLE_AND_ADD_SQUARE (0, 0, 4, "adds", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (1, 8, 12, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (2, 16, 20, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (3, 24, 28, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (4, 32, 36, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (5, 40, 44, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (6, 48, 52, "adcs", "adcs")
+                    DOUBLE_AND_ADD_SQUARE (7, 56, 60, "adcs", "adcs")
+                    : [s] "=&r" (s), [x] "=&r" (x), [y] "=&r" (y),
+                      [c] "+&r" (c), [z] "+&r" (z)
                     : [t_] "r" (t), [a_] "r" (a)
                     : "cc", "memory");
 }
 
 #endif
 
-/* The products a[i] a[j], i < j, once; then twice that and the squares. */
 void fe25519_square(fe25519 *r, const fe25519 *a)
 {
-    const uint32_t *x = a->limb;
     uint32_t t[16];
 
-    for (int i = 0; i < 8; i++)
-        t[i] = 0;
-    t[8] = mul_add_row(t + 1, t + 1, x + 1, x[0], 0, 7);
-    t[9] = mul_add_row(t + 3, t + 3, x + 2, x[1], 0, 6);
-    t[10] = mul_add_row(t + 5, t + 5, x + 3, x[2], 0, 5);
-    t[11] = mul_add_row(t + 7, t + 7, x + 4, x[3], 0, 4);
-    t[12] = mul_add_row(t + 9, t + 9, x + 5, x[4], 0, 3);
-    t[13] = mul_add_row(t + 11, t + 11, x + 6, x[5], 0, 2);
-    t[14] = mul_add_row(t + 13, t + 13, x + 7, x[6], 0, 1);
-    t[15] = 0;
-    double_and_add_squares(t, x);
+    mixed_products(t, a->limb);
+    double_and_add_squares(t, a->limb);
     fold(r->limb, t, t + 8, 38);
 }
 

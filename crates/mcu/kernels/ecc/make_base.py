@@ -32,25 +32,31 @@ def add(a, b):
 
 
 def element(value):
-    limbs = [value >> 32 * i & 0xFFFFFFFF for i in range(8)]
-    rows = [", ".join(f"0x{limb:08x}" for limb in limbs[i : i + 4]) for i in (0, 4)]
-    return "     {{" + rows[0] + ",\n       " + rows[1] + "}}"
+    limbs = (f"0x{value >> 32 * i & 0xFFFFFFFF:08x}" for i in range(8))
+    return "{{" + ", ".join(limbs) + "}}"
+
+
+def entry(point):
+    x, y = point
+    elements = ((y + x) % P, (y - x) % P, 2 * D * x * y % P)
+    return "{" + ",\n ".join(map(element, elements)) + "}"
+
+
+def row(point):
+    """The multiples 1, 2, .. 8 of point."""
+    multiples = [point]
+    while len(multiples) < MULTIPLES:
+        multiples.append(add(multiples[-1], point))
+    return "{" + ",\n".join(map(entry, multiples)) + "}"
 
 
 def main():
     print("/* SPDX-License-Identifier: MIT OR Apache-2.0 */")
-    print("/* Written by make_base.py: do not edit. */")
+    print("/* Written by make_base.py.  base[i][j] is (j + 1) 2^(16 i) B. */")
     print(f"static const precomputed base[{GROUPS}][{MULTIPLES}] = {{")
     power = base_point()
-    for i in range(GROUPS):
-        print(f"  {{ /* 2^{16 * i} B */")
-        multiple = power
-        for _ in range(MULTIPLES):
-            x, y = multiple
-            elements = ((y + x) % P, (y - x) % P, 2 * D * x * y % P)
-            print("    {" + ",\n".join(map(element, elements)).lstrip() + "},")
-            multiple = add(multiple, power)
-        print("  },")
+    for _ in range(GROUPS):
+        print(row(power) + ",")
         for _ in range(16):
             power = add(power, power)
     print("};")

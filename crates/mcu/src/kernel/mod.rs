@@ -269,20 +269,25 @@ impl Options {
         Ok(())
     }
 
-    /// Those that matter to a kernel, as name and word.
+    /// The words of all of them, in the order of [`OPTION_NAMES`].
     #[must_use]
-    pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
-        let all = [
+    pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
+        [
             self.umaal.word(),
             self.window.word(),
             self.crt.word(),
             self.key.word(),
             self.square.word(),
             self.opt.word(),
-        ];
+        ]
+    }
+
+    /// Those that matter to a kernel, as name and word.
+    #[must_use]
+    pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
         OPTION_NAMES
             .into_iter()
-            .zip(all)
+            .zip(self.all_words())
             .filter(|(name, _)| kernel.rsa_bits().is_some() || ["umaal", "opt"].contains(name))
             .collect()
     }

@@ -1,0 +1,213 @@
+//! The command line of `keymark mcu`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use keymark_mcu::kernel::{Kernel, Options};
+use keymark_mcu::microcontroller::Core;
+use keymark_mcu::storage::{design::DesignKind, workload::Workload};
+use keymark_mcu::target::{Preset, Target};
+
+/// `keymark mcu`
+#[derive(Debug, Subcommand)]
+pub enum McuCommand {
+    /// List the microcontrollers, with what their figures rest on
+    #[command(after_help = "Examples:\n  keymark mcu list\n  keymark mcu list --json")]
+    List(super::JsonArguments),
+    /// Predict what private-key operations cost
+    #[command(
+        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash,\nsquare=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; what a part\ncannot do is left out. The run is saved like any other, with provenance 'predicted'."
+    )]
+    Predict(PredictArguments),
+    /// Say why two predictions differ, class by class
+    #[command(
+        after_help = "Examples:\n  keymark mcu explain stm32f103:gnuk-2017 stm32l432:gnuk-2017,umaal=on --kernel rsa4096\n  keymark mcu explain stm32f405 stm32f405:umaal=off"
+    )]
+    Explain(ExplainArguments),
+    /// Run your own ELF file: phases, profile by function, folded stacks
+    #[command(
+        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and\nends the program. There are no peripherals: an access to one ends the run with its address."
+    )]
+    Run(FirmwareArguments),
+    /// Write a device profile from predictions, for 'twin:FILE'
+    #[command(
+        after_help = "Examples:\n  keymark mcu profile stm32f405 > f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\nWhat a token does besides the operation (USB, PIN, command parsing) is --transport."
+    )]
+    Profile(McuProfileArguments),
+    /// Simulate how a token's data objects live on the flash of a part
+    #[command(
+        after_help = "Examples:\n  keymark mcu storage\n  keymark mcu storage --geometry stm32l432 --workload signatures --operations 100000\n  keymark mcu storage --design log-forced-collection --workload key-replacement --json"
+    )]
+    Storage(StorageArguments),
+}
+
+/// Which predictions.
+#[derive(Debug, Args)]
+pub struct PredictArguments {
+    /// Parts, each with '@MHz' for another clock, or files like data/mcu/*.toml
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "stm32f103,stm32l432,stm32f405"
+    )]
+    pub mcu: Vec<String>,
+
+    /// Operations: rsa2048, rsa3072, rsa4096, x25519, ed25519
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "rsa2048"
+    )]
+    pub kernel: Vec<Kernel>,
+
+    /// An option with the values to try
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub option: Vec<OptionAxis>,
+
+    /// Options to begin with: today, or gnuk-2017
+    #[arg(long, value_name = "NAME", default_value = "today")]
+    pub preset: Preset,
+
+    /// Also show each assumption of the band, varied alone
+    #[arg(long)]
+    pub sensitivity: bool,
+
+    /// Time that users put up with, for one operation
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
+    pub tolerance: Duration,
+
+    /// One JSON object a prediction
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `umaal=on,off`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionAxis {
+    /// The option.
+    pub name: String,
+    /// The values to try, in order.
+    pub values: Vec<String>,
+}
+
+impl FromStr for OptionAxis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, values) = text
+            .split_once('=')
+            .ok_or_else(|| format!("'{text}' is no NAME=VALUE"))?;
+        let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+        for value in &values {
+            Options::for_core(Core::CortexM4)
+                .set(name, value)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            values,
+        })
+    }
+}
+
+/// `keymark mcu explain`
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// What to begin from: PART[:PRESET][,OPTION=VALUE…]
+    #[arg(value_name = "FIRST")]
+    pub first: Target,
+
+    /// What to compare with it
+    #[arg(value_name = "SECOND")]
+    pub second: Target,
+
+    /// The operation
+    #[arg(long, value_name = "NAME", default_value = "rsa2048")]
+    pub kernel: Kernel,
+}
+
+/// `keymark mcu run`
+#[derive(Debug, Args)]
+pub struct FirmwareArguments {
+    /// A linked program for these cores
+    #[arg(value_name = "FIRMWARE.ELF")]
+    pub elf: PathBuf,
+
+    /// The part
+    #[arg(long, value_name = "NAME", default_value = "stm32f103")]
+    pub mcu: String,
+
+    /// Instructions after which it is taken to be in an endless loop
+    #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
+    pub limit: u64,
+
+    /// Functions to show, the costliest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+
+    /// Write the cycles of every call stack there, for flame graphs
+    #[arg(long, value_name = "FILE")]
+    pub folded: Option<PathBuf>,
+}
+
+/// `keymark mcu profile`
+#[derive(Debug, Args)]
+pub struct McuProfileArguments {
+    /// PART[:PRESET][,OPTION=VALUE…]
+    #[arg(value_name = "TARGET")]
+    pub target: Target,
+
+    /// Operations to have in it
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "rsa2048,rsa3072,rsa4096,x25519,ed25519"
+    )]
+    pub kernel: Vec<Kernel>,
+
+    /// What a token does besides the operation, added to each
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
+    pub transport: Duration,
+
+    /// Name of the twin [default: the part's]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// `keymark mcu storage`
+#[derive(Debug, Args)]
+pub struct StorageArguments {
+    /// Flash geometries; 'keymark mcu storage' without it shows all
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub geometry: Vec<String>,
+
+    /// separate-pages (Gnuk's), log-forced-collection or log-zeroing [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub design: Vec<DesignKind>,
+
+    /// signatures, pin-counters, key-replacement, certificate-update or mixed
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "signatures,mixed"
+    )]
+    pub workload: Vec<Workload>,
+
+    /// Writes to simulate
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub operations: u64,
+
+    /// Seed of workload and values
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// One JSON object a row
+    #[arg(long)]
+    pub json: bool,
+}

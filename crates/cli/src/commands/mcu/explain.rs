@@ -1,0 +1,140 @@
+//! `keymark mcu explain`
+
+use keymark_mcu::instruction::Class;
+use keymark_mcu::predict::Prediction;
+use keymark_mcu::timing::{Account, Stall};
+use keymark_report::table::{self, Style};
+use keymark_report::units;
+use keymark_stats::Seconds;
+
+use super::count;
+use crate::args::ExplainArguments;
+use crate::commands::Outcome;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
+    let kernel = arguments.kernel;
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| Prediction::new(&arguments.first, kernel));
+        let second = Prediction::new(&arguments.second, kernel);
+        (first.join(), second)
+    });
+    let first = first
+        .map_err(|_| {
+            Failure::failed("the simulation of the first ended in a panic; please report this")
+        })?
+        .map_err(Failure::failed)?;
+    let second = second.map_err(Failure::failed)?;
+    output::heading(&format!(
+        "{kernel}: {} against {} (predicted)",
+        first.target, second.target
+    ));
+    let differences = differences(&first.account, &second.account);
+    let names = ["", "first", "second", "difference"];
+    let rows = differences.iter().map(Difference::row);
+    let total = Difference {
+        what: "cycles in all".to_owned(),
+        first: first.cycles(),
+        second: second.cycles(),
+    };
+    output::print(&table::plain(
+        Style::Text,
+        &names,
+        1,
+        rows.chain([total.row()]).collect(),
+    ));
+    output::line("");
+    output::line(&verdict(&first, &second, &differences));
+    Ok(Exit::Fine)
+}
+
+/// Cycles of one kind on both sides.
+struct Difference {
+    what: String,
+    first: u64,
+    second: u64,
+}
+
+impl Difference {
+    fn cycles(&self) -> i64 {
+        self.second.cast_signed() - self.first.cast_signed()
+    }
+
+    fn row(&self) -> Vec<String> {
+        let sign = match self.cycles() {
+            0 => "",
+            1.. => "+",
+            _ => "-",
+        };
+        vec![
+            self.what.clone(),
+            count(self.first),
+            count(self.second),
+            format!("{sign}{}", count(self.cycles().unsigned_abs())),
+        ]
+    }
+}
+
+/// The kinds of cycles, the largest difference first: one a retired instruction by class, stalls by cause.
+fn differences(first: &Account, second: &Account) -> Vec<Difference> {
+    let mut names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+    names.dedup();
+    // Of IT that folds away there are more instructions than cycles.
+    let issued = |account: &Account, name: &str| -> u64 {
+        let classes = Class::ALL.iter().filter(|class| class.name() == name);
+        classes
+            .map(|&class| account.class(class))
+            .map(|tally| tally.count.min(tally.cycles))
+            .sum()
+    };
+    let classes = names.into_iter().map(|name| Difference {
+        what: format!("issuing {name}"),
+        first: issued(first, name),
+        second: issued(second, name),
+    });
+    let stalls = Stall::ALL.iter().map(|&stall| Difference {
+        what: format!("stalled: {}", stall.name()),
+        first: first.stall(stall),
+        second: second.stall(stall),
+    });
+    let mut differences: Vec<Difference> = classes
+        .chain(stalls)
+        .filter(|difference| difference.first + difference.second > 0)
+        .collect();
+    differences.sort_by_key(|difference| std::cmp::Reverse(difference.cycles().unsigned_abs()));
+    differences
+}
+
+/// The three largest, in a sentence.
+fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) -> String {
+    let ratio = first.seconds() / second.seconds();
+    let clocks = f64::from(second.target.mcu.clock.0) / f64::from(first.target.mcu.clock.0);
+    let most: Vec<String> = differences
+        .iter()
+        .take(3)
+        .filter(|difference| difference.cycles() != 0)
+        .map(|difference| {
+            let verb = if difference.cycles() < 0 {
+                "saves"
+            } else {
+                "costs"
+            };
+            let cycles = count(difference.cycles().unsigned_abs());
+            format!("{} {verb} {cycles} cycles", difference.what)
+        })
+        .collect();
+    let most = if most.is_empty() {
+        "the cycles are the same".to_owned()
+    } else {
+        most.join(", ")
+    };
+    format!(
+        "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles; {most}",
+        first.target,
+        units::duration(Seconds(first.seconds())),
+        second.target,
+        units::duration(Seconds(second.seconds())),
+        ratio / clocks,
+    )
+}

@@ -1,0 +1,111 @@
+//! `keymark mcu run`
+
+use keymark_mcu::image::Image;
+use keymark_mcu::machine::Stop;
+use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
+use keymark_mcu::profiler::Profiler;
+use keymark_mcu::timing::{Pipeline, Stall};
+use keymark_report::table::{self, Style};
+use keymark_report::units;
+use keymark_stats::Seconds;
+
+use super::count;
+use crate::args::FirmwareArguments;
+use crate::commands::Outcome;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
+    let mcu = Microcontroller::find(&arguments.mcu).map_err(Failure::usage)?;
+    let path = arguments.elf.display();
+    let file = std::fs::read(&arguments.elf)
+        .map_err(|error| Failure::failed(format!("{path} cannot be read: {error}")))?;
+    let in_file = |error| Failure::failed(format!("{path}: {error}"));
+    let image = Image::parse(&file).map_err(in_file)?;
+    let mut machine = image.machine(&mcu.layout).map_err(in_file)?;
+    let pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
+    let mut profiler = Profiler::new(pipeline, &image);
+    let stop = machine.run(&mut profiler, arguments.limit);
+
+    output::print(&String::from_utf8_lossy(machine.output()));
+    output::heading(&format!(
+        "{path} on {} at {} (predicted)",
+        mcu.name, mcu.clock
+    ));
+    phases(&profiler, mcu.clock);
+    functions(&profiler, arguments.top);
+    if let Some(folded) = &arguments.folded {
+        let text = profiler.folded().join("\n") + "\n";
+        std::fs::write(folded, text).map_err(|error| {
+            Failure::failed(format!("{} cannot be written: {error}", folded.display()))
+        })?;
+    }
+    ending(&stop, machine.executed())
+}
+
+fn ending(stop: &Stop, executed: u64) -> Outcome {
+    match stop {
+        Stop::Exit(0) => Ok(Exit::Fine),
+        Stop::Exit(code) => Err(Failure::failed(format!(
+            "the program ended with code {code} after {executed} instructions"
+        ))),
+        Stop::Limit => Err(Failure::failed(format!(
+            "{executed} instructions and no end: the program is in an endless loop, or --limit must be higher"
+        ))),
+        Stop::Fault(fault) => Err(Failure::failed(format!(
+            "the program cannot go on after {executed} instructions, {fault}"
+        ))),
+    }
+}
+
+fn phases(profiler: &Profiler, clock: Megahertz) {
+    let mut names = vec![
+        "phase",
+        "time",
+        "cycles",
+        "instructions",
+        "cycles an instruction",
+    ];
+    names.extend(Stall::ALL.iter().map(|stall| stall.name()));
+    let rows = profiler.pipeline().phases().into_iter().map(|phase| {
+        let (cycles, instructions) = (phase.account.cycles(), phase.account.instructions());
+        let name = match phase.number {
+            0 => "outside".to_owned(),
+            number => number.to_string(),
+        };
+        let mut row = vec![
+            name,
+            units::duration(Seconds(clock.seconds(cycles))),
+            count(cycles),
+            count(instructions),
+            format!("{:.2}", cycles as f64 / instructions.max(1) as f64),
+        ];
+        row.extend(
+            Stall::ALL
+                .iter()
+                .map(|&stall| count(phase.account.stall(stall))),
+        );
+        row
+    });
+    output::print(&table::plain(Style::Text, &names, 1, rows.collect()));
+}
+
+fn functions(profiler: &Profiler, top: usize) {
+    let all = profiler.pipeline().now().max(1) as f64;
+    let rows = profiler.flat().into_iter().take(top).map(|(name, spent)| {
+        vec![
+            name,
+            format!("{:.1} %", 100.0 * spent.cycles as f64 / all),
+            count(spent.cycles),
+            count(spent.instructions),
+            spent.calls.to_string(),
+        ]
+    });
+    output::line("");
+    output::print(&table::plain(
+        Style::Text,
+        &["function", "share", "cycles", "instructions", "calls"],
+        1,
+        rows.collect(),
+    ));
+}

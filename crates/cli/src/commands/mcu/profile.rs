@@ -1,0 +1,55 @@
+//! `keymark mcu profile`
+
+use std::collections::BTreeMap;
+
+use keymark_mcu::predict::Prediction;
+use keymark_tokens::profile::{Profile, Service, ServiceTime};
+
+use super::record;
+use crate::args::McuProfileArguments;
+use crate::commands::Outcome;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
+    let (mut services, mut notes) = (BTreeMap::new(), Vec::new());
+    for &kernel in &arguments.kernel {
+        let prediction = Prediction::new(&arguments.target, kernel).map_err(Failure::failed)?;
+        let seconds = prediction.seconds() + arguments.transport.as_secs_f64();
+        let time = ServiceTime::constant(seconds).map_err(Failure::failed)?;
+        services.insert(
+            record::capability(kernel)?,
+            Service {
+                time,
+                published: None,
+            },
+        );
+        notes.push(format!("{kernel}: {}", record::note(&prediction)));
+    }
+    let target = &arguments.target;
+    let profile = Profile {
+        name: arguments
+            .name
+            .clone()
+            .unwrap_or_else(|| slug(&target.to_string())),
+        product: format!("{}, predicted", target.mcu.product),
+        source: format!(
+            "predicted by keymark {} for {target}; no device was measured",
+            env!("KEYMARK_VERSION")
+        ),
+        note: format!(
+            "The operation alone, plus {} for everything else a token does. {}.",
+            humantime::format_duration(arguments.transport),
+            notes.join(". ")
+        ),
+        services,
+        verify: None,
+    };
+    output::print(&profile.to_toml().map_err(Failure::failed)?);
+    Ok(Exit::Fine)
+}
+
+/// A name that can stand behind `twin:`.
+fn slug(text: &str) -> String {
+    text.replace([':', ',', '=', '@'], "-").to_lowercase()
+}

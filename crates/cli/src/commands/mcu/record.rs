@@ -1,0 +1,117 @@
+//! Predictions as a run, so that they stand in the archive and in reports like any other.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::environment::Environment;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{Plan, Settings};
+use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
+use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_mcu::kernel::Kernel;
+use keymark_mcu::predict::Prediction;
+use keymark_stats::Seconds;
+
+use crate::exit::Failure;
+
+/// What the kernel is in the rest of keymark's words: an OpenPGP token decrypts with RSA and X25519.
+pub(super) fn capability(kernel: Kernel) -> Result<Capability, Failure> {
+    let (algorithm, operation) = match kernel {
+        Kernel::Rsa2048 | Kernel::Rsa3072 | Kernel::Rsa4096 => (kernel.name(), Operation::Decrypt),
+        Kernel::X25519 => ("cv25519", Operation::Decrypt),
+        Kernel::Ed25519 => (kernel.name(), Operation::Sign),
+    };
+    let algorithm: Algorithm = algorithm.parse().map_err(Failure::failed)?;
+    Ok(Capability {
+        algorithm,
+        operation,
+    })
+}
+
+/// What a prediction rests on, in a line.
+pub(super) fn note(prediction: &Prediction) -> String {
+    let words = prediction.target.options.words(prediction.kernel);
+    let words: Vec<String> = words
+        .iter()
+        .map(|(name, word)| format!("{name}={word}"))
+        .collect();
+    let (low, high) = prediction.band();
+    format!(
+        "{} cycles at {}; {}; {low:.4} s to {high:.4} s with one assumption varied",
+        prediction.cycles(),
+        prediction.target.mcu.clock,
+        words.join(" ")
+    )
+}
+
+fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
+    let Capability {
+        algorithm,
+        operation,
+    } = capability(prediction.kernel)?;
+    let case = Case {
+        device: DeviceName::new(prediction.target.to_string()),
+        store: StoreKind::Reported,
+        provenance: Provenance::Predicted,
+        algorithm,
+        operation,
+        stack: StackName::Raw,
+        load: Load::single(),
+        protection: Protection::None,
+        input_bytes: 32,
+        replica: 0,
+    };
+    Ok(CaseRecord {
+        published: Some(PublishedMean {
+            mean: Seconds(prediction.seconds()),
+            n: None,
+            note: note(prediction),
+        }),
+        ..CaseRecord::new(case)
+    })
+}
+
+/// A run of these predictions, now.
+pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Record, Failure> {
+    let now = jiff::Timestamp::now();
+    let cases = predictions
+        .iter()
+        .map(case)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut stores: Vec<StoreIdentity> = Vec::new();
+    for prediction in predictions {
+        let device = DeviceName::new(prediction.target.to_string());
+        if stores.iter().all(|store| store.device != device) {
+            stores.push(StoreIdentity {
+                device,
+                kind: StoreKind::Reported,
+                provenance: Provenance::Predicted,
+                product: format!("{}, simulated", prediction.target.mcu.product),
+                serial: None,
+                versions: BTreeMap::new(),
+            });
+        }
+    }
+    Ok(Record {
+        schema: SCHEMA,
+        id: RunId::new(
+            now,
+            (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16,
+        ),
+        started: now,
+        state: RunState::Finished,
+        plan: Plan {
+            cases: cases.iter().map(|record| record.case.clone()).collect(),
+            settings: Settings {
+                tolerance,
+                ..Settings::default()
+            },
+        },
+        environment: Environment::capture(env!("KEYMARK_VERSION")),
+        harness: None,
+        stores,
+        cases,
+    })
+}

@@ -1,0 +1,187 @@
+//! What a prediction is asked about: a part, a preset, and options that differ from it, written
+//! `stm32l432:gnuk-2017,umaal=on`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::kernel::{OPTION_NAMES, Options, UnknownWord};
+use crate::microcontroller::{Microcontroller, MicrocontrollerError};
+
+/// Options to begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// What firmware written for the core today would choose.
+    #[default]
+    Today,
+    /// Gnuk of 2017.
+    Gnuk2017,
+}
+
+impl Preset {
+    /// Its options on that part.
+    #[must_use]
+    pub const fn options(self, mcu: &Microcontroller) -> Options {
+        match self {
+            Self::Today => Options::for_core(mcu.core),
+            Self::Gnuk2017 => Options::gnuk_2017(),
+        }
+    }
+}
+
+impl FromStr for Preset {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "today" => Ok(Self::Today),
+            "gnuk-2017" => Ok(Self::Gnuk2017),
+            _ => Err(UnknownWord {
+                what: "preset",
+                wanted: text.to_owned(),
+                known: "today, gnuk-2017".to_owned(),
+            }),
+        }
+    }
+}
+
+/// A part with a kernel's options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The part.
+    pub mcu: Microcontroller,
+    /// What the options began as.
+    pub preset: Preset,
+    /// The options.
+    pub options: Options,
+}
+
+/// Why there is no such target.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The part.
+    #[error(transparent)]
+    Microcontroller(#[from] MicrocontrollerError),
+    /// An option or preset.
+    #[error(transparent)]
+    Word(#[from] UnknownWord),
+    /// The part cannot do it.
+    #[error("{target} cannot be: {reason}")]
+    Impossible {
+        /// What was asked for.
+        target: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Target {
+    /// A part with a preset's options.
+    #[must_use]
+    pub const fn new(mcu: Microcontroller, preset: Preset) -> Self {
+        let options = preset.options(&mcu);
+        Self {
+            mcu,
+            preset,
+            options,
+        }
+    }
+
+    /// Why it cannot be, if so.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        self.options.problem(self.mcu.core)
+    }
+
+    /// Itself, if the part can do that.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn checked(self) -> Result<Self, TargetError> {
+        match self.problem() {
+            None => Ok(self),
+            Some(reason) => Err(TargetError::Impossible {
+                target: self.to_string(),
+                reason,
+            }),
+        }
+    }
+}
+
+/// `stm32l432:gnuk-2017,umaal=on`: what differs from today's options is written.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let preset = match self.preset {
+            Preset::Today => None,
+            Preset::Gnuk2017 => Some("gnuk-2017".to_owned()),
+        };
+        let begun = self.preset.options(&self.mcu).all_words();
+        let changed = OPTION_NAMES
+            .iter()
+            .zip(self.options.all_words().into_iter().zip(begun))
+            .filter(|(_, (word, begun))| word != begun)
+            .map(|(name, (word, _))| format!("{name}={word}"));
+        let words: Vec<String> = preset.into_iter().chain(changed).collect();
+        f.write_str(&self.mcu.name)?;
+        if !words.is_empty() {
+            write!(f, ":{}", words.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let (name, words) = text.split_once(':').unwrap_or((text, ""));
+        let mcu = Microcontroller::find(name)?;
+        let (mut presets, mut changes) = (Vec::new(), Vec::new());
+        for word in words.split(',').filter(|word| !word.is_empty()) {
+            match word.split_once('=') {
+                Some(change) => changes.push(change),
+                None => presets.push(word.parse::<Preset>()?),
+            }
+        }
+        let mut target = Self::new(mcu, presets.last().copied().unwrap_or_default());
+        for (name, value) in changes {
+            target.options.set(name, value)?;
+        }
+        target.checked()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_written_as_it_is_read() {
+        for text in [
+            "stm32f103",
+            "stm32f103:gnuk-2017",
+            "stm32l432@48:gnuk-2017,umaal=on,opt=Os",
+            "stm32f405:umaal=c,key=flash",
+        ] {
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
+        }
+        let today: Target = "stm32l432:umaal=on".parse().unwrap();
+        assert_eq!(
+            today.to_string(),
+            "stm32l432",
+            "today's firmware uses UMAAL"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (text, reason) in [
+            ("stm32f103:umaal=on", "UMAAL"),
+            ("stm32f103:window=9", "window"),
+            ("stm32f103:tomorrow", "gnuk-2017"),
+            ("z80", "stm32f103"),
+        ] {
+            let error = text.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
