@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What the compiler may call in a freestanding program. */
-#include <stddef.h>
+#include "memory.h"
+
 #include <stdint.h>
 
 /* By words where both are aligned, as the limbs of big numbers are. */

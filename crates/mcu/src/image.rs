@@ -148,6 +148,64 @@ impl Image {
         Ok(())
     }
 
+    /// Replaces loaded bytes.
+    ///
+    /// # Errors
+    /// When none are loaded there.
+    pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
+        let place = self.segments.iter_mut().find_map(|segment| {
+            let offset = address.checked_sub(segment.address)? as usize;
+            segment
+                .bytes
+                .get_mut(offset..offset.checked_add(bytes.len())?)
+        });
+        place
+            .ok_or_else(|| ImageError::NoSymbol(format!("at {address:#010x}")))?
+            .copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// As an ELF file again: what is loaded, without symbols.
+    #[must_use]
+    pub fn to_elf(&self) -> Vec<u8> {
+        const HEADER: usize = 52;
+        const PROGRAM_HEADER: usize = 32;
+        let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let half = |file: &mut Vec<u8>, value: u16| file.extend(value.to_le_bytes());
+        let word = |file: &mut Vec<u8>, value: u32| file.extend(value.to_le_bytes());
+        half(&mut file, header::ET_EXEC);
+        half(&mut file, header::EM_ARM);
+        // Version, entry, program headers, no sections; EABI version 5.
+        for value in [1, self.entry, HEADER as u32, 0, 0x0500_0200] {
+            word(&mut file, value);
+        }
+        for value in [HEADER, PROGRAM_HEADER, self.segments.len(), 40, 0, 0] {
+            half(&mut file, value as u16);
+        }
+        let mut offset = HEADER + PROGRAM_HEADER * self.segments.len();
+        for segment in &self.segments {
+            let length = segment.bytes.len() as u32;
+            // Read, write and execute.
+            for value in [
+                1,
+                offset as u32,
+                segment.runs_at,
+                segment.address,
+                length,
+                length,
+                7,
+                4,
+            ] {
+                word(&mut file, value);
+            }
+            offset += segment.bytes.len();
+        }
+        for segment in &self.segments {
+            file.extend(&segment.bytes);
+        }
+        file
+    }
+
     /// Functions, by address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
         self.symbols

@@ -205,8 +205,10 @@ impl Timing for Profiler {
         spent.instructions += 1;
         self.last = now;
         if retired.outcome == Outcome::Taken {
-            if instruction.class == Class::Call {
-                let behind = retired.address.wrapping_add(u32::from(instruction.size));
+            if instruction.facts.class == Class::Call {
+                let behind = retired
+                    .address
+                    .wrapping_add(u32::from(instruction.facts.size));
                 self.call(behind, retired.next);
             } else if self
                 .stack

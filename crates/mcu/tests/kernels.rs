@@ -4,7 +4,6 @@
 
 use keymark_mcu::kernel::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_mcu::timing::Untimed;
 
 /// The smallest part that has the instructions.
 fn part(umaal: Umaal) -> Microcontroller {
@@ -27,7 +26,7 @@ fn every_program_gives_the_expected_result() {
                     opt,
                     ..Options::for_core(mcu.core)
                 };
-                kernel.run(&mcu, &options, &mut Untimed).unwrap();
+                kernel.execute(&mcu, &options).unwrap();
             }
         }
     }
@@ -46,7 +45,7 @@ fn every_option_of_rsa_gives_the_same_result() {
                     square,
                     ..Options::for_core(mcu.core)
                 };
-                Kernel::Rsa2048.run(&mcu, &options, &mut Untimed).unwrap();
+                Kernel::Rsa2048.execute(&mcu, &options).unwrap();
             }
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod card;
+pub mod mcu;
 pub mod pcsc;
 pub mod raw;
 pub mod spawn;

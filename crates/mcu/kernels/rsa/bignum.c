@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "bignum.h"
-
-#include <string.h>
+#include "memory.h"
 
 #include "muladdc.h"
 

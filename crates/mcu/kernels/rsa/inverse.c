@@ -3,9 +3,8 @@
  * Modular inverse by the binary extended gcd, HAC 14.61, both cofactors kept, since the modulus may
  * be even; the gcd itself is taken first (HAC 14.54), as a library that reports "no inverse" does.
  */
-#include <string.h>
-
 #include "bignum.h"
+#include "memory.h"
 
 /* Two's complement, one limb longer than what bounds them. */
 static uint32_t u[MODULUS_LIMBS + 1], v[MODULUS_LIMBS + 1];

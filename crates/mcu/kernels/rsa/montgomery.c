@@ -5,9 +5,8 @@
  */
 #include "montgomery.h"
 
-#include <string.h>
-
 #include "bignum.h"
+#include "memory.h"
 
 #define LONGEST_WINDOW 6
 

@@ -3,11 +3,10 @@
  * The RSA private operation with the Chinese remainder theorem (RFC 8017, 5.1.2), without blinding:
  * what token firmware does between decoding a command and encoding the response.
  */
-#include <string.h>
-
 #include "bignum.h"
 #include "kernel.h"
 #include "keys.h"
+#include "memory.h"
 #include "montgomery.h"
 
 enum { CRT_STORED, CRT_RECOMPUTED };

@@ -666,6 +666,12 @@ impl Class {
         Self::System,
     ];
 
+    /// Whether all of it take one cycle on both cores, touch no memory and go nowhere else.
+    #[must_use]
+    pub const fn is_plain(self) -> bool {
+        self as u8 <= Self::Multiply as u8
+    }
+
     /// The instructions it stands for, as tables show it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -700,30 +706,46 @@ impl Class {
 pub struct Instruction {
     /// What it does.
     pub operation: Operation,
-    /// Whether it does it, by the IT block around it.
-    pub condition: Condition,
-    /// Bytes: two or four.
-    pub size: u8,
-    /// Its kind.
-    pub class: Class,
-    /// Registers moved by LDM and STM (two for LDRD and STRD), PC included.
-    pub count: u8,
+    /// What is known of it besides.
+    pub facts: Facts,
+}
+
+/// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
+/// keeps those of the instruction before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(4))]
+pub struct Facts {
     /// Registers it writes.
     pub writes: u16,
     /// Registers it makes an address of.
     pub address: u16,
+    /// Its kind.
+    pub class: Class,
+    /// Bytes: two or four.
+    pub size: u8,
+    /// Registers moved by LDM and STM (two for LDRD and STRD), PC included.
+    pub count: u8,
+    /// Whether it does anything, by the IT block around it.
+    pub condition: Condition,
+}
+
+impl Facts {
+    /// Those of an instruction that touches nothing.
+    pub const NONE: Self = Self {
+        writes: 0,
+        address: 0,
+        class: Class::System,
+        size: 2,
+        count: 0,
+        condition: Condition::Al,
+    };
 }
 
 impl Instruction {
     /// What stands where nothing has been decoded.
     pub const UNDECODED: Self = Self {
         operation: Operation::Undecoded,
-        condition: Condition::Al,
-        size: 2,
-        class: Class::System,
-        count: 0,
-        writes: 0,
-        address: 0,
+        facts: Facts::NONE,
     };
 
     /// Adds what follows from the operation: class, registers.
@@ -732,12 +754,14 @@ impl Instruction {
         let (writes, address) = operation.registers();
         Self {
             operation,
-            condition,
-            size,
-            class: operation.class(),
-            count: operation.count(),
-            writes,
-            address,
+            facts: Facts {
+                writes,
+                address,
+                class: operation.class(),
+                size,
+                count: operation.count(),
+                condition,
+            },
         }
     }
 }

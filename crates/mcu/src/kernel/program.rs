@@ -2,9 +2,10 @@
 
 use super::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
 use crate::image::{Image, ImageError};
+use crate::instruction::Instruction;
 use crate::machine::{Machine, Stop};
 use crate::microcontroller::Microcontroller;
-use crate::timing::Timing;
+use crate::timing::{Pipeline, Retired, Timing, Untimed};
 
 /// Several times what the longest kernel needs: beyond it something is wrong.
 const INSTRUCTION_LIMIT: u64 = 10_000_000_000;
@@ -49,6 +50,23 @@ const fn expected(kernel: Kernel) -> &'static str {
         Kernel::Rsa4096 => include_str!("../../kernels/expected/rsa4096"),
         Kernel::X25519 => include_str!("../../kernels/expected/x25519"),
         Kernel::Ed25519 => include_str!("../../kernels/expected/ed25519"),
+    }
+}
+
+/// Notes where markers stand.
+#[derive(Default)]
+struct Markers {
+    addresses: Vec<u32>,
+    last: u32,
+}
+
+impl Timing for Markers {
+    fn retire(&mut self, _: &Instruction, retired: &Retired) {
+        self.last = retired.address;
+    }
+
+    fn marker(&mut self, _: u8) {
+        self.addresses.push(self.last);
     }
 }
 
@@ -126,6 +144,30 @@ impl Kernel {
         Ok(image)
     }
 
+    /// The program with these options, for a machine that knows no markers: they are NOPs.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), which finds the markers.
+    pub fn elf_without_markers(
+        self,
+        mcu: &Microcontroller,
+        options: &Options,
+    ) -> Result<Vec<u8>, KernelError> {
+        const NOP: [u8; 2] = 0xbf00u16.to_le_bytes();
+        let of_image = |source| KernelError::Image {
+            kernel: self,
+            mcu: mcu.name.clone(),
+            source,
+        };
+        let mut markers = Markers::default();
+        self.run(mcu, options, &mut markers)?;
+        let mut image = self.image(options).map_err(of_image)?;
+        for address in markers.addresses {
+            image.replace(address, &NOP).map_err(of_image)?;
+        }
+        Ok(image.to_elf())
+    }
+
     /// Runs it with its default input to the end, and checks its result.
     ///
     /// # Errors
@@ -161,6 +203,24 @@ impl Kernel {
             });
         }
         Ok(machine)
+    }
+
+    /// Runs it functionally.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<Machine, KernelError> {
+        self.run(mcu, options, &mut Untimed)
+    }
+
+    /// Runs it under the part's timing model.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline, KernelError> {
+        let mut pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
+        self.run(mcu, options, &mut pipeline)?;
+        Ok(pipeline)
     }
 
     /// What a phase of it is called.

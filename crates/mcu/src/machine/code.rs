@@ -60,7 +60,7 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, instruction) in decoded {
-            memory.note_executed(address, u32::from(instruction.size));
+            memory.note_executed(address, u32::from(instruction.facts.size));
             let (flash, ram) = (self.flash.index(address), self.ram.index(address));
             if let Some(entry) = self.flash.instructions.get_mut(flash) {
                 *entry = instruction;

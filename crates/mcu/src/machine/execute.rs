@@ -1,13 +1,18 @@
 //! One operation: computing here, memory in `transfer`.
 
 use super::arithmetic::{shift_with_carry, unary};
-use super::{BusError, Flow, Machine, Reason, dsp, products};
+use super::{BusError, Halt, Interrupted, Machine, Reason, dsp, products};
 use crate::instruction::{Access, Indirect, NonZero, Operation, Register};
 
 impl Machine {
-    /// Executes one operation; `after` is the address of the following instruction.
+    /// Executes one operation; `after` is the address of the following instruction. Gives the address
+    /// where it goes on.
     #[inline(always)]
-    pub(super) fn execute(&mut self, operation: &Operation, after: u32) -> Result<Flow, Reason> {
+    pub(super) fn execute(
+        &mut self,
+        operation: &Operation,
+        after: u32,
+    ) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
         match *operation {
             Operation::DataRegister {
@@ -50,7 +55,7 @@ impl Machine {
             | Operation::LoadLiteral { .. }
             | Operation::LoadDouble { .. }
             | Operation::LoadMultiple { .. }
-            | Operation::LoadExclusive { .. } => return self.load(operation),
+            | Operation::LoadExclusive { .. } => return self.load(operation, after),
             Operation::Store { .. }
             | Operation::StoreRegister { .. }
             | Operation::StoreDouble { .. }
@@ -64,9 +69,9 @@ impl Machine {
             | Operation::BranchRegister { .. }
             | Operation::TableBranch { .. } => return self.branch(operation, after),
             Operation::If | Operation::Nop => {}
-            _ => return self.compute(operation),
+            _ => self.compute(operation)?,
         }
-        Ok(Flow::Next)
+        Ok(after)
     }
 
     #[inline(always)]
@@ -90,7 +95,7 @@ impl Machine {
     }
 
     /// What is neither the plainest arithmetic nor memory nor a branch.
-    fn compute(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+    fn compute(&mut self, operation: &Operation) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
         match *operation {
             Operation::ShiftRegister {
@@ -147,7 +152,9 @@ impl Machine {
                 rn,
                 lsb,
                 width,
-            } => registers.bit_field(field, rd, rn, (lsb, width)),
+            } => {
+                registers.bit_field(field, rd, rn, (lsb, width));
+            }
             Operation::ReadSpecial { rd, special } => {
                 let value = self.read_special(special);
                 self.registers.set(rd, value);
@@ -155,15 +162,13 @@ impl Machine {
             Operation::WriteSpecial { rn, special, mask } => {
                 self.write_special(special, mask, rn);
             }
-            Operation::Breakpoint { number } => return Ok(Flow::Breakpoint(number)),
-            Operation::Unknown { encoding } => return Err(Reason::Unknown(encoding)),
-            _ => self.compute_dsp(operation),
+            _ => return self.compute_dsp(operation),
         }
-        Ok(Flow::Next)
+        Ok(())
     }
 
-    /// The DSP extension.
-    fn compute_dsp(&mut self, operation: &Operation) {
+    /// The DSP extension, and what is no computation at all.
+    fn compute_dsp(&mut self, operation: &Operation) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
         match *operation {
             Operation::MultiplyLongDsp {
@@ -226,70 +231,98 @@ impl Machine {
                 let result = dsp::pack(registers.get(rn), registers.get(rm), shift, amount);
                 registers.set(rd, result);
             }
-            // `execute` and `compute` have taken all others.
-            _ => {}
+            _ => return self.stop(operation),
         }
+        Ok(())
+    }
+
+    /// What computes nothing: breakpoints, and what is not known.
+    fn stop(&mut self, operation: &Operation) -> Result<(), Interrupted> {
+        Err(self.interrupt(match *operation {
+            Operation::Breakpoint { number } => Halt::Breakpoint(number),
+            Operation::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
+            // `execute` and the two after it have taken all others.
+            _ => Halt::Undecoded,
+        }))
     }
 
     /// Everything that goes elsewhere, but for loads of the PC.
     #[inline(always)]
-    fn branch(&mut self, operation: &Operation, after: u32) -> Result<Flow, Reason> {
+    fn branch(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
         match *operation {
             Operation::BranchConditional { condition, target } if registers.holds(condition) => {
-                Ok(Flow::Branch(target))
+                Ok(target)
             }
             Operation::CompareBranch {
                 rn,
                 nonzero,
                 target,
-            } if (registers.get(rn) != 0) == (nonzero == NonZero::Set) => Ok(Flow::Branch(target)),
-            Operation::Branch { target } => Ok(Flow::Branch(target)),
+            } if (registers.get(rn) != 0) == (nonzero == NonZero::Set) => Ok(target),
+            Operation::Branch { target } => Ok(target),
             Operation::BranchLink { target } => {
                 registers.set(Register::LR, after | 1);
-                Ok(Flow::Branch(target))
+                Ok(target)
             }
             Operation::BranchLinkRegister { rm } => {
                 let target = registers.get(rm);
                 registers.set(Register::LR, after | 1);
-                exchange(target)
+                self.exchange(target)
             }
             Operation::BranchRegister { rm, kind } => {
                 let value = registers.get(rm);
                 match kind {
-                    Indirect::Exchange => exchange(value),
-                    Indirect::Move => Ok(Flow::Branch(value & !1)),
-                    Indirect::Add => Ok(Flow::Branch(
-                        registers.get(Register::PC).wrapping_add(value) & !1,
-                    )),
+                    Indirect::Exchange => self.exchange(value),
+                    Indirect::Move => Ok(value & !1),
+                    Indirect::Add => Ok(registers.get(Register::PC).wrapping_add(value) & !1),
                 }
             }
             Operation::TableBranch { rn, rm, access } => self.table_branch(rn, rm, access),
-            _ => Ok(Flow::Next),
+            _ => Ok(after),
         }
     }
 
-    fn table_branch(&mut self, rn: Register, rm: Register, access: Access) -> Result<Flow, Reason> {
+    fn table_branch(
+        &mut self,
+        rn: Register,
+        rm: Register,
+        access: Access,
+    ) -> Result<u32, Interrupted> {
         let (base, index) = (self.registers.get(rn), self.registers.get(rm));
-        let entry = match access {
-            Access::Byte => self.table_entry(base.wrapping_add(index), Access::Byte)?,
-            _ => self.table_entry(base.wrapping_add(index << 1), Access::Half)?,
+        let scaled = match access {
+            Access::Byte => index,
+            _ => index << 1,
         };
+        self.access = base.wrapping_add(scaled);
+        let entry = self.read(access, self.access);
+        let entry = self.check(entry)?;
         let pc = self.registers.get(Register::PC);
-        Ok(Flow::Branch(pc.wrapping_add(2 * entry)))
+        Ok(pc.wrapping_add(2 * entry))
     }
 
-    fn table_entry(&mut self, address: u32, access: Access) -> Result<u32, BusError> {
-        self.access = address;
-        self.read(access, address)
+    /// BXWritePC, A2.3.1.
+    #[inline(always)]
+    pub(super) fn exchange(&mut self, target: u32) -> Result<u32, Interrupted> {
+        if target & 1 == 0 {
+            return Err(self.interrupt(Halt::Fault(Reason::NotThumb(target))));
+        }
+        Ok(target & !1)
     }
-}
 
-/// BXWritePC, A2.3.1.
-#[inline(always)]
-pub(super) const fn exchange(target: u32) -> Result<Flow, Reason> {
-    if target & 1 == 0 {
-        return Err(Reason::NotThumb(target));
+    /// Leaves the loop for what is kept aside: results of single operations must fit two registers of
+    /// the host, since every simulated instruction has one.
+    #[cold]
+    pub(super) fn interrupt(&mut self, halt: Halt) -> Interrupted {
+        self.halt = Some(halt);
+        Interrupted
     }
-    Ok(Flow::Branch(target & !1))
+
+    /// The value of an access that went well.
+    #[inline(always)]
+    pub(super) fn check<T>(&mut self, result: Result<T, BusError>) -> Result<T, Interrupted> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.interrupt(Halt::Fault(error.into()))),
+        }
+    }
 }

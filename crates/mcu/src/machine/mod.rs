@@ -13,7 +13,7 @@ mod transfer;
 pub use memory::{BusError, Layout, Memory};
 pub use registers::Registers;
 
-use crate::instruction::{Condition, Instruction, Operation, Register};
+use crate::instruction::{Condition, Instruction, Register};
 use crate::timing::{Outcome, Retired, Timing};
 use code::Code;
 
@@ -60,15 +60,21 @@ pub enum Reason {
     Semihosting(u32),
 }
 
-/// What an instruction did besides computing.
+/// An instruction did not simply go on: the machine holds why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    /// The next instruction follows.
-    Next,
-    /// It goes on there.
-    Branch(u32),
+struct Interrupted;
+
+/// Why an instruction did not simply go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halt {
     /// `BKPT`
     Breakpoint(u8),
+    /// The program asked for the end.
+    Exit(u32),
+    /// It has to be decoded first.
+    Undecoded,
+    /// It cannot go on.
+    Fault(Reason),
 }
 
 /// A simulated core with its memory.
@@ -84,6 +90,7 @@ pub struct Machine {
     /// First address of the last load or store: for the timing model.
     access: u32,
     operands: (u32, u32),
+    halt: Option<Halt>,
     output: Vec<u8>,
 }
 
@@ -106,6 +113,7 @@ impl Machine {
             executed: 0,
             access: 0,
             operands: (0, 0),
+            halt: None,
             output: Vec::new(),
         }
     }
@@ -154,7 +162,9 @@ impl Machine {
         }
     }
 
-    /// Executes what is decoded, until `end` instructions have been retired in all.
+    /// Executes what is decoded, until `end` instructions have been retired in all. A function of its own,
+    /// so that its registers are not shared with whatever calls it.
+    #[inline(never)]
     fn run_decoded<T: Timing>(&mut self, code: &Code, timing: &mut T, end: u64) -> Pause {
         let (mut pc, mut executed) = (self.pc, self.executed);
         let pause = loop {
@@ -164,23 +174,26 @@ impl Machine {
             let Some(instruction) = code.at(pc) else {
                 break Pause::Undecoded;
             };
-            if instruction.operation == Operation::Undecoded {
-                break Pause::Undecoded;
-            }
-            match self.step(instruction, pc, timing) {
-                Ok(next) => {
-                    executed += 1;
-                    let straight = next == pc.wrapping_add(u32::from(instruction.size));
-                    pc = next;
-                    if !straight && self.memory.take_stale() {
-                        break Pause::Stale;
-                    }
+            if let Ok(next) = self.step(instruction, pc, timing) {
+                executed += 1;
+                let straight = next == pc.wrapping_add(u32::from(instruction.facts.size));
+                pc = next;
+                if !straight && self.memory.take_stale() {
+                    break Pause::Stale;
                 }
-                Err(Halt::Exit(code)) => {
+                continue;
+            }
+            match self.interrupted(instruction, pc, timing) {
+                Halt::Breakpoint(_) => {
+                    executed += 1;
+                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                }
+                Halt::Exit(code) => {
                     executed += 1;
                     break Pause::Stop(Stop::Exit(code));
                 }
-                Err(Halt::Fault(reason)) => {
+                Halt::Undecoded => break Pause::Undecoded,
+                Halt::Fault(reason) => {
                     break Pause::Stop(Stop::Fault(Fault {
                         address: pc,
                         reason,
@@ -200,54 +213,69 @@ impl Machine {
         instruction: &Instruction,
         pc: u32,
         timing: &mut T,
-    ) -> Result<u32, Halt> {
-        let after = pc.wrapping_add(u32::from(instruction.size));
+    ) -> Result<u32, Interrupted> {
+        let after = pc.wrapping_add(u32::from(instruction.facts.size));
         self.registers.set(Register::PC, pc.wrapping_add(4));
-        let mut retired = Retired {
+        let (next, outcome) = if instruction.facts.condition == Condition::Al
+            || self.holds(instruction.facts.condition)
+        {
+            let next = self.execute(&instruction.operation, after)?;
+            let outcome = if next == after {
+                Outcome::Executed
+            } else {
+                Outcome::Taken
+            };
+            (next, outcome)
+        } else {
+            (after, Outcome::Skipped)
+        };
+        let retired = Retired {
             address: pc,
-            next: after,
+            next,
+            outcome,
+            access: self.access,
+            operands: self.operands,
+        };
+        timing.retire(instruction, &retired);
+        Ok(next)
+    }
+
+    /// Whether an instruction of an IT block is executed. Apart, so that those outside of one need no more
+    /// than a comparison.
+    #[inline(never)]
+    fn holds(&self, condition: Condition) -> bool {
+        self.registers.holds(condition)
+    }
+
+    /// Sees to breakpoints, and says what else there is.
+    #[cold]
+    fn interrupted<T: Timing>(
+        &mut self,
+        instruction: &Instruction,
+        pc: u32,
+        timing: &mut T,
+    ) -> Halt {
+        let halt = self.halt.take();
+        let Some(Halt::Breakpoint(number)) = halt else {
+            return halt.unwrap_or(Halt::Fault(Reason::NoCode));
+        };
+        let retired = Retired {
+            address: pc,
+            next: pc.wrapping_add(u32::from(instruction.facts.size)),
             outcome: Outcome::Executed,
             access: 0,
             operands: (0, 0),
         };
-        if instruction.condition != Condition::Al && !self.registers.holds(instruction.condition) {
-            retired.outcome = Outcome::Skipped;
-            timing.retire(instruction, &retired);
-            return Ok(after);
-        }
-        let flow = self.execute(&instruction.operation, after)?;
-        retired.access = self.access;
-        retired.operands = self.operands;
-        match flow {
-            Flow::Next => {}
-            Flow::Branch(target) => {
-                retired.next = target;
-                retired.outcome = Outcome::Taken;
-            }
-            Flow::Breakpoint(number) => {
-                timing.retire(instruction, &retired);
-                return self.breakpoint(number, after, timing);
-            }
-        }
         timing.retire(instruction, &retired);
-        Ok(retired.next)
-    }
-
-    #[cold]
-    fn breakpoint<T: Timing>(
-        &mut self,
-        number: u8,
-        after: u32,
-        timing: &mut T,
-    ) -> Result<u32, Halt> {
-        if number == semihosting::NUMBER {
-            return match self.semihosting()? {
-                Some(code) => Err(Halt::Exit(code)),
-                None => Ok(after),
-            };
+        if number != semihosting::NUMBER {
+            timing.marker(number);
+            return Halt::Breakpoint(number);
         }
-        timing.marker(number);
-        Ok(after)
+        match self.semihosting() {
+            Ok(None) => Halt::Breakpoint(number),
+            Ok(Some(code)) => Halt::Exit(code),
+            Err(reason) => Halt::Fault(reason),
+        }
     }
 }
 
@@ -259,18 +287,4 @@ enum Pause {
     Stale,
     /// It is over.
     Stop(Stop),
-}
-
-/// What ends execution.
-enum Halt {
-    /// The program asked for it.
-    Exit(u32),
-    /// It cannot go on.
-    Fault(Reason),
-}
-
-impl<R: Into<Reason>> From<R> for Halt {
-    fn from(reason: R) -> Self {
-        Self::Fault(reason.into())
-    }
 }

@@ -1,7 +1,6 @@
 //! Loads, stores and special registers.
 
-use super::execute::exchange;
-use super::{BusError, Flow, Machine, Reason};
+use super::{BusError, Interrupted, Machine};
 use crate::instruction::{Access, Direction, Index, Operation, Register, WriteBack};
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
@@ -49,7 +48,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    pub(super) fn load(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+    pub(super) fn load(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
         let (access, rt, address) = match *operation {
             Operation::Load {
                 access,
@@ -59,11 +58,12 @@ impl Machine {
                 offset,
             } => {
                 let (address, base) = self.address(rn, index, offset);
-                let value = self.read(access, address)?;
+                let value = self.read(access, address);
+                let value = self.check(value)?;
                 if let Some(base) = base {
                     self.registers.set(rn, base);
                 }
-                return self.loaded(rt, address, value);
+                return self.loaded(rt, address, value, after);
             }
             Operation::LoadRegister {
                 access,
@@ -87,44 +87,59 @@ impl Machine {
                 rt,
                 self.registers.get(rn).wrapping_add(u32::from(offset)),
             ),
-            Operation::LoadDouble {
-                rt,
-                rt2,
-                rn,
-                index,
-                offset,
-            } => {
-                let (address, base) = self.address(rn, index, i32::from(offset));
-                self.access = aligned(address)?;
-                let (low, high) = (
-                    self.memory.word(address)?,
-                    self.memory.word(address.wrapping_add(4))?,
-                );
-                if let Some(base) = base {
-                    self.registers.set(rn, base);
-                }
-                self.registers.set(rt, low);
-                self.registers.set(rt2, high);
-                return Ok(Flow::Next);
-            }
-            _ => return self.load_multiple(operation),
+            Operation::LoadDouble { .. } => return self.load_double(operation, after),
+            _ => return self.load_multiple(operation, after),
         };
-        let value = self.read(access, address)?;
-        self.loaded(rt, address, value)
+        let value = self.read(access, address);
+        let value = self.check(value)?;
+        self.loaded(rt, address, value, after)
     }
 
     /// Puts a loaded value where it goes; LoadWritePC (A2.3.1) for the PC.
     #[inline(always)]
-    fn loaded(&mut self, rt: Register, address: u32, value: u32) -> Result<Flow, Reason> {
+    fn loaded(
+        &mut self,
+        rt: Register,
+        address: u32,
+        value: u32,
+        after: u32,
+    ) -> Result<u32, Interrupted> {
         self.access = address;
         if rt == Register::PC {
-            return exchange(value);
+            return self.exchange(value);
         }
         self.registers.set(rt, value);
-        Ok(Flow::Next)
+        Ok(after)
     }
 
-    fn load_multiple(&mut self, operation: &Operation) -> Result<Flow, Reason> {
+    fn load_double(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
+        let Operation::LoadDouble {
+            rt,
+            rt2,
+            rn,
+            index,
+            offset,
+        } = *operation
+        else {
+            return Ok(after); // `load` has seen to that.
+        };
+        let (address, base) = self.address(rn, index, i32::from(offset));
+        self.access = self.check(aligned(address))?;
+        let (low, high) = (
+            self.memory.word(address),
+            self.memory.word(address.wrapping_add(4)),
+        );
+        let (low, high) = (self.check(low)?, self.check(high)?);
+        if let Some(base) = base {
+            self.registers.set(rn, base);
+        }
+        self.registers.set(rt, low);
+        self.registers.set(rt2, high);
+        Ok(after)
+    }
+
+    #[inline(always)]
+    fn load_multiple(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
         let Operation::LoadMultiple {
             rn,
             list,
@@ -132,11 +147,11 @@ impl Machine {
             write_back,
         } = *operation
         else {
-            return Ok(Flow::Next); // `load` has taken all others.
+            return Ok(after); // `load` has taken all others.
         };
         let (mut address, base) = self.multiple(rn, list, direction)?;
         self.access = address;
-        let mut flow = Ok(Flow::Next);
+        let mut next = after;
         if write_back == WriteBack::Yes {
             self.registers.set(rn, base);
         }
@@ -144,36 +159,37 @@ impl Machine {
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            let value = self.memory.word(address)?;
+            let value = self.memory.word(address);
+            let value = self.check(value)?;
             address = address.wrapping_add(4);
             if register == Register::PC {
-                flow = exchange(value);
+                next = self.exchange(value)?;
             } else {
                 self.registers.set(register, value);
             }
         }
-        flow
+        Ok(next)
     }
 
     /// The lowest address of a multiple transfer, and what the base becomes.
     #[inline(always)]
     fn multiple(
-        &self,
+        &mut self,
         rn: Register,
         list: u16,
         direction: Direction,
-    ) -> Result<(u32, u32), BusError> {
+    ) -> Result<(u32, u32), Interrupted> {
         let base = self.registers.get(rn);
         let bytes = 4 * list.count_ones();
         let (lowest, after) = match direction {
             Direction::IncrementAfter => (base, base.wrapping_add(bytes)),
             Direction::DecrementBefore => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
         };
-        Ok((aligned(lowest)?, after))
+        Ok((self.check(aligned(lowest))?, after))
     }
 
     #[inline(always)]
-    pub(super) fn store(&mut self, operation: &Operation) -> Result<(), BusError> {
+    pub(super) fn store(&mut self, operation: &Operation) -> Result<(), Interrupted> {
         let (access, rt, address) = match *operation {
             Operation::Store {
                 access,
@@ -184,7 +200,8 @@ impl Machine {
             } => {
                 let (address, base) = self.address(rn, index, offset);
                 self.access = address;
-                self.write(access, address, self.registers.get(rt))?;
+                let written = self.write(access, address, self.registers.get(rt));
+                self.check(written)?;
                 if let Some(base) = base {
                     self.registers.set(rn, base);
                 }
@@ -205,35 +222,45 @@ impl Machine {
                 offset,
             } => {
                 let address = self.registers.get(rn).wrapping_add(u32::from(offset));
-                self.write(access, address, self.registers.get(rt))?;
+                let written = self.write(access, address, self.registers.get(rt));
+                self.check(written)?;
                 self.access = address;
                 self.registers.set(rd, 0);
                 return Ok(());
             }
-            Operation::StoreDouble {
-                rt,
-                rt2,
-                rn,
-                index,
-                offset,
-            } => {
-                let (address, base) = self.address(rn, index, i32::from(offset));
-                self.access = aligned(address)?;
-                self.memory.set_word(address, self.registers.get(rt))?;
-                self.memory
-                    .set_word(address.wrapping_add(4), self.registers.get(rt2))?;
-                if let Some(base) = base {
-                    self.registers.set(rn, base);
-                }
-                return Ok(());
-            }
+            Operation::StoreDouble { .. } => return self.store_double(operation),
             _ => return self.store_multiple(operation),
         };
         self.access = address;
-        self.write(access, address, self.registers.get(rt))
+        let written = self.write(access, address, self.registers.get(rt));
+        self.check(written)
     }
 
-    fn store_multiple(&mut self, operation: &Operation) -> Result<(), BusError> {
+    fn store_double(&mut self, operation: &Operation) -> Result<(), Interrupted> {
+        let Operation::StoreDouble {
+            rt,
+            rt2,
+            rn,
+            index,
+            offset,
+        } = *operation
+        else {
+            return Ok(()); // `store` has seen to that.
+        };
+        let (address, base) = self.address(rn, index, i32::from(offset));
+        self.access = self.check(aligned(address))?;
+        for (register, address) in [(rt, address), (rt2, address.wrapping_add(4))] {
+            let written = self.memory.set_word(address, self.registers.get(register));
+            self.check(written)?;
+        }
+        if let Some(base) = base {
+            self.registers.set(rn, base);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store_multiple(&mut self, operation: &Operation) -> Result<(), Interrupted> {
         let Operation::StoreMultiple {
             rn,
             list,
@@ -249,8 +276,8 @@ impl Machine {
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
-            self.memory
-                .set_word(address, self.registers.get(register))?;
+            let written = self.memory.set_word(address, self.registers.get(register));
+            self.check(written)?;
             address = address.wrapping_add(4);
         }
         if write_back == WriteBack::Yes {

@@ -72,8 +72,12 @@ pub struct CacheUse {
 /// Where the cycles of a stretch of execution went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Account {
-    /// By class, in the order of [`Class::ALL`].
-    pub(super) classes: [Tally; Class::ALL.len()],
+    /// Instructions by class, in the order of [`Class::ALL`].
+    pub(super) counts: [u64; Class::ALL.len()],
+    /// The cycles that they took beyond one each.
+    pub(super) extra: [u64; Class::ALL.len()],
+    /// IT that took none.
+    pub(super) folded: u64,
     pub(super) address: u64,
     pub(super) refill: u64,
     pub(super) fetch: u64,
@@ -88,20 +92,32 @@ impl Account {
     /// What a class came to.
     #[must_use]
     pub const fn class(&self, class: Class) -> Tally {
-        self.classes[class as usize]
+        let (count, extra) = (self.counts[class as usize], self.extra[class as usize]);
+        let folded = match class {
+            Class::If => self.folded,
+            _ => 0,
+        };
+        Tally {
+            count,
+            cycles: count + extra - folded,
+        }
     }
 
     /// Instructions retired.
     #[must_use]
     pub fn instructions(&self) -> u64 {
-        self.classes.iter().map(|tally| tally.count).sum()
+        self.counts.iter().sum()
     }
 
     /// Cycles in all.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        let executing: u64 = self.classes.iter().map(|tally| tally.cycles).sum();
-        executing + self.address + self.refill + self.fetch + self.data
+        let extra: u64 = self.extra.iter().sum();
+        self.instructions() + extra - self.folded
+            + self.address
+            + self.refill
+            + self.fetch
+            + self.data
     }
 
     /// Cycles that a cause cost.
@@ -110,8 +126,7 @@ impl Account {
         let beyond_one = |classes: &[Class]| {
             classes
                 .iter()
-                .map(|&class| self.class(class))
-                .map(|tally| tally.cycles - tally.count.min(tally.cycles))
+                .map(|&class| self.extra[class as usize])
                 .sum()
         };
         match stall {
@@ -140,22 +155,17 @@ impl Account {
     }
 
     fn combine(&self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        let mut classes = [Tally::default(); Class::ALL.len()];
-        for (result, (a, b)) in classes
-            .iter_mut()
-            .zip(self.classes.iter().zip(&other.classes))
-        {
-            *result = Tally {
-                count: with(a.count, b.count),
-                cycles: with(a.cycles, b.cycles),
-            };
-        }
+        let each = |a: &[u64; Class::ALL.len()], b: &[u64; Class::ALL.len()]| {
+            std::array::from_fn(|index| with(a[index], b[index]))
+        };
         let cache = |a: CacheUse, b: CacheUse| CacheUse {
             lookups: with(a.lookups, b.lookups),
             hits: with(a.hits, b.hits),
         };
         Self {
-            classes,
+            counts: each(&self.counts, &other.counts),
+            extra: each(&self.extra, &other.extra),
+            folded: with(self.folded, other.folded),
             address: with(self.address, other.address),
             refill: with(self.refill, other.refill),
             fetch: with(self.fetch, other.fetch),

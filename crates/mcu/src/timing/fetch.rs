@@ -10,6 +10,9 @@ use super::parameters::FlashTiming;
 
 const QUEUE: usize = FlashTiming::MOST_AHEAD as usize + 1;
 
+/// No read has this number: there are too few addresses.
+const NOWHERE: u32 = u32::MAX;
+
 /// Where code is executed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
@@ -25,8 +28,10 @@ pub struct Fetch {
     flash_mask: u32,
     ram_base: u32,
     source: Source,
-    /// The read that is executed from, and when it and those after it are there.
+    /// The read that is executed from, or [`NOWHERE`] behind a branch, and the one before that.
     current: u32,
+    left: u32,
+    /// When it and those after it are there.
     ready: [u64; QUEUE],
     /// Until then flash is reading.
     busy: u64,
@@ -46,7 +51,8 @@ impl Fetch {
             flash_mask: flash - 1,
             ram_base,
             source: Source::Flash,
-            current: u32::MAX,
+            current: NOWHERE,
+            left: NOWHERE,
             ready: [0; QUEUE],
             busy: 0,
             instructions: timing.instruction_cache.map(cache),
@@ -61,40 +67,49 @@ impl Fetch {
         (self.instructions.as_ref(), self.data.as_ref())
     }
 
-    /// Cycles waited until the instruction that ends at `last` is there.
+    /// Whether an instruction that ends at `last` is in the read that is executed from.
     #[inline(always)]
-    pub(super) fn wait_for(&mut self, last: u32, now: u64) -> u64 {
-        let read = last >> self.shift;
-        if read == self.current {
-            return 0;
-        }
-        self.next(read, now)
+    pub(super) const fn holds(&self, last: u32) -> bool {
+        last >> self.shift == self.current
     }
 
-    /// On to the following read, or (only at the very beginning) elsewhere.
+    /// The next instruction is a branch's target.
+    #[inline(always)]
+    pub(super) const fn branch(&mut self) {
+        self.left = self.current;
+        self.current = NOWHERE;
+    }
+
+    /// Whether the next instruction is a branch's target.
+    #[inline(always)]
+    pub(super) const fn has_branched(&self) -> bool {
+        self.current == NOWHERE
+    }
+
+    /// On to the following read: cycles waited for it.
     #[inline]
-    fn next(&mut self, read: u32, now: u64) -> u64 {
-        if read != self.current.wrapping_add(1) {
-            return self.branch(read << self.shift, now);
-        }
-        self.current = read;
-        self.ready.copy_within(1.., 0);
+    pub(super) fn next(&mut self, now: u64) -> u64 {
+        self.current = self.current.wrapping_add(1);
+        let [_, first, second, third] = self.ready;
+        self.ready = [first, second, third, third];
         let wait = self.ready[0].saturating_sub(now);
-        let ahead = usize::from(self.timing.reads_ahead);
-        self.ready[ahead] = self.request(read + ahead as u32, now + wait);
+        let ahead = u32::from(self.timing.reads_ahead);
+        let ready = self.request(self.current.wrapping_add(ahead), now + wait);
+        self.ready[ahead as usize] = ready;
         wait
     }
 
     /// Cycles waited for the first read of a branch's target.
     #[inline]
-    pub(super) fn branch(&mut self, target: u32, now: u64) -> u64 {
+    pub(super) fn target(&mut self, target: u32, now: u64) -> u64 {
         let read = target >> self.shift;
+        self.current = self.left;
         if read == self.current {
             return self.ready[0].saturating_sub(now);
         }
         // A short way ahead: what the prefetch buffer holds already, or is reading.
         if read == self.current.wrapping_add(1) {
-            return self.next(read, now);
+            return self.next(now);
         }
         self.source = if target >= self.ram_base {
             Source::Ram
@@ -145,12 +160,16 @@ impl Fetch {
     }
 
     /// Cycles waited for data at that address; none outside flash.
-    #[inline]
+    #[inline(always)]
     pub(super) fn data(&mut self, address: u32, now: u64) -> u64 {
         if address >= self.ram_base {
             // Code in RAM shares the system bus with data: one of the two waits (DDI 0337, 1.2).
             return u64::from(self.source == Source::Ram);
         }
+        self.flash_data(address, now)
+    }
+
+    fn flash_data(&mut self, address: u32, now: u64) -> u64 {
         if let Some(cache) = &mut self.data
             && cache.access((address & self.flash_mask) >> self.shift)
         {

@@ -5,7 +5,7 @@ use super::account::{Account, CacheUse};
 use super::fetch::Fetch;
 use super::parameters::{CoreTiming, FlashTiming, Folding, LongMultiply};
 use super::{Outcome, Retired, Timing};
-use crate::instruction::{Class, Instruction, Register};
+use crate::instruction::{Class, Facts, Instruction};
 use crate::machine::Layout;
 
 /// Operands below this end a long multiplication early.
@@ -20,26 +20,14 @@ pub struct Phase {
     pub account: Account,
 }
 
-/// What the instruction before was, as far as it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    /// A single load, whose data phase the next access can overlap.
-    Load,
-    /// Computes registers that cannot be forwarded to an address.
-    Data,
-    Other,
-}
-
 /// Times a core with its flash.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: CoreTiming,
     fetch: Fetch,
     now: u64,
-    before: Before,
-    before_writes: u16,
-    before_narrow: bool,
-    branched: bool,
+    /// The instruction before.
+    before: Facts,
     account: Account,
     phases: Vec<Phase>,
     phase: u8,
@@ -54,10 +42,7 @@ impl Pipeline {
             core,
             fetch: Fetch::new(flash, layout.flash_size, layout.ram_base),
             now: 0,
-            before: Before::Other,
-            before_writes: 0,
-            before_narrow: false,
-            branched: false,
+            before: Facts::NONE,
             account: Account::default(),
             phases: Vec::new(),
             phase: 0,
@@ -96,30 +81,25 @@ impl Pipeline {
         phases
     }
 
-    /// Cycles of execution, waits and refills apart.
+    /// Cycles of execution beyond the first, waits and refills apart.
     #[inline(always)]
-    fn execute(&mut self, instruction: &Instruction, retired: &Retired) -> u64 {
-        match instruction.class {
-            Class::Load => {
-                // The address phase overlaps the data phase of a load before (3.3.2, "LDR [any] are
-                // pipelined when possible").
-                let overlaps =
-                    self.before == Before::Load && self.before_writes & instruction.address == 0;
-                if overlaps { 1 } else { 2 }
-            }
+    fn execute(&mut self, facts: &Facts, retired: &Retired) -> u64 {
+        let after_load = self.before.class == Class::Load;
+        match facts.class {
+            // The address phase overlaps the data phase of a load before (3.3.2, "LDR [any] are pipelined
+            // when possible").
+            Class::Load => u64::from(!after_load || self.before.writes & facts.address != 0),
             // "STR Rx,[Ry,#imm] is always one cycle": the write buffer takes it.
-            Class::Store => 1,
-            Class::StoreRegister if self.before == Before::Load => 1,
-            Class::StoreRegister => 2,
-            Class::LoadMultiple | Class::StoreMultiple => 1 + u64::from(instruction.count),
-            Class::MultiplyAccumulate => u64::from(self.core.multiply_accumulate),
-            Class::MultiplyLong => self.multiply_long(3, 5, retired.operands),
-            Class::MultiplyLongAccumulate => self.multiply_long(4, 7, retired.operands),
-            Class::Divide => divide(retired.operands),
+            Class::Store => 0,
+            Class::StoreRegister => u64::from(!after_load),
+            Class::LoadMultiple | Class::StoreMultiple => u64::from(facts.count),
+            Class::MultiplyAccumulate => u64::from(self.core.multiply_accumulate) - 1,
+            Class::MultiplyLong => self.multiply_long(3, 5, retired.operands) - 1,
+            Class::MultiplyLongAccumulate => self.multiply_long(4, 7, retired.operands) - 1,
+            Class::Divide => divide(retired.operands) - 1,
             // Two cycles for the load and one for the addition, besides the refill.
-            Class::TableBranch => 3,
-            Class::If => u64::from(!(self.core.it == Folding::BehindNarrow && self.before_narrow)),
-            _ => 1,
+            Class::TableBranch => 2,
+            _ => 0,
         }
     }
 
@@ -139,8 +119,8 @@ impl Pipeline {
 
     /// Waits for data in flash, and for addresses that have just been computed.
     #[inline(always)]
-    fn memory_waits(&mut self, instruction: &Instruction, retired: &Retired) {
-        if self.before == Before::Data && self.before_writes & instruction.address != 0 {
+    fn memory_waits(&mut self, facts: &Facts, retired: &Retired) {
+        if self.before.writes & facts.address != 0 && computes(self.before.class) {
             let wait = u64::from(self.core.address_dependency);
             self.account.address += wait;
             self.now += wait;
@@ -150,24 +130,72 @@ impl Pipeline {
         self.now += wait;
     }
 
+    /// Whatever takes more than a cycle, or may.
     #[inline(always)]
-    fn refill(&mut self, instruction: &Instruction, retired: &Retired) {
-        let loads = matches!(
-            instruction.class,
-            Class::Load | Class::LoadMultiple | Class::TableBranch
-        );
-        let refill = u64::from(if loads {
-            self.core.load_refill
-        } else {
-            self.core.refill
+    fn retire_other(&mut self, facts: &Facts, retired: &Retired) {
+        if facts.class == Class::If {
+            if self.core.it == Folding::BehindNarrow && self.before.size == 2 {
+                self.account.folded += 1;
+                self.now -= 1;
+            }
+            return;
+        }
+        if facts.address != 0 || facts.class == Class::Load {
+            self.memory_waits(facts, retired);
+        }
+        let extra = self.execute(facts, retired);
+        self.account.extra[facts.class as usize] += extra;
+        self.now += extra;
+        if retired.outcome == Outcome::Taken {
+            self.refill(facts.class);
+        }
+    }
+
+    #[inline(always)]
+    fn refill(&mut self, class: Class) {
+        let refill = u64::from(match class {
+            Class::Load | Class::LoadMultiple | Class::TableBranch => self.core.load_refill,
+            _ => self.core.refill,
         });
         self.account.refill += refill;
         self.now += refill;
-        let wait = self.fetch.branch(retired.next, self.now);
+        self.fetch.branch();
+    }
+
+    /// Waits for an instruction that is not in what has been fetched.
+    #[inline(always)]
+    fn fetch(&mut self, facts: &Facts, address: u32, last: u32) {
+        if self.fetch.has_branched() {
+            if facts.size == 4 && address & 2 != 0 {
+                let more = u64::from(self.core.unaligned_target);
+                self.account.refill += more;
+                self.now += more;
+            }
+            let wait = self.fetch.target(address, self.now);
+            self.account.fetch += wait;
+            self.now += wait;
+            if self.fetch.holds(last) {
+                return;
+            }
+        }
+        let wait = self.fetch.next(self.now);
         self.account.fetch += wait;
         self.now += wait;
-        self.branched = true;
     }
+}
+
+/// Whether results cannot be forwarded to the address of the following access.
+const fn computes(class: Class) -> bool {
+    !matches!(
+        class,
+        Class::Load
+            | Class::Store
+            | Class::StoreRegister
+            | Class::LoadMultiple
+            | Class::StoreMultiple
+            | Class::Branch
+            | Class::Call
+    )
 }
 
 /// UDIV and SDIV: 2 to 12 cycles by the leading zeros of both operands; the step is taken as linear in the
@@ -180,47 +208,17 @@ fn divide((n, m): (u32, u32)) -> u64 {
 impl Timing for Pipeline {
     #[inline(always)]
     fn retire(&mut self, instruction: &Instruction, retired: &Retired) {
-        let last = retired
-            .address
-            .wrapping_add(u32::from(instruction.size) - 1);
-        let wait = self.fetch.wait_for(last, self.now);
-        self.account.fetch += wait;
-        self.now += wait;
-        if self.branched {
-            self.branched = false;
-            if instruction.size == 4 && retired.address & 2 != 0 {
-                let more = u64::from(self.core.unaligned_target);
-                self.account.refill += more;
-                self.now += more;
-            }
+        let facts = instruction.facts;
+        let last = retired.address.wrapping_add(u32::from(facts.size) - 1);
+        if !self.fetch.holds(last) {
+            self.fetch(&facts, retired.address, last);
         }
-        let cycles = if retired.outcome == Outcome::Skipped {
-            1
-        } else {
-            if instruction.address != 0 || instruction.class == Class::Load {
-                self.memory_waits(instruction, retired);
-            }
-            self.execute(instruction, retired)
-        };
-        self.now += cycles;
-        let tally = &mut self.account.classes[instruction.class as usize];
-        tally.count += 1;
-        tally.cycles += cycles;
-        self.before = match instruction.class {
-            Class::Load => Before::Load,
-            Class::Store
-            | Class::StoreRegister
-            | Class::LoadMultiple
-            | Class::StoreMultiple
-            | Class::Branch
-            | Class::Call => Before::Other,
-            _ => Before::Data,
-        };
-        self.before_writes = instruction.writes & !Register::PC.bit();
-        self.before_narrow = instruction.size == 2;
-        if retired.outcome == Outcome::Taken {
-            self.refill(instruction, retired);
+        self.now += 1;
+        self.account.counts[facts.class as usize] += 1;
+        if !facts.class.is_plain() && retired.outcome != Outcome::Skipped {
+            self.retire_other(&facts, retired);
         }
+        self.before = facts;
     }
 
     fn marker(&mut self, number: u8) {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
-use keymark_overhead::{Failure, Figure, analysis, card, pcsc, raw, spawn, start};
+use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, spawn, start};
 
 fn main() -> ExitCode {
     let outcome = if std::env::args().nth(1).as_deref() == Some(analysis::ARGUMENT) {
@@ -52,6 +52,7 @@ fn figures() -> Result<bool, Failure> {
     ] {
         say(card::measure(&case(algorithm, operation, StackName::Raw)?)?);
     }
+    mcu::measure()?.into_iter().for_each(&mut say);
     let decryption = case("cv25519", Operation::Decrypt, StackName::Raw)?;
     card::twins(&decryption)?.into_iter().for_each(&mut say);
     let driver = keymark()?.with_file_name("libkeymark_pcsc.so");

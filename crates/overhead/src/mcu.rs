@@ -1,0 +1,138 @@
+//! The simulator: its speed, functional and timed, beside QEMU on the same program, and its predictions
+//! beside the published times of the FST-01.
+
+use std::process::{Command, Stdio};
+
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_mcu::kernel::Kernel;
+use keymark_mcu::predict::Prediction;
+use keymark_mcu::target::Target;
+
+use crate::{Failure, Figure, Limit, median, seconds};
+
+/// Executions of each kind, in turns.
+const TURNS: usize = 5;
+/// `gpg --decrypt` on the FST-01, host included (LWN, October 2017; `data/published/gnuk-f103-2017.csv`).
+const PUBLISHED: [(Kernel, f64); 2] = [(Kernel::Rsa2048, 1.27), (Kernel::Rsa4096, 8.22)];
+
+/// All figures of the simulator.
+///
+/// # Errors
+/// When a kernel does not run, or QEMU is there and refuses it.
+pub fn measure() -> Result<Vec<Figure>, Failure> {
+    let target: Target = "stm32f103:gnuk-2017".parse()?;
+    let mut figures = speed(&target)?;
+    for (kernel, published) in PUBLISHED {
+        let prediction = Prediction::new(&target, kernel)?;
+        figures.push(Figure {
+            name: format!(
+                "{kernel} on {target}: predicted {:.3} s against {published} s published, deviation",
+                prediction.seconds()
+            ),
+            value: 100.0 * (prediction.seconds() / published - 1.0).abs(),
+            limit: Limit::AtMost(10.0),
+            unit: " %",
+        });
+    }
+    Ok(figures)
+}
+
+/// Functional, timed and QEMU's execution of RSA-4096 take turns.
+fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
+    let kernel = Kernel::Rsa4096;
+    let elf = tempfile::NamedTempFile::new()?;
+    std::fs::write(
+        elf.path(),
+        kernel.elf_without_markers(&target.mcu, &target.options)?,
+    )?;
+    let mcu = &target.mcu;
+    let (mut functional, mut timed, mut qemu) = (Vec::new(), Vec::new(), Vec::new());
+    let mut instructions = 0;
+    for _ in 0..TURNS {
+        functional.push(time(|| {
+            instructions = kernel.execute(mcu, &target.options)?.executed();
+            Ok(())
+        })?);
+        timed.push(time(|| {
+            kernel.time(mcu, &target.options)?;
+            Ok(())
+        })?);
+        if let Some(time) = run_qemu(elf.path())? {
+            qemu.push(time);
+        }
+    }
+    let per_second = |times: Vec<f64>| instructions as f64 / median(times) / 1e6;
+    match qemu.len() {
+        0 => println!(
+            "SKIPPED: qemu-system-arm is missing, its speed is not shown; apt-get install qemu-system-arm brings it"
+        ),
+        _ => println!(
+            "qemu-system-arm on the same program of {:.1} M instructions, functional, process start included: {:.0} M instructions/s",
+            instructions as f64 / 1e6,
+            per_second(qemu)
+        ),
+    }
+    let whole = median(timed.clone());
+    Ok(vec![
+        figure(
+            "functional execution of rsa4096",
+            per_second(functional),
+            150.0,
+        ),
+        figure("timed execution of rsa4096", per_second(timed), 80.0),
+        Figure {
+            name: format!(
+                "rsa4096 on {target}, {:.0} M instructions, timed",
+                instructions as f64 / 1e6
+            ),
+            value: whole,
+            limit: Limit::AtMost(4.0),
+            unit: " s",
+        },
+    ])
+}
+
+fn figure(name: &str, value: f64, least: f64) -> Figure {
+    Figure {
+        name: format!("{name}, median of {TURNS}"),
+        value,
+        limit: Limit::AtLeast(least),
+        unit: " M instructions/s",
+    }
+}
+
+fn time(run: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let clock = MonotonicClock::new();
+    let start = clock.now();
+    run()?;
+    Ok(seconds(clock.now().since(start)))
+}
+
+/// The whole process; `None` where there is no QEMU.
+fn run_qemu(elf: &std::path::Path) -> Result<Option<f64>, Failure> {
+    let mut command = Command::new("qemu-system-arm");
+    command
+        .args([
+            "-machine",
+            "mps2-an385",
+            "-nographic",
+            "-monitor",
+            "none",
+            "-serial",
+            "none",
+        ])
+        .args(["-semihosting-config", "enable=on,target=native", "-kernel"])
+        .arg(elf)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        // QEMU writes there what the program says by semihosting.
+        .stderr(Stdio::null());
+    let clock = MonotonicClock::new();
+    let start = clock.now();
+    match command.status() {
+        Ok(status) if status.success() => Ok(Some(seconds(clock.now().since(start)))),
+        Ok(status) => Err(format!("qemu-system-arm ended with {status}").into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("qemu-system-arm: {error}").into()),
+    }
+}
