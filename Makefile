@@ -51,9 +51,11 @@ packages-bench:
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
 	    pkg-config:pkg-config clang:clang
 
-# The virtual card is tested through pcscd and vpcd as if it were a real one.
+# The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
+# the committed kernels against what the compiler makes of them.
 packages-test: packages-bench
-	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd
+	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
+	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi
 
 clean:
 	$(CARGO) clean

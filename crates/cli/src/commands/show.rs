@@ -1,5 +1,6 @@
 //! `keymark show`, and the tables at the end of `keymark bench`.
 
+use keymark_bench::case::Provenance;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::Order;
 use keymark_bench::record::{Record, RunState};
@@ -146,6 +147,16 @@ fn head(record: &Record) -> Vec<String> {
         return vec!["published figures, as their source states them".to_owned()];
     }
     let environment = &record.environment;
+    let mut stores = record.stores.iter();
+    if stores.clone().next().is_some()
+        && stores.all(|store| store.provenance == Provenance::Predicted)
+    {
+        let own = format!("predicted by keymark {}", environment.keymark);
+        return vec![
+            own,
+            "no device was measured; this computer's speed does not matter".to_owned(),
+        ];
+    }
     let versions = versions(environment);
     let settings = &record.plan.settings;
     let stop = match settings.stop {

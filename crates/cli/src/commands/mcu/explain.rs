@@ -106,35 +106,39 @@ fn differences(first: &Account, second: &Account) -> Vec<Difference> {
     differences
 }
 
-/// The three largest, in a sentence.
+/// The largest of both directions, in a sentence.
 fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) -> String {
     let ratio = first.seconds() / second.seconds();
     let clocks = f64::from(second.target.mcu.clock.0) / f64::from(first.target.mcu.clock.0);
-    let most: Vec<String> = differences
-        .iter()
-        .take(3)
-        .filter(|difference| difference.cycles() != 0)
-        .map(|difference| {
-            let verb = if difference.cycles() < 0 {
-                "saves"
-            } else {
-                "costs"
-            };
-            let cycles = count(difference.cycles().unsigned_abs());
-            format!("{} {verb} {cycles} cycles", difference.what)
-        })
-        .collect();
-    let most = if most.is_empty() {
-        "the cycles are the same".to_owned()
-    } else {
-        most.join(", ")
+    let largest = |sign: i64, most: usize| {
+        let chosen: Vec<String> = differences
+            .iter()
+            .filter(|difference| difference.cycles().signum() == sign)
+            .take(most)
+            .map(|difference| {
+                let cycles = count(difference.cycles().unsigned_abs());
+                format!("{cycles} {}", difference.what)
+            })
+            .collect();
+        chosen.join(", ")
+    };
+    let (saved, added) = (largest(-1, 4), largest(1, 2));
+    let or_none = |text: String| {
+        if text.is_empty() {
+            "none".to_owned()
+        } else {
+            text
+        }
     };
     format!(
-        "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles; {most}",
+        "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
+         cycles saved: {}; added: {}",
         first.target,
         units::duration(Seconds(first.seconds())),
         second.target,
         units::duration(Seconds(second.seconds())),
         ratio / clocks,
+        or_none(saved),
+        or_none(added),
     )
 }
