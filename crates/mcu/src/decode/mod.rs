@@ -78,7 +78,10 @@ pub fn decode_at(
     }
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
-        let (_, (operation, size)) = fetch(next, Place::InBlock)?;
+        // What is not there faults when it is executed.
+        let Some((_, (operation, size))) = fetch(next, Place::InBlock) else {
+            break;
+        };
         place(next, Instruction::new(operation, size, condition));
         next = next.wrapping_add(u32::from(size));
     }
