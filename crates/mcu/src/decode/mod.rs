@@ -82,6 +82,11 @@ pub fn decode_at(
         let Some((_, (operation, size))) = fetch(next, Place::InBlock) else {
             break;
         };
+        // Breakpoints are unconditional even there (A7.7.17).
+        let condition = match operation {
+            Operation::Breakpoint { .. } => Condition::Al,
+            _ => condition,
+        };
         place(next, Instruction::new(operation, size, condition));
         next = next.wrapping_add(u32::from(size));
     }
