@@ -82,11 +82,10 @@ impl Machine {
                 rt,
                 rn,
                 offset,
-            } => (
-                access,
-                rt,
-                self.registers.get(rn).wrapping_add(u32::from(offset)),
-            ),
+            } => {
+                let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                (access, rt, aligned_for(access, address)?)
+            }
             Operation::LoadDouble {
                 rt,
                 rt2,
@@ -205,8 +204,8 @@ impl Machine {
                 offset,
             } => {
                 let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                self.access = aligned_for(access, address)?;
                 self.write(access, address, self.registers.get(rt))?;
-                self.access = address;
                 self.registers.set(rd, 0);
                 return Ok(());
             }
@@ -277,6 +276,15 @@ impl Machine {
             MSP => self.registers.set(Register::SP, value & !3),
             other => self.registers.special[usize::from(other & 31)] = value,
         }
+    }
+}
+
+/// Exclusive accesses are to multiples of their size.
+const fn aligned_for(access: Access, address: u32) -> Result<u32, BusError> {
+    match access {
+        Access::Word => aligned(address),
+        Access::Half | Access::SignedHalf if address & 1 != 0 => Err(BusError::Unaligned(address)),
+        _ => Ok(address),
     }
 }
 
