@@ -57,6 +57,7 @@ impl Operation {
             O::If => Class::If,
             O::Undecoded
             | O::Nop
+            | O::Barrier
             | O::ReadSpecial { .. }
             | O::WriteSpecial { .. }
             | O::Breakpoint { .. }

@@ -155,6 +155,7 @@ impl Machine {
             Operation::WriteSpecial { rn, special, mask } => {
                 self.write_special(special, mask, rn);
             }
+            Operation::Barrier => return Ok(Flow::Refetch),
             Operation::Breakpoint { number } => return Ok(Flow::Breakpoint(number)),
             Operation::Unknown { encoding } => return Err(Reason::Unknown(encoding)),
             _ => self.compute_dsp(operation),

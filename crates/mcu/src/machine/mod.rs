@@ -69,6 +69,8 @@ enum Flow {
     Branch(u32),
     /// `BKPT`
     Breakpoint(u8),
+    /// The next instruction follows, as it now stands in memory.
+    Refetch,
 }
 
 /// A simulated core with its memory.
@@ -176,6 +178,13 @@ impl Machine {
                         break Pause::Stale;
                     }
                 }
+                Err(Halt::Refetch) => {
+                    executed += 1;
+                    pc = pc.wrapping_add(u32::from(instruction.size));
+                    if self.memory.take_stale() {
+                        break Pause::Stale;
+                    }
+                }
                 Err(Halt::Exit(code)) => {
                     executed += 1;
                     break Pause::Stop(Stop::Exit(code));
@@ -228,6 +237,10 @@ impl Machine {
                 timing.retire(instruction, &retired);
                 return self.breakpoint(number, after, timing);
             }
+            Flow::Refetch => {
+                timing.retire(instruction, &retired);
+                return Err(Halt::Refetch);
+            }
         }
         timing.retire(instruction, &retired);
         Ok(retired.next)
@@ -261,8 +274,10 @@ enum Pause {
     Stop(Stop),
 }
 
-/// What ends execution.
+/// What interrupts or ends execution.
 enum Halt {
+    /// Instructions may have changed, and are wanted as they are now.
+    Refetch,
     /// The program asked for it.
     Exit(u32),
     /// It cannot go on.
