@@ -9,6 +9,8 @@ use crate::instruction::Instruction;
 pub struct Code {
     flash: Region,
     ram: Region,
+    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
+    alias: Region,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -32,12 +34,20 @@ impl Region {
 }
 
 impl Code {
-    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from.
+    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
     pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
         let layout = memory.layout();
         Self {
             flash: Region::new(flash_base, layout.flash_size),
             ram: Region::new(layout.ram_base, layout.ram_size),
+            alias: Region::new(
+                if flash_base == 0 {
+                    layout.flash_base
+                } else {
+                    0
+                },
+                0,
+            ),
         }
     }
 
@@ -48,6 +58,7 @@ impl Code {
             .instructions
             .get(self.flash.index(address))
             .or_else(|| self.ram.instructions.get(self.ram.index(address)))
+            .or_else(|| self.alias.instructions.get(self.alias.index(address)))
     }
 
     /// Decodes what stands there; `None` where nothing can be read.
@@ -66,6 +77,15 @@ impl Code {
                 *entry = instruction;
             } else if let Some(entry) = self.ram.instructions.get_mut(ram) {
                 *entry = instruction;
+            } else {
+                let length = self.flash.instructions.len();
+                self.alias
+                    .instructions
+                    .resize(length, Instruction::UNDECODED);
+                let index = self.alias.index(address);
+                if let Some(entry) = self.alias.instructions.get_mut(index) {
+                    *entry = instruction;
+                }
             }
         }
         Some(())
