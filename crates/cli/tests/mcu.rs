@@ -212,7 +212,20 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         endless.contains("1000 instructions and no end"),
         "{endless}"
     );
-    // On a Cortex-M3 this model executes UMAAL all the same: the part's own check is at `predict`.
+    let umaal = place.refused(
+        &[
+            "mcu",
+            "run",
+            &kernel("x25519-umaal-o2.elf"),
+            "--mcu",
+            "stm32f103",
+        ],
+        1,
+    );
+    assert!(
+        umaal.contains("cannot go on") && umaal.contains("DSP"),
+        "{umaal}"
+    );
     for (arguments, reason) in [
         (&["mcu", "predict", "--mcu", "z80"][..], "stm32f103"),
         (&["mcu", "predict", "--mcu", "stm32f103@1000"], "72 MHz"),
@@ -251,7 +264,7 @@ fn a_prediction_becomes_a_twin() {
         "--kernel",
         "x25519",
         "--transport",
-        "30ms",
+        "400ms",
         "--name",
         "f405",
     ]);
@@ -279,7 +292,7 @@ fn a_prediction_becomes_a_twin() {
         (&"twin".into(), &0.into())
     );
     assert!(
-        rows[0]["median_s"].as_f64().unwrap() >= 0.030,
+        rows[0]["median_s"].as_f64().unwrap() >= 0.400,
         "the transport alone takes that long"
     );
 }

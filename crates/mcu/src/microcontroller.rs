@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::machine::Layout;
+use crate::image::{Image, ImageError};
+use crate::machine::{Layout, Machine};
 use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 
 /// The only version of the format so far.
@@ -274,6 +275,18 @@ impl Microcontroller {
                 file.at(file.clock_mhz)
             })
             .collect()
+    }
+
+    /// A machine of this part with that program in it.
+    ///
+    /// # Errors
+    /// When the program does not fit.
+    pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
+        let machine = image.machine(&self.layout)?;
+        Ok(match self.core {
+            Core::CortexM3 => machine.without_dsp(),
+            Core::CortexM4 => machine,
+        })
     }
 
     /// The shipped part of that name or the one in that file, with `@MHz` for another clock.

@@ -40,7 +40,7 @@ fn run(
     for (name, bytes) in inputs {
         image.initialise(name, bytes).unwrap();
     }
-    let mut machine = image.machine(&mcu.layout).unwrap();
+    let mut machine = mcu.load(&image).unwrap();
     assert_eq!(machine.run(&mut Untimed, LIMIT), Stop::Exit(0));
     let address = image.symbol("result").unwrap().address;
     machine.memory.bytes(address, length).unwrap().to_vec()
@@ -55,7 +55,7 @@ fn number(machine: &Machine, address: u32, length: usize) -> BigNum {
 
 /// The modulus and private exponent of the kernel's test key, from the primes in its flash.
 fn key(image: &Image, mcu: &Microcontroller, bits: u32) -> (BigNum, BigNum) {
-    let machine = image.machine(&mcu.layout).unwrap();
+    let machine = mcu.load(image).unwrap();
     let key = image.symbol(&format!("key_{bits}")).unwrap().address;
     // `struct key` begins with p and q, each in 64 limbs.
     let (p, q) = (number(&machine, key, 256), number(&machine, key + 256, 256));

@@ -158,6 +158,10 @@ pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
     );
     let op = bits(first, 5, 4);
     if op == 6 {
+        // With S or T set it is undefined (A7.7.93).
+        if flags == Flags::Set || kind & 1 == 1 {
+            return None;
+        }
         let (shift, amount) = immediate_shift(kind, amount);
         return Some(Operation::Pack {
             rd,

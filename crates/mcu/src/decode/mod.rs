@@ -78,7 +78,15 @@ pub fn decode_at(
     }
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
-        let (_, (operation, size)) = fetch(next, Place::InBlock)?;
+        // What is not there faults when it is executed.
+        let Some((_, (operation, size))) = fetch(next, Place::InBlock) else {
+            break;
+        };
+        // Breakpoints are unconditional even there (A7.7.17).
+        let condition = match operation {
+            Operation::Breakpoint { .. } => Condition::Al,
+            _ => condition,
+        };
         place(next, Instruction::new(operation, size, condition));
         next = next.wrapping_add(u32::from(size));
     }

@@ -35,7 +35,8 @@ fn branch_or_control(first: u32, second: u32, pc: u32) -> Option<Operation> {
             special: bits(second, 0, 8) as u8,
             mask: bits(second, 10, 2) as u8,
         }),
-        // NOP and other hints; CLREX, DSB, DMB, ISB.
+        (0b000, 0b0111011) if bits(second, 4, 4) == 0b0110 => Some(Operation::Barrier),
+        // NOP and other hints; CLREX, DSB, DMB.
         (0b000, 0b0111010 | 0b0111011) => Some(Operation::Nop),
         (0b000, 0b0111110 | 0b0111111) => Some(Operation::ReadSpecial {
             rd: register(second, 8),

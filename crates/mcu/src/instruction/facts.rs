@@ -1,6 +1,8 @@
 //! What follows from an operation for timing: its class, the registers written and addressed with.
 
-use crate::instruction::{Alu, Class, Index, Long, Multiply, Operation, Register, WriteBack};
+use crate::instruction::{
+    Alu, Class, Extend, Index, Long, Multiply, Operation, Register, WriteBack,
+};
 
 impl Operation {
     /// Its kind.
@@ -57,10 +59,33 @@ impl Operation {
             O::If => Class::If,
             O::Undecoded
             | O::Nop
+            | O::Barrier
             | O::ReadSpecial { .. }
             | O::WriteSpecial { .. }
             | O::Breakpoint { .. }
             | O::Unknown { .. } => Class::System,
+        }
+    }
+
+    /// Whether it belongs to the DSP extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
+    #[must_use]
+    pub const fn needs_dsp(&self) -> bool {
+        match self {
+            Self::Multiply { multiply, .. } => {
+                !matches!(multiply, Multiply::Mul | Multiply::Mla | Multiply::Mls)
+            }
+            Self::MultiplyLong { long, .. } => matches!(long, Long::Umaal),
+            Self::Extend { extend, rn, .. } => {
+                rn.number() != Register::PC.number()
+                    || matches!(extend, Extend::Sxtb16 | Extend::Uxtb16)
+            }
+            Self::MultiplyLongDsp { .. }
+            | Self::Saturating { .. }
+            | Self::Saturate16 { .. }
+            | Self::Parallel { .. }
+            | Self::Select { .. }
+            | Self::Pack { .. } => true,
+            _ => false,
         }
     }
 

@@ -513,8 +513,10 @@ pub enum Operation {
         access: Access,
     },
     If,
-    /// NOP, barriers, hints, CPS, CLREX, PLD.
+    /// NOP, DSB, DMB, hints, CPS, CLREX, PLD.
     Nop,
+    /// ISB: what follows is fetched anew.
+    Barrier,
     /// MRS
     ReadSpecial {
         rd: Register,

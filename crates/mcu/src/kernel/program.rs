@@ -184,7 +184,7 @@ impl Kernel {
             source,
         };
         let image = self.image(options).map_err(of_image)?;
-        let mut machine = image.machine(&mcu.layout).map_err(of_image)?;
+        let mut machine = mcu.load(&image).map_err(of_image)?;
         let stop = machine.run(timing, INSTRUCTION_LIMIT);
         if stop != Stop::Exit(0) {
             return Err(KernelError::Stopped {

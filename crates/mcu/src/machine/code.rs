@@ -2,13 +2,24 @@
 
 use super::memory::Memory;
 use crate::decode;
-use crate::instruction::Instruction;
+use crate::instruction::{Instruction, Operation};
 
 /// The decoded instructions of flash and RAM.
 #[derive(Debug, Clone, Default)]
 pub struct Code {
     flash: Region,
     ram: Region,
+    /// Flash by its other name, since targets of branches are absolute: empty until executed from.
+    alias: Region,
+    dsp: Dsp,
+}
+
+/// Whether the core has the DSP extension.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Dsp {
+    #[default]
+    Present,
+    Absent,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -32,12 +43,21 @@ impl Region {
 }
 
 impl Code {
-    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from.
+    /// Nothing decoded yet. `flash_base` is the name by which flash is executed from, as a rule.
     pub(super) fn new(memory: &Memory, flash_base: u32) -> Self {
         let layout = memory.layout();
         Self {
             flash: Region::new(flash_base, layout.flash_size),
             ram: Region::new(layout.ram_base, layout.ram_size),
+            dsp: Dsp::Present,
+            alias: Region::new(
+                if flash_base == 0 {
+                    layout.flash_base
+                } else {
+                    0
+                },
+                0,
+            ),
         }
     }
 
@@ -48,6 +68,7 @@ impl Code {
             .instructions
             .get(self.flash.index(address))
             .or_else(|| self.ram.instructions.get(self.ram.index(address)))
+            .or_else(|| self.alias.instructions.get(self.alias.index(address)))
     }
 
     /// Decodes what stands there; `None` where nothing can be read.
@@ -59,16 +80,35 @@ impl Code {
             |address| memory.half(address).ok(),
             |address, instruction| decoded.push((address, instruction)),
         )?;
-        for (address, instruction) in decoded {
+        for (address, mut instruction) in decoded {
+            if self.dsp == Dsp::Absent && instruction.operation.needs_dsp() {
+                let encoding = u32::from(memory.half(address).ok()?) << 16
+                    | u32::from(memory.half(address.wrapping_add(2)).ok()?);
+                instruction.operation = Operation::Unknown { encoding };
+            }
             memory.note_executed(address, u32::from(instruction.facts.size));
             let (flash, ram) = (self.flash.index(address), self.ram.index(address));
             if let Some(entry) = self.flash.instructions.get_mut(flash) {
                 *entry = instruction;
             } else if let Some(entry) = self.ram.instructions.get_mut(ram) {
                 *entry = instruction;
+            } else {
+                let length = self.flash.instructions.len();
+                self.alias
+                    .instructions
+                    .resize(length, Instruction::UNDECODED);
+                let index = self.alias.index(address);
+                if let Some(entry) = self.alias.instructions.get_mut(index) {
+                    *entry = instruction;
+                }
             }
         }
         Some(())
+    }
+
+    /// From now on the DSP extension is not known.
+    pub(super) const fn forbid_dsp(&mut self) {
+        self.dsp = Dsp::Absent;
     }
 
     /// Forgets what was decoded from RAM.

@@ -236,10 +236,11 @@ impl Machine {
         Ok(())
     }
 
-    /// What computes nothing: breakpoints, and what is not known.
+    /// What computes nothing: breakpoints, the barrier, and what is not known.
     fn stop(&mut self, operation: &Operation) -> Result<(), Interrupted> {
         Err(self.interrupt(match *operation {
             Operation::Breakpoint { number } => Halt::Breakpoint(number),
+            Operation::Barrier => Halt::Refetch,
             Operation::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.
             _ => Halt::Undecoded,

@@ -101,7 +101,8 @@ impl Memory {
             .and_then(|end| self.ram.get_mut(offset..end))
             .ok_or(BusError::Write(address))?;
         place.copy_from_slice(&value);
-        if address.wrapping_sub(self.executed.start) < self.executed.end - self.executed.start {
+        // Where there is RAM nothing overflows.
+        if address < self.executed.end && address + N as u32 > self.executed.start {
             self.stale = true;
         }
         Ok(())

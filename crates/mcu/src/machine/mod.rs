@@ -46,7 +46,7 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (floating point, coprocessors, supervisor calls and undefined instructions are not)"
+        "the encoding {0:#x} is not simulated (floating point, coprocessors, supervisor calls and undefined instructions are not, nor is the DSP extension on a Cortex-M3)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.
@@ -71,6 +71,8 @@ enum Halt {
     Breakpoint(u8),
     /// The program asked for the end.
     Exit(u32),
+    /// ISB: what follows is fetched as it now stands in memory.
+    Refetch,
     /// It has to be decoded first.
     Undecoded,
     /// It cannot go on.
@@ -116,6 +118,13 @@ impl Machine {
             halt: None,
             output: Vec::new(),
         }
+    }
+
+    /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
+    #[must_use]
+    pub fn without_dsp(mut self) -> Self {
+        self.code.forbid_dsp();
+        self
     }
 
     /// Instructions retired so far.
@@ -192,6 +201,13 @@ impl Machine {
                     executed += 1;
                     break Pause::Stop(Stop::Exit(code));
                 }
+                Halt::Refetch => {
+                    executed += 1;
+                    pc = pc.wrapping_add(u32::from(instruction.facts.size));
+                    if self.memory.take_stale() {
+                        break Pause::Stale;
+                    }
+                }
                 Halt::Undecoded => break Pause::Undecoded,
                 Halt::Fault(reason) => {
                     break Pause::Stop(Stop::Fault(Fault {
@@ -255,10 +271,10 @@ impl Machine {
         pc: u32,
         timing: &mut T,
     ) -> Halt {
-        let halt = self.halt.take();
-        let Some(Halt::Breakpoint(number)) = halt else {
-            return halt.unwrap_or(Halt::Fault(Reason::NoCode));
-        };
+        let halt = self.halt.take().unwrap_or(Halt::Undecoded);
+        if !matches!(halt, Halt::Breakpoint(_) | Halt::Refetch) {
+            return halt;
+        }
         let retired = Retired {
             address: pc,
             next: pc.wrapping_add(u32::from(instruction.facts.size)),
@@ -267,6 +283,9 @@ impl Machine {
             operands: (0, 0),
         };
         timing.retire(instruction, &retired);
+        let Halt::Breakpoint(number) = halt else {
+            return halt;
+        };
         if number != semihosting::NUMBER {
             timing.marker(number);
             return Halt::Breakpoint(number);

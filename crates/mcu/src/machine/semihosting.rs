@@ -31,8 +31,8 @@ impl Machine {
             }
             SYS_WRITE0 => {
                 let mut text = Vec::new();
-                for address in (argument..).take(LONGEST) {
-                    match self.memory.byte(address)? {
+                for offset in 0..LONGEST as u32 {
+                    match self.memory.byte(argument.wrapping_add(offset))? {
                         0 => break,
                         byte => text.push(byte),
                     }

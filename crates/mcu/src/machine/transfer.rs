@@ -82,11 +82,10 @@ impl Machine {
                 rt,
                 rn,
                 offset,
-            } => (
-                access,
-                rt,
-                self.registers.get(rn).wrapping_add(u32::from(offset)),
-            ),
+            } => {
+                let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                (access, rt, self.check(aligned_for(access, address))?)
+            }
             Operation::LoadDouble { .. } => return self.load_double(operation, after),
             _ => return self.load_multiple(operation, after),
         };
@@ -222,9 +221,9 @@ impl Machine {
                 offset,
             } => {
                 let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                self.access = self.check(aligned_for(access, address))?;
                 let written = self.write(access, address, self.registers.get(rt));
                 self.check(written)?;
-                self.access = address;
                 self.registers.set(rd, 0);
                 return Ok(());
             }
@@ -312,5 +311,14 @@ const fn aligned(address: u32) -> Result<u32, BusError> {
         Ok(address)
     } else {
         Err(BusError::Unaligned(address))
+    }
+}
+
+/// Exclusive accesses are to multiples of their size.
+const fn aligned_for(access: Access, address: u32) -> Result<u32, BusError> {
+    match access {
+        Access::Word => aligned(address),
+        Access::Half | Access::SignedHalf if address & 1 != 0 => Err(BusError::Unaligned(address)),
+        _ => Ok(address),
     }
 }

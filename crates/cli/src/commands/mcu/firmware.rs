@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
         .map_err(|error| Failure::failed(format!("{path} cannot be read: {error}")))?;
     let in_file = |error| Failure::failed(format!("{path}: {error}"));
     let image = Image::parse(&file).map_err(in_file)?;
-    let mut machine = image.machine(&mcu.layout).map_err(in_file)?;
+    let mut machine = mcu.load(&image).map_err(in_file)?;
     let pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
     let mut profiler = Profiler::new(pipeline, &image);
     let stop = machine.run(&mut profiler, arguments.limit);

@@ -1,0 +1,401 @@
+//! A program of random instances of instruction forms, which writes what each of them did.
+
+use std::fmt::Write as _;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Bytes that an instance leaves: R0 to R3, APSR, R6.
+pub const RECORD: usize = 24;
+
+/// Operands at which something changes.
+const CORNERS: [u32; 16] = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0xff,
+    0x8000,
+    0xffff,
+    0x7fff_7fff,
+    0x8000_8000,
+    0x00ff_00ff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x8000_0001,
+    0xffff_ffff,
+];
+
+const CONDITIONS: [(&str, &str); 7] = [
+    ("eq", "ne"),
+    ("cs", "cc"),
+    ("mi", "pl"),
+    ("vs", "vc"),
+    ("hi", "ls"),
+    ("ge", "lt"),
+    ("gt", "le"),
+];
+
+/// Forms of which there are few of a kind.
+const FORMS: &[&str] = &[
+    "mov.w r0, r1",
+    "mvn.w r0, #%c",
+    "mvns.w r0, r2, %S",
+    "movs.w r0, #%c",
+    "movw r0, #%w",
+    "movt r0, #%w",
+    "addw r0, r1, #%i",
+    "subw r0, r1, #%i",
+    "adds r0, r1, #%3",
+    "subs r0, r1, #%3",
+    "adds r0, #%8",
+    "subs r0, #%8",
+    "movs r0, #%8",
+    "cmp r0, #%8",
+    "adds r0, r1, r2",
+    "subs r0, r1, r2",
+    "ands r0, r1",
+    "eors r0, r1",
+    "adcs r0, r1",
+    "sbcs r0, r1",
+    "tst r0, r1",
+    "rsbs r0, r1, #0",
+    "cmp r0, r1",
+    "cmn r0, r1",
+    "orrs r0, r1",
+    "muls r0, r1",
+    "bics r0, r1",
+    "mvns r0, r1",
+    "movs r0, r1",
+    "add r0, r9",
+    "mov r9, r1\nadd r0, r9",
+    "mov r9, r1\ncmp r0, r9",
+    "mla r0, r1, r2, r3",
+    "mls r0, r1, r2, r3",
+    "mul r0, r1, r2",
+    "sdiv r0, r1, r2",
+    "udiv r0, r1, r2",
+    "umull r0, r1, r2, r3",
+    "smull r0, r1, r2, r3",
+    "umlal r0, r1, r2, r3",
+    "smlal r0, r1, r2, r3",
+    "umaal r0, r1, r2, r3",
+    "usad8 r0, r1, r2",
+    "usada8 r0, r1, r2, r3",
+    "sel r0, r1, r2",
+    "uadd8 r0, r1, r2\nsel r3, r1, r2",
+    "ssub16 r0, r1, r2\nsel r3, r1, r2",
+    "pkhbt r0, r1, r2",
+    "pkhbt r0, r1, r2, lsl #%l",
+    "pkhtb r0, r1, r2, asr #%r",
+    "rev r0, r1",
+    "rev16 r0, r1",
+    "revsh r0, r1",
+    "rbit r0, r1",
+    "clz r0, r1",
+    "rev.w r0, r9",
+    "bfi r0, r1, %b",
+    "bfc r0, %b",
+    "sbfx r0, r1, %b",
+    "ubfx r0, r1, %b",
+    "qadd r0, r1, r2",
+    "qsub r0, r1, r2",
+    "qdadd r0, r1, r2",
+    "qdsub r0, r1, r2",
+    "ssat r0, #%r, r1",
+    "usat r0, #%l, r1",
+    "ssat r0, #%r, r1, lsl #%l",
+    "ssat r0, #%r, r1, asr #%l",
+    "usat r0, #%l, r1, lsl #%l",
+    "usat r0, #%l, r1, asr #%l",
+    "ssat16 r0, #%h, r1",
+    "usat16 r0, #%4, r1",
+    "ite %t\nadd%t r0, r1, r2\nsub%e r3, r1, r2",
+    "itee %t\nlsl%t r0, r1, #%l\nmul%e r2, r1, r2\nadc%e r3, r1",
+    "itet %t\nadds%t.w r0, r1, r2\nmov%e r1, #%8\neor%t r2, r1",
+    "itt %t\ncmp%t r0, r1\nmov%t r2, #%8",
+    "b%t 1f\nmvn r0, r0\n1:",
+    "b%t.w 1f\nmvn r0, r0\n1:",
+    "cbz r0, 1f\nmvn r1, r1\n1:",
+    "cbnz r0, 1f\nmvn r1, r1\n1:",
+    "mrs r0, apsr",
+    "msr apsr_nzcvq, r0",
+    "msr apsr_g, r0",
+    "ldrd r0, r1, [r6, #8]",
+    "ldrd r0, r1, [r6], #4",
+    "strd r1, r0, [r6, #4]!\nldrd r2, r3, [r6, #-4]",
+    "ldmia r6!, {r0, r2}",
+    "stmia r6!, {r1, r3}\nldmdb r6, {r0, r2}",
+    "ldmdb r6!, {r1}\nadd r6, #4",
+    "push {r0, r2}\npop {r1, r3}",
+    "stmdb r6!, {r0, r1}\nldm r6!, {r2, r3}",
+    "ldrex r0, [r6, #4]\nstrex r1, r2, [r6, #4]\nldr r3, [r6, #4]",
+    "adr r0, 1f\nsubs r0, #1\n1:",
+    "bl 1f\n1: sub r0, lr, #1",
+    "and r0, #3\ntbb [pc, r0]\n.byte 2, 3, 4, 5\nnop\nnop\nnop\nmov r1, #7",
+];
+
+/// Forms in assembly, one for each string; `%x` are operands that `fill` draws. R6 points to sixteen
+/// bytes of scratch memory.
+fn forms() -> Vec<String> {
+    let mut forms = Vec::new();
+    let mut add = |form: &str| forms.push(form.to_owned());
+    arithmetic(&mut add);
+    for form in FORMS {
+        add(form);
+    }
+    products(&mut add);
+    for kind in ["s", "q", "sh", "u", "uq", "uh"] {
+        for lanes in ["add16", "asx", "sax", "sub16", "add8", "sub8"] {
+            add(&format!("{kind}{lanes} r0, r1, r2"));
+        }
+    }
+    for extension in ["sxtb", "sxth", "uxtb", "uxth", "sxtb16", "uxtb16"] {
+        add(&format!("{extension} r0, r1"));
+        add(&format!("{extension} r0, r1, ror #%o"));
+        add(&format!(
+            "{} r0, r1, r2, ror #%o",
+            extension.replace("xt", "xta")
+        ));
+    }
+    for width in ["", "h", "b", "sh", "sb"] {
+        for address in [
+            "[r6, #%a]",
+            "[r6, #4]!",
+            "[r6], #%8",
+            "[r6, #-4]",
+            "[r6, #-4]!",
+            "[r6], #-%8",
+        ] {
+            add(&format!("ldr{width} r0, {address}"));
+            if !width.starts_with('s') {
+                add(&format!(
+                    "str{width} r0, {address}\nldr r1, [r6]\nldr r2, [r6, #4]"
+                ));
+            }
+        }
+        add(&format!("and r1, #3\nldr{width} r0, [r6, r1, lsl #1]"));
+    }
+    forms
+}
+
+fn products(add: &mut impl FnMut(&str)) {
+    for x in ["b", "t"] {
+        for y in ["b", "t"] {
+            add(&format!("smul{x}{y} r0, r1, r2"));
+            add(&format!("smla{x}{y} r0, r1, r2, r3"));
+            add(&format!("smlal{x}{y} r0, r1, r2, r3"));
+        }
+        add(&format!("smulw{x} r0, r1, r2"));
+        add(&format!("smlaw{x} r0, r1, r2, r3"));
+    }
+    for x in ["", "x"] {
+        for form in [
+            "smuad{} r0, r1, r2",
+            "smusd{} r0, r1, r2",
+            "smlad{} r0, r1, r2, r3",
+            "smlsd{} r0, r1, r2, r3",
+            "smlald{} r0, r1, r2, r3",
+            "smlsld{} r0, r1, r2, r3",
+        ] {
+            add(&form.replace("{}", x));
+        }
+    }
+    for r in ["", "r"] {
+        for form in [
+            "smmul{} r0, r1, r2",
+            "smmla{} r0, r1, r2, r3",
+            "smmls{} r0, r1, r2, r3",
+        ] {
+            add(&form.replace("{}", r));
+        }
+    }
+}
+
+fn arithmetic(add: &mut impl FnMut(&str)) {
+    for op in [
+        "and", "bic", "orr", "orn", "eor", "add", "adc", "sub", "sbc", "rsb",
+    ] {
+        for s in ["", "s"] {
+            add(&format!("{op}{s}.w r0, r1, #%c"));
+            add(&format!("{op}{s}.w r0, r1, r2, %S"));
+            add(&format!("{op}{s}.w r0, r1, r2"));
+        }
+    }
+    for op in ["tst", "teq", "cmp", "cmn"] {
+        add(&format!("{op}.w r1, #%c"));
+        add(&format!("{op}.w r1, r2, %S"));
+        add(&format!("{op}.w r1, r2"));
+    }
+    for op in ["lsl", "lsr", "asr", "ror"] {
+        let amount = if op == "lsl" || op == "ror" {
+            "%l"
+        } else {
+            "%r"
+        };
+        add(&format!("{op}s r0, r1"));
+        add(&format!("{op}s.w r0, r1, #{amount}"));
+        add(&format!("{op}.w r0, r1, r2"));
+        add(&format!("{op}s.w r0, r1, r2"));
+        if op != "ror" {
+            add(&format!("{op}s r0, r1, #{amount}"));
+        }
+    }
+    add("rrx r0, r1");
+    add("rrxs r0, r1");
+}
+
+/// Puts operands where a form has `%`.
+fn fill(form: &str, rng: &mut ChaCha8Rng) -> String {
+    let (then, otherwise) = CONDITIONS[rng.random_range(0..CONDITIONS.len())];
+    let mut parts = form.split('%');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (kind, rest) = part.split_at(1);
+        let below = |rng: &mut ChaCha8Rng, end: u32| rng.random_range(0..end).to_string();
+        text += &match kind {
+            "c" => modified_immediate(rng).to_string(),
+            "w" => below(rng, 0x1_0000),
+            "i" => below(rng, 0x1000),
+            "8" => below(rng, 0x100),
+            "4" => below(rng, 16),
+            "3" => below(rng, 8),
+            "a" => below(rng, 13),
+            "l" => rng.random_range(1..=31).to_string(),
+            "r" => rng.random_range(1..=32).to_string(),
+            "h" => rng.random_range(1..=16).to_string(),
+            "o" => (8 * rng.random_range(1..=3)).to_string(),
+            "S" => shift(rng),
+            "b" => {
+                let lsb = rng.random_range(0..32);
+                format!("#{lsb}, #{}", rng.random_range(1..=32 - lsb))
+            }
+            "t" => then.to_owned(),
+            "e" => otherwise.to_owned(),
+            _ => panic!("no operand %{kind}"),
+        };
+        text += rest;
+    }
+    text
+}
+
+fn shift(rng: &mut ChaCha8Rng) -> String {
+    match rng.random_range(0..5) {
+        0 => "rrx".to_owned(),
+        1 => format!("lsl #{}", rng.random_range(1..=31)),
+        2 => format!("ror #{}", rng.random_range(1..=31)),
+        3 => format!("lsr #{}", rng.random_range(1..=32)),
+        _ => format!("asr #{}", rng.random_range(1..=32)),
+    }
+}
+
+/// One of the constants that A5.3.2 can express.
+fn modified_immediate(rng: &mut ChaCha8Rng) -> u32 {
+    let byte: u32 = rng.random_range(1..=255);
+    match rng.random_range(0..6) {
+        0 => byte,
+        1 => byte << 16 | byte,
+        2 => byte << 24 | byte << 8,
+        3 => byte * 0x0101_0101,
+        _ => (byte | 0x80).rotate_right(rng.random_range(8..=31)),
+    }
+}
+
+fn operand(rng: &mut ChaCha8Rng) -> u32 {
+    match rng.random_range(0..3) {
+        0 => CORNERS[rng.random_range(0..CORNERS.len())],
+        1 => CORNERS[rng.random_range(0..CORNERS.len())].rotate_left(rng.random_range(0..32)),
+        _ => rng.random(),
+    }
+}
+
+/// A program in assembly, and what each of its instances is.
+pub struct Program {
+    pub assembly: String,
+    pub instances: Vec<String>,
+}
+
+fn constant(register: u32, value: u32) -> String {
+    let (low, high) = (value & 0xffff, value >> 16);
+    format!("movw r{register}, #{low}\nmovt r{register}, #{high}\n")
+}
+
+/// So many instances of each form.
+pub fn program(seed: u64, of_each: usize) -> Program {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut assembly = START.to_owned();
+    let mut instances = Vec::new();
+    for form in forms() {
+        for _ in 0..of_each {
+            let text = fill(&form, &mut rng);
+            let values: [u32; 4] = std::array::from_fn(|_| operand(&mut rng));
+            let flags = rng.random::<u32>() & 0xf80f_0000;
+            for (register, value) in (0..).zip(values) {
+                assembly += &constant(register, value);
+            }
+            assembly += &constant(6, 0x2000_1000);
+            assembly += &constant(4, flags);
+            // Both scratch memory and R9 are the operands.
+            assembly += "stmdb r6, {r0-r3}\nstm r6, {r0-r3}\nmov r9, r2\nmsr apsr_nzcvqg, r4\n";
+            let _ = writeln!(
+                assembly,
+                "{text}\nmrs r5, apsr\nstmia r8!, {{r0-r3, r5, r6}}"
+            );
+            instances.push(format!("{text} of {values:x?} with APSR {flags:x}"));
+        }
+    }
+    assembly += END;
+    Program {
+        assembly,
+        instances,
+    }
+}
+
+const START: &str = "
+    .syntax unified
+    .cpu cortex-m4
+    .thumb
+    .word 0x20001800, reset + 1
+    .rept 14
+    .word fault + 1
+    .endr
+fault: movs r0, #0x18
+    movs r1, #1
+    bkpt #0xab
+    .thumb_func
+    .global reset
+reset: ldr r8, =0x20010000
+    b begin
+    .ltorg
+begin:
+";
+
+/// Writes the records in hexadecimal and exits.
+const END: &str = "
+    ldr r9, =0x20010000
+    ldr r10, =0x20080000
+    adr r11, digits
+1:  ldrb r0, [r9], #1
+    lsr r1, r0, #4
+    and r0, r0, #15
+    ldrb r1, [r11, r1]
+    ldrb r0, [r11, r0]
+    strb r1, [r10], #1
+    strb r0, [r10], #1
+    cmp r9, r8
+    bne 1b
+    movs r0, #0
+    strb r0, [r10]
+    ldr r1, =0x20080000
+    movs r0, #4
+    bkpt #0xab
+    adr r1, exit
+    movs r0, #0x20
+    bkpt #0xab
+    .balign 4
+exit: .word 0x20026, 0
+digits: .ascii \"0123456789abcdef\"
+    .ltorg
+";
