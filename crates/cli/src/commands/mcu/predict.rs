@@ -206,6 +206,9 @@ fn duration(seconds: f64) -> String {
     units::duration(Seconds(seconds))
 }
 
+/// More predictions than this have a line each, without where their cycles went.
+const MOST_COLUMNS: usize = 5;
+
 /// A table with a column a prediction.
 fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     let Some(first) = predictions.first() else {
@@ -215,6 +218,10 @@ fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         "{} (predicted; no device was measured)",
         first.kernel
     ));
+    if predictions.len() > MOST_COLUMNS {
+        print_lines(predictions, arguments);
+        return;
+    }
     let mut names = vec![String::new()];
     names.extend(
         predictions
@@ -229,6 +236,26 @@ fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         rows.extend(sensitivity_rows(predictions));
     }
     output::print(&table::plain(Style::Text, &names, 1, rows));
+    output::line("");
+}
+
+/// A table with a line a prediction: the head of the other, turned.
+fn print_lines(predictions: &[&Prediction], arguments: &PredictArguments) {
+    let head = head_rows(predictions, arguments);
+    let names: Vec<&str> = ["prediction"]
+        .into_iter()
+        .chain(head.iter().map(|row| row[0].as_str()))
+        .collect();
+    let rows = predictions.iter().enumerate().map(|(index, prediction)| {
+        [prediction.target.to_string()]
+            .into_iter()
+            .chain(head.iter().map(|row| row[index + 1].clone()))
+            .collect()
+    });
+    output::print(&table::plain(Style::Text, &names, 1, rows.collect()));
+    output::line(&format!(
+        "with at most {MOST_COLUMNS} predictions at a time the table says where their cycles go, and so does --json"
+    ));
     output::line("");
 }
 

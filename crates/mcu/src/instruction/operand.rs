@@ -1,0 +1,254 @@
+//! The choices within an operation: mnemonics of one encoding group, modes, widths.
+
+/// Arithmetic and logic of two operands. The last four only set flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Alu {
+    And,
+    Bic,
+    Orr,
+    Orn,
+    Eor,
+    Add,
+    Adc,
+    Sub,
+    Sbc,
+    Rsb,
+    /// MOV and MVN ignore the first operand.
+    Mov,
+    Mvn,
+    Tst,
+    Teq,
+    Cmp,
+    Cmn,
+}
+
+/// Whether an instruction changes the flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flags {
+    /// APSR stays.
+    Keep,
+    /// N, Z and, by the operation, C and V are set.
+    Set,
+}
+
+/// What the immediate shifter does to carry (ThumbExpandImm_C, A5.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
+pub enum ImmediateCarry {
+    Keep,
+    Clear,
+    Set,
+}
+
+/// A7.4.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Shift {
+    Lsl,
+    Lsr,
+    Asr,
+    Ror,
+    /// Rotate right by one through carry; the amount is ignored.
+    Rrx,
+}
+
+/// Width and extension of an access to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
+pub enum Access {
+    Word,
+    Half,
+    Byte,
+    SignedHalf,
+    SignedByte,
+}
+
+/// How the base register takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Index {
+    /// `[Rn, #offset]`
+    Offset,
+    /// `[Rn, #offset]!`
+    Pre,
+    /// `[Rn], #offset`
+    Post,
+}
+
+/// Where the list of LDM and STM goes from the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// IA
+    IncrementAfter,
+    /// DB
+    DecrementBefore,
+}
+
+/// Whether the base is written back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
+pub enum WriteBack {
+    No,
+    Yes,
+}
+
+/// Products of 64 bits into RdLo, RdHi.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Long {
+    Umull,
+    Smull,
+    Umlal,
+    Smlal,
+    Umaal,
+}
+
+/// Which halves of the operands are multiplied: `true` in these two bits means the top half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Halves {
+    /// Of Rn.
+    pub n: Half,
+    /// Of Rm.
+    pub m: Half,
+}
+
+/// Half of a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
+pub enum Half {
+    Bottom,
+    Top,
+}
+
+/// Multiplications with a 32-bit result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Multiply {
+    /// Ra is ignored.
+    Mul,
+    Mla,
+    Mls,
+    /// SMUL<x><y> where Ra is the PC, otherwise SMLA<x><y>.
+    Smla(Halves),
+    /// SMULW<y> or SMLAW<y>.
+    Smlaw(Half),
+    /// SMUAD{X} or SMLAD{X}; `Top` exchanges the halves of Rm first.
+    Smlad(Half),
+    /// SMUSD{X} or SMLSD{X}.
+    Smlsd(Half),
+    /// SMMUL{R} or SMMLA{R}; `Top` rounds.
+    Smmla(Half),
+    /// SMMLS{R}.
+    Smmls(Half),
+    /// USAD8 or USADA8.
+    Usada8,
+}
+
+/// DSP products accumulated into 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum LongDsp {
+    Smlal(Halves),
+    Smlald(Half),
+    Smlsld(Half),
+}
+
+/// Saturating additions, QADD and its kin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Saturating {
+    Qadd,
+    Qdadd,
+    Qsub,
+    Qdsub,
+}
+
+/// What the lanes of a parallel instruction do (A7.4.x, `SADD16` …).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Lanes {
+    Add16,
+    Asx,
+    Sax,
+    Sub16,
+    Add8,
+    Sub8,
+}
+
+/// What becomes of a lane's sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneKind {
+    /// S…: wraps, sets GE.
+    Signed,
+    /// Q…: saturates.
+    SignedSaturating,
+    /// SH…: halves.
+    SignedHalving,
+    /// U…
+    Unsigned,
+    /// UQ…
+    UnsignedSaturating,
+    /// UH…
+    UnsignedHalving,
+}
+
+/// SXTB and its kin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Extend {
+    Sxtb,
+    Sxth,
+    Sxtb16,
+    Uxtb,
+    Uxth,
+    Uxtb16,
+}
+
+/// One operand in, one out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum Unary {
+    Rev,
+    Rev16,
+    Revsh,
+    Rbit,
+    Clz,
+}
+
+/// Bit fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the architecture's mnemonics")]
+pub enum BitField {
+    /// BFI; BFC where Rn is the PC.
+    Bfi,
+    Sbfx,
+    Ubfx,
+}
+
+/// Signedness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
+pub enum Sign {
+    Signed,
+    Unsigned,
+}
+
+/// CBNZ or CBZ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NonZero {
+    /// Branches on zero.
+    Clear,
+    /// Branches on anything else.
+    Set,
+}
+
+/// How a register becomes the PC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indirect {
+    /// BX: bit 0 must be set.
+    Exchange,
+    /// MOV PC: bit 0 is ignored.
+    Move,
+    /// ADD PC, Rm.
+    Add,
+}
