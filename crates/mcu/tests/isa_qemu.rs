@@ -15,11 +15,10 @@ use std::process::{Command, Stdio};
 
 use isa::instances::{Program, RECORD, program};
 use keymark_mcu::image::Image;
-use keymark_mcu::instruction::{Instruction, Operation};
 use keymark_mcu::kernel::{Kernel, Optimisation, Options, Umaal};
 use keymark_mcu::machine::{Layout, Machine, Stop};
-use keymark_mcu::microcontroller::Core;
-use keymark_mcu::timing::{Retired, Timing};
+use keymark_mcu::microcontroller::{Core, Microcontroller};
+use keymark_mcu::timing::Untimed;
 
 /// The memories of QEMU's mps2 boards, as much of them as is needed.
 const LAYOUT: Layout = Layout {
@@ -32,8 +31,6 @@ const LAYOUT: Layout = Layout {
 const SEED: u64 = 0x6b65_796d_6172_6b21;
 /// Of every form.
 const INSTANCES: usize = 16;
-/// Semihosting.
-const SEMIHOSTING: u8 = 0xab;
 
 /// Whether these programs are there; says so if not.
 fn present(tools: &[&str]) -> bool {
@@ -112,71 +109,47 @@ fn qemu_instructions(core: Core, elf: &Path) -> u64 {
     count
 }
 
-/// Notes where markers are.
-#[derive(Default)]
-struct Markers(Vec<u32>);
-
-impl Timing for Markers {
-    #[inline(always)]
-    fn retire(&mut self, instruction: &Instruction, retired: &Retired) {
-        if let Operation::Breakpoint { number } = instruction.operation
-            && number != SEMIHOSTING
-        {
-            self.0.push(retired.address);
-        }
-    }
-
-    fn marker(&mut self, _: u8) {}
-}
-
-/// Runs it in the simulator; gives the places of its markers as well.
-fn simulate(elf: &[u8]) -> (Machine, Markers) {
+/// Runs it in the simulator.
+fn simulate(elf: &[u8]) -> Machine {
     let mut machine = Image::parse(elf).unwrap().machine(&LAYOUT).unwrap();
-    let mut markers = Markers::default();
-    assert_eq!(machine.run(&mut markers, 1_000_000_000), Stop::Exit(0));
-    (machine, markers)
+    assert_eq!(machine.run(&mut Untimed, 1_000_000_000), Stop::Exit(0));
+    machine
 }
 
-/// The program with NOP for its markers, at which QEMU faults.
-fn without_markers(elf: &[u8], markers: &Markers) -> Vec<u8> {
-    let mut patched = elf.to_vec();
-    let headers = goblin::elf::Elf::parse(elf).unwrap().program_headers;
-    for &address in &markers.0 {
-        let header = headers
-            .iter()
-            .find(|header| header.vm_range().contains(&(address as usize)))
-            .unwrap();
-        let place = header.file_range().start + address as usize - header.vm_range().start;
-        patched[place..place + 2].copy_from_slice(&0xbf00_u16.to_le_bytes());
-    }
-    patched
+/// Whether the number of instructions is compared: QEMU's log of them is slow.
+#[derive(PartialEq, Eq)]
+enum Count {
+    Compared,
+    Ignored,
 }
 
 /// Runs a kernel in both, and compares what it writes and, where asked, how many instructions it takes.
-fn compare(kernel: Kernel, umaal: Umaal, opt: Optimisation, count: bool) {
-    let core = if umaal == Umaal::On {
-        Core::CortexM4
+fn compare(kernel: Kernel, umaal: Umaal, opt: Optimisation, count: Count) {
+    let part = if umaal == Umaal::On {
+        "stm32l432"
     } else {
-        Core::CortexM3
+        "stm32f103"
     };
+    let mcu = Microcontroller::find(part).unwrap();
+    let core = mcu.core;
     let options = Options {
         umaal,
         opt,
         ..Options::for_core(core)
     };
-    let elf = kernel.elf(&options);
-    let (machine, markers) = simulate(elf);
-    assert!(!markers.0.is_empty());
+    let machine = kernel.execute(&mcu, &options).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kernel.elf");
-    std::fs::write(&path, without_markers(elf, &markers)).unwrap();
+    // QEMU faults at markers.
+    let elf = kernel.elf_without_markers(&mcu, &options).unwrap();
+    std::fs::write(&path, elf).unwrap();
     let output = String::from_utf8(machine.output().to_vec()).unwrap();
     assert_eq!(
         output,
         qemu_output(core, &path),
         "{kernel} {umaal:?} {opt:?}"
     );
-    if count {
+    if count == Count::Compared {
         assert_eq!(
             machine.executed(),
             qemu_instructions(core, &path),
@@ -225,7 +198,7 @@ fn random_instances_of_instructions_do_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let elf = assemble(&program, directory.path());
     let theirs = qemu_output(Core::CortexM4, &elf);
-    let (machine, _) = simulate(&std::fs::read(&elf).unwrap());
+    let machine = simulate(&std::fs::read(&elf).unwrap());
     let ours = String::from_utf8(machine.output().to_vec()).unwrap();
     assert_eq!(ours.len(), program.instances.len() * 2 * RECORD);
     assert_eq!(ours.len(), theirs.len());
@@ -251,7 +224,7 @@ fn every_program_of_the_curves_computes_the_same() {
     for kernel in [Kernel::X25519, Kernel::Ed25519] {
         for &umaal in Umaal::ALL {
             for &opt in Optimisation::ALL {
-                compare(kernel, umaal, opt, false);
+                compare(kernel, umaal, opt, Count::Ignored);
             }
         }
     }
@@ -263,7 +236,7 @@ fn rsa_computes_the_same() {
         return;
     }
     for &umaal in Umaal::ALL {
-        compare(Kernel::Rsa2048, umaal, Optimisation::O3, false);
+        compare(Kernel::Rsa2048, umaal, Optimisation::O3, Count::Ignored);
     }
 }
 
@@ -272,6 +245,11 @@ fn x25519_takes_as_many_instructions() {
     if !present(&["qemu-system-arm"]) {
         return;
     }
-    compare(Kernel::X25519, Umaal::Off, Optimisation::O3, true);
-    compare(Kernel::X25519, Umaal::On, Optimisation::O3, true);
+    compare(
+        Kernel::X25519,
+        Umaal::Off,
+        Optimisation::O3,
+        Count::Compared,
+    );
+    compare(Kernel::X25519, Umaal::On, Optimisation::O3, Count::Compared);
 }
