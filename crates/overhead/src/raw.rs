@@ -21,7 +21,7 @@ use keymark_stores::test_key::TestKey;
 
 use crate::{Failure, Figure, Limit, median};
 
-const PAIRS: usize = 60;
+const PAIRS: usize = 150;
 /// Time of each half of a pair.
 const HALF: Duration = Duration::from_millis(60);
 
