@@ -253,5 +253,10 @@ fn kernels_take_as_many_instructions() {
     );
     compare(Kernel::X25519, Umaal::On, Optimisation::O3, Count::Compared);
     // The shortest of RSA: the log has 16 million lines.
-    compare(Kernel::Rsa2048, Umaal::On, Optimisation::O3, Count::Compared);
+    compare(
+        Kernel::Rsa2048,
+        Umaal::On,
+        Optimisation::O3,
+        Count::Compared,
+    );
 }

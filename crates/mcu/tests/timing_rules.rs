@@ -274,6 +274,35 @@ fn data_in_flash_waits_and_a_data_cache_spares_that() {
 }
 
 #[test]
+fn each_word_of_a_multiple_load_from_flash_waits() {
+    // ADR R5; LDMIA R5!, {R0, R2, R3}; the words behind a branch over them.
+    let load = |list: u16| {
+        [
+            0xa501,
+            0xcd00 | list,
+            0xe008,
+            0xbf00,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]
+    };
+    let waited = |list: u16| {
+        run_at(0x0800_0004, CoreTiming::CORTEX_M3, waits(2), &load(list)).stall(Stall::Data)
+    };
+    assert_eq!(
+        waited(0b1101) - waited(0b0001),
+        2 * 2,
+        "two more words, two wait states each"
+    );
+}
+
+#[test]
 fn every_cycle_is_accounted_for() {
     let code = [
         &[

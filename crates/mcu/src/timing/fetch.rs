@@ -159,14 +159,19 @@ impl Fetch {
         start + wait
     }
 
-    /// Cycles waited for data at that address; none outside flash.
+    /// Cycles waited for so many words of data from that address on (1 for anything shorter); none
+    /// outside flash.
     #[inline(always)]
-    pub(super) fn data(&mut self, address: u32, now: u64) -> u64 {
+    pub(super) fn data(&mut self, address: u32, words: u8, now: u64) -> u64 {
         if address >= self.ram_base {
             // Code in RAM shares the system bus with data: one of the two waits (DDI 0337, 1.2).
-            return u64::from(self.source == Source::Ram);
+            return u64::from(self.source == Source::Ram) * u64::from(words);
         }
-        self.flash_data(address, now)
+        // Each word is an access of its own on the DCode bus, a cycle after the one before.
+        (0..u32::from(words)).fold(0, |waited, word| {
+            let begun = now + waited + u64::from(word);
+            waited + self.flash_data(address.wrapping_add(4 * word), begun)
+        })
     }
 
     fn flash_data(&mut self, address: u32, now: u64) -> u64 {

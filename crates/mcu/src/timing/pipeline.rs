@@ -125,7 +125,9 @@ impl Pipeline {
             self.account.address += wait;
             self.now += wait;
         }
-        let wait = self.fetch.data(retired.access, self.now);
+        let wait = self
+            .fetch
+            .data(retired.access, facts.count.max(1), self.now);
         self.account.data += wait;
         self.now += wait;
     }
