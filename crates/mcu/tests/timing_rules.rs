@@ -303,6 +303,16 @@ fn each_word_of_a_multiple_load_from_flash_waits() {
 }
 
 #[test]
+fn code_in_ram_does_not_wait_for_flash_but_for_its_data() {
+    let wide = [0xf240, 0x0500].repeat(20);
+    let account = run_at(0x2000_0802, CoreTiming::CORTEX_M3, waits(4), &wide);
+    assert_eq!(account.stall(Stall::Fetch), 0);
+    // LDR R5, [R1] from the same RAM: one bus for both (DDI 0337, 1.2).
+    let account = run_at(0x2000_0802, CoreTiming::CORTEX_M3, waits(4), &[0x680d]);
+    assert_eq!(account.stall(Stall::Data), 1);
+}
+
+#[test]
 fn every_cycle_is_accounted_for() {
     let code = [
         &[

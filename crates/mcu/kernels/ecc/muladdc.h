@@ -16,8 +16,8 @@
  *   mul_add_row_8(d, s, b, carry)      d[0..8) += s[0..8)*b + carry
  *   mul_8(r, a, b)                     r[0..16) = a[0..8)*b[0..8)
  *
- * the rows returning the carry out.  An RSA bignum calls mul_add_row_8 once per
- * eight limbs, with the carry of the one call passed to the next.
+ * the rows returning the carry out.  The rows of RSA are longer, with registers
+ * for more of them at a time: rsa/muladdc.h has steps of its own.
  *
  * Choose one: MULADDC_UMAAL (Armv7E-M, Cortex-M4), MULADDC_UMULL (Armv7-M,
  * Cortex-M3), MULADDC_C (portable).  Constant time needs a constant-time
