@@ -118,12 +118,18 @@ fn the_same_question_has_the_same_answer() {
         "mcu",
         "predict",
         "--mcu",
-        "stm32f405,nrf52840",
+        "stm32f407,nrf52840",
         "--kernel",
         "x25519",
         "--json",
     ];
-    assert_eq!(place.stdout(&ask), place.stdout(&ask));
+    let answer = place.stdout(&ask);
+    assert_eq!(answer, place.stdout(&ask));
+    assert_eq!(
+        objects(&answer)[0]["mcu"],
+        "stm32f407",
+        "the name that was asked for"
+    );
 }
 
 #[test]

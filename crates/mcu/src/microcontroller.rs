@@ -325,12 +325,16 @@ fn find_file(name: &str) -> Result<File, MicrocontrollerError> {
     }
     let mut known = Vec::new();
     for text in SHIPPED {
-        let file = File::parse(text, "that comes with keymark")?;
-        let answers = |other: &String| other.eq_ignore_ascii_case(name);
-        if answers(&file.name) || file.also.iter().any(answers) {
+        let mut file = File::parse(text, "that comes with keymark")?;
+        let answers = |other: &&String| other.eq_ignore_ascii_case(name);
+        let called = [&file.name].into_iter().chain(&file.also).find(answers);
+        // It keeps the name by which it was asked for.
+        if let Some(called) = called.cloned() {
+            file.name = called;
             return Ok(file);
         }
         known.push(file.name);
+        known.append(&mut file.also);
     }
     Err(MicrocontrollerError::Unknown {
         wanted: name.to_owned(),
@@ -364,6 +368,10 @@ mod tests {
         assert_eq!(states("stm32l432@48"), 2);
         assert_eq!(states("stm32l432@49"), 3);
         assert_eq!(states("STM32F407"), 5);
+        assert_eq!(
+            Microcontroller::find("STM32F407").unwrap().name,
+            "stm32f407"
+        );
         for refused in ["stm32f103@73", "stm32f103@0", "stm32f103@fast", "z80"] {
             assert!(Microcontroller::find(refused).is_err(), "{refused}");
         }

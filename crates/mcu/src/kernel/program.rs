@@ -84,7 +84,9 @@ pub enum KernelError {
         source: ImageError,
     },
     /// It ended otherwise than with success.
-    #[error("{kernel} on {mcu} ended with {stop:?} after {executed} instructions")]
+    #[error(
+        "{kernel} on {mcu} ended with {stop} after {executed} instructions; it needs 20 KiB of RAM and 64 KiB of flash"
+    )]
     Stopped {
         /// Which.
         kernel: Kernel,

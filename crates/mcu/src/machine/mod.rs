@@ -28,6 +28,16 @@ pub enum Stop {
     Fault(Fault),
 }
 
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exit(code) => write!(f, "code {code}"),
+            Self::Limit => f.write_str("no end in sight"),
+            Self::Fault(fault) => write!(f, "a fault {fault}"),
+        }
+    }
+}
+
 /// Why execution could not go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("at {address:#010x}: {reason}")]
