@@ -1,4 +1,4 @@
-//! Power loss at every step of every write, and at every step of the mount after it.
+//! Power loss at every step of every write, and at steps of the mount after it.
 //!
 //! Whatever the cut step left, mounted again every object has its value, the one
 //! being written its old or its new one; and no eight bytes of a private key
@@ -53,15 +53,35 @@ fn read(storage: &dyn Design, flash: &Flash) -> Model {
     ObjectId::ALL.into_iter().filter_map(value).collect()
 }
 
-/// Pieces of private keys that may be nowhere.
-#[derive(Clone)]
-struct OldKeys {
-    pieces: HashSet<[u8; 8]>,
+/// What eight bytes of a private key look like.
+type Pieces = HashSet<[u8; 8]>;
+
+fn pieces(key: &[u8]) -> impl Iterator<Item = [u8; 8]> {
+    key.windows(8).map(|piece| piece.try_into().unwrap())
+}
+
+/// An allowed state: the objects, and the pieces of the keys among them.
+struct State {
+    model: Model,
+    live: Pieces,
+}
+
+impl State {
+    fn of(model: Model) -> Self {
+        let keys = ObjectId::KEYS.iter().filter_map(|key| model.get(key));
+        let live = keys.flat_map(|key| pieces(key)).collect();
+        Self { model, live }
+    }
+}
+
+/// Pieces of all private keys that were ever written.
+struct EveryKey {
+    pieces: Pieces,
     /// Whether a piece begins with these two bytes: most cells are not looked up.
     begins: Vec<bool>,
 }
 
-impl Default for OldKeys {
+impl Default for EveryKey {
     fn default() -> Self {
         Self {
             pieces: HashSet::new(),
@@ -70,66 +90,54 @@ impl Default for OldKeys {
     }
 }
 
-impl OldKeys {
+impl EveryKey {
     fn add(&mut self, key: &[u8]) {
-        for piece in key.windows(8) {
-            self.pieces.insert(piece.try_into().unwrap());
+        for piece in pieces(key) {
             self.begins[usize::from(u16::from_be_bytes([piece[0], piece[1]]))] = true;
+            self.pieces.insert(piece);
         }
     }
 
-    /// Those of keys that are not live.
-    fn besides(&self, live: &Model) -> Self {
-        let mut old = self.clone();
-        for piece in ObjectId::KEYS
-            .iter()
-            .filter_map(|key| live.get(key))
-            .flat_map(|key| key.windows(8))
-        {
-            old.pieces.remove(piece);
-        }
-        old
-    }
-
-    /// Values start at even addresses in every layout.
-    fn readable_in(&self, flash: &Flash) -> Option<usize> {
-        let begins = |at: usize| {
-            usize::from(u16::from_be_bytes([
-                flash.cells()[at],
-                flash.cells()[at + 1],
-            ]))
-        };
-        let mut addresses = (0..flash.cells().len() - 7)
+    /// Where a piece of a key that is not live is readable. Values start at even addresses in every layout.
+    fn readable_in(&self, flash: &Flash, live: &Pieces) -> Option<usize> {
+        let cells = flash.cells();
+        let begins = |at: usize| usize::from(u16::from_be_bytes([cells[at], cells[at + 1]]));
+        let mut addresses = (0..cells.len() - 7)
             .step_by(2)
             .filter(|&at| self.begins[begins(at)]);
-        addresses.find(|&at| self.pieces.contains(&flash.cells()[at..at + 8]))
+        addresses.find(|&at| {
+            let piece = &cells[at..at + 8];
+            self.pieces.contains(piece) && !live.contains(piece)
+        })
     }
 }
 
-/// How thoroughly cuts are tried.
+/// How thoroughly cuts are tried. Every step of every operation is cut; in some operations what comes
+/// after a cut is tried as well.
 #[derive(Clone, Copy)]
 struct Depth {
     /// Operations after provisioning.
     warm: usize,
-    /// So many at the end are cut,
+    /// So many at the end are followed up,
     last: usize,
     /// and so many of those before that erase something: of keys, certificates and others each.
     erasing: usize,
-    /// Of three cut writes of an operation the mount is cut at one in so many steps.
+    /// Of three cut writes of such an operation the mount is cut at one in so many steps.
     mount_stride: u64,
     /// After one in so many cut writes, those that tear an erase and the last ones the storage is used further.
     uses: u64,
 }
 
-struct Trial {
+struct Trial<'a> {
     kind: DesignKind,
-    /// What may be found, and the keys that may not be there then.
-    states: [(Model, OldKeys); 2],
+    /// What may be found.
+    states: [State; 2],
+    keys: &'a EveryKey,
     /// What was tried, for the message of a failure.
     context: String,
 }
 
-impl Trial {
+impl Trial<'_> {
     fn mounted(&self, flash: &mut Flash, context: &str) -> Box<dyn Design> {
         let mount = self.kind.mount(flash);
         let storage = mount.unwrap_or_else(|error| panic!("{}, {context}: {error}", self.context));
@@ -139,15 +147,15 @@ impl Trial {
 
     fn check(&self, storage: &dyn Design, flash: &Flash, context: &str) {
         let found = read(storage, flash);
-        let Some((_, old_keys)) = self.states.iter().find(|(model, _)| *model == found) else {
-            let differs = |object: &ObjectId| found.get(object) != self.states[0].0.get(object);
+        let Some(state) = self.states.iter().find(|state| state.model == found) else {
+            let differs = |object: &ObjectId| found.get(object) != self.states[0].model.get(object);
             let objects: Vec<_> = ObjectId::ALL.into_iter().filter(differs).collect();
             panic!(
                 "{}, {context}: neither old nor new: {objects:?}",
                 self.context
             );
         };
-        let readable = old_keys.readable_in(flash);
+        let readable = self.keys.readable_in(flash, &state.live);
         assert_eq!(
             readable, None,
             "{}, {context}: an old key is readable",
@@ -194,13 +202,13 @@ impl Trial {
     }
 }
 
-/// Performs an operation with power cut at every step.
+/// Performs an operation with power cut at every step, and mounts what that left.
 fn cut_everywhere(
-    trial: &mut Trial,
+    trial: &mut Trial<'_>,
     flash: &Flash,
     operation: &Operation,
     seed: u64,
-    depth: Depth,
+    follow_up: Option<Depth>,
 ) {
     let context = trial.context.clone();
     let mut whole = flash.clone();
@@ -221,6 +229,10 @@ fn cut_everywhere(
         );
         flash.restore_power();
         trial.context = format!("{context}, cut after {step}, torn by {seed}");
+        let Some(depth) = follow_up else {
+            trial.mounted(&mut flash, "mounted");
+            continue;
+        };
         if [steps / 5, steps * 3 / 5, steps - 1].contains(&step) {
             trial.cut_mounts(&flash, seed, depth.mount_stride);
         }
@@ -234,14 +246,15 @@ fn cut_everywhere(
     }
 }
 
-/// Runs a sequence, and cuts its last operations and some of those before that erase something.
+/// Runs a sequence with power cut at every step of every operation; follows up the last operations and
+/// some of those before that erase something.
 fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) {
     let operations = sequence(seed, depth.warm, SMALL);
     let last = operations.len() - depth.last;
     let mut erasing = [depth.erasing; 3];
     let mut flash = Flash::new(geometry);
     let mut storage = kind.format(&mut flash).unwrap();
-    let (mut model, mut keys) = (Model::new(), OldKeys::default());
+    let (mut model, mut keys) = (Model::new(), EveryKey::default());
     for object in ObjectId::ALL
         .into_iter()
         .filter(|object| object.is_counter())
@@ -259,38 +272,28 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
         let quota = &mut erasing[class(operation.object)];
         let erases = *quota > 0 && before.erases() != flash.erases();
         *quota -= usize::from(erases);
-        if index >= last || erases {
-            let states = [model, new.clone()].map(|state| (state.clone(), keys.besides(&state)));
-            let context = format!(
+        let mut trial = Trial {
+            kind,
+            states: [State::of(model), State::of(new.clone())],
+            keys: &keys,
+            context: format!(
                 "{} {kind} {seed}, operation {index} ({})",
                 geometry.name, operation.object
-            );
-            let mut trial = Trial {
-                kind,
-                states,
-                context,
-            };
-            cut_everywhere(
-                &mut trial,
-                &before,
-                operation,
-                seed ^ (index as u64) << 32,
-                depth,
-            );
-        }
-        model = new;
+            ),
+        };
+        let follow_up = (index >= last || erases).then_some(depth);
+        let cut_seed = seed ^ (index as u64) << 32;
+        cut_everywhere(&mut trial, &before, operation, cut_seed, follow_up);
+        let [_, after] = &trial.states;
         assert_eq!(
             read(storage.as_ref(), &flash),
-            model,
-            "{} {kind}, {index}",
-            geometry.name
+            after.model,
+            "{}",
+            trial.context
         );
-        assert_eq!(
-            keys.besides(&model).readable_in(&flash),
-            None,
-            "{} {kind}, {index}",
-            geometry.name
-        );
+        let old_key = keys.readable_in(&flash, &after.live);
+        assert_eq!(old_key, None, "{}", trial.context);
+        model = new;
         let steps = flash.steps();
         storage = kind.mount(&mut flash).unwrap();
         assert_eq!(
