@@ -35,11 +35,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     };
     // Beyond a file size limit, writing fails as on a full disk, and nobody is killed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-    match commands::dispatch(&arguments) {
+    output::ending(match commands::dispatch(&arguments) {
         Ok(exit) => exit,
         Err(failure) => {
             output::error(&failure.message);
             failure.exit
         }
-    }
+    })
 }

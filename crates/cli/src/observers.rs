@@ -1,5 +1,6 @@
 //! What watches a run: the progress bar, and the stream of JSON objects.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -87,18 +88,21 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// One JSON object a finished case, as soon as its baseline is finished too.
+/// One JSON object a finished case, as soon as its baseline is finished too. A reader who has seen enough
+/// ends the run.
 pub(crate) struct JsonStream<'a> {
     plan: &'a Plan,
+    interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
     latencies: Vec<Blocks>,
     waiting: Vec<usize>,
 }
 
 impl<'a> JsonStream<'a> {
-    pub(crate) fn new(plan: &'a Plan) -> Self {
+    pub(crate) fn new(plan: &'a Plan, interrupt: &'a AtomicBool) -> Self {
         Self {
             plan,
+            interrupt,
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             latencies: vec![Blocks::default(); plan.cases.len()],
             waiting: Vec::new(),
@@ -131,6 +135,9 @@ impl Observer for JsonStream<'_> {
         for index in complete {
             let row = row_of(self.plan, &self.records, &self.latencies, index);
             print_json(&FlatRow::from(&row));
+        }
+        if output::is_gone() {
+            self.interrupt.store(true, Ordering::Relaxed);
         }
     }
 }

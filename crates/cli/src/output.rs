@@ -1,25 +1,56 @@
 //! What goes to the terminal: colours only there, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
+
+use crate::exit::Exit;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 const HEADING: Style = Style::new().bold();
 
-/// Text for stdout. A reader that has seen enough (`| head`) ends keymark quietly; output that is
-/// lost (a full disk) does not pass for success.
+/// What became of stdout.
+static STDOUT: AtomicU8 = AtomicU8::new(OPEN);
+const OPEN: u8 = 0;
+/// Its reader has seen enough (`| head`).
+const CLOSED: u8 = 1;
+/// It could not be written (a full disk).
+const LOST: u8 = 2;
+
+/// Text for stdout; nothing more once that is gone.
+///
+/// Nobody is stopped here: who works for long asks [`is_gone`], so that what it started ends in good order.
 pub(crate) fn print(text: &str) {
+    if is_gone() {
+        return;
+    }
     let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match written {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => {}
-        Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(lost) => {
-            error(&format!("stdout cannot be written: {lost}"));
-            std::process::exit(1);
+        Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => {
+            STDOUT.store(CLOSED, Ordering::Relaxed);
         }
+        Err(lost) => {
+            STDOUT.store(LOST, Ordering::Relaxed);
+            error(&format!("stdout cannot be written: {lost}"));
+        }
+    }
+}
+
+/// Whether nobody reads what is printed any more.
+pub(crate) fn is_gone() -> bool {
+    STDOUT.load(Ordering::Relaxed) != OPEN
+}
+
+/// How a command went whose stdout may have gone: a reader who has seen enough got what it wanted, but
+/// output that was lost does not pass for success.
+pub(crate) fn ending(exit: Exit) -> Exit {
+    match STDOUT.load(Ordering::Relaxed) {
+        CLOSED => Exit::Fine,
+        LOST => Exit::Failed,
+        _ => exit,
     }
 }
 

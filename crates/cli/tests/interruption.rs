@@ -131,7 +131,7 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
     assert!(
-        shown.contains("ended early, by Ctrl-C") && shown.contains("ed25519"),
+        shown.contains("ended early, before all was measured") && shown.contains("ed25519"),
         "{shown}"
     );
     assert!(
@@ -183,6 +183,34 @@ fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_u
     ]);
     assert!(next.status.success(), "{}", text(&next.stderr));
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_run_that_nobody_reads_any_more_ends_cleanly() {
+    let place = Place::new();
+    let mut child = place
+        .keymark(&[
+            "bench",
+            "--json",
+            "--algorithm",
+            "ed25519,rsa2048,rsa3072,rsa4096",
+            "--operation",
+            "sign",
+            "--stack",
+            "raw,agent,gnupg",
+            "--runs",
+            "20",
+        ])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+    assert_eq!(place.run()["state"], "interrupted");
+    until("agents are gone", || {
+        processes_naming(&place.temporary()) == 0
+    });
 }
 
 #[test]

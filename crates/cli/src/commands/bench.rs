@@ -225,7 +225,7 @@ fn measure(
     let clock = MonotonicClock::new();
     let plan = record.plan.clone();
     let mut progress = Progress::new(&plan, &clock);
-    let mut stream = json.then(|| JsonStream::new(&plan));
+    let mut stream = json.then(|| JsonStream::new(&plan, interrupt));
     let mut error = None;
     let mut writer = None;
     if let Some(saving) = saving {

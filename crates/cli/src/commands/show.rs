@@ -185,7 +185,7 @@ fn head(record: &Record) -> Vec<String> {
         ));
     }
     match record.state {
-        RunState::Interrupted => lines.push("  ended early, by Ctrl-C".to_owned()),
+        RunState::Interrupted => lines.push("  ended early, before all was measured".to_owned()),
         RunState::Unfinished => lines.push(
             "  unfinished: keymark was killed; what was measured until then is here".to_owned(),
         ),
