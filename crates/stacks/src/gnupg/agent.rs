@@ -276,7 +276,8 @@ impl Verifier for Secrets {
 
 /// RSA and Elgamal values end with the frame, behind 02, padding and 00 (RFC 8017 §7.2.1; the
 /// leading 00 is dropped); ECDH values are points, of which OpenSSL has the x coordinate. A card
-/// gives the frame or the coordinate alone.
+/// gives the frame or the coordinate alone, before which scdaemon of GnuPG 2.4 puts 41
+/// (`agent_card_ecc_kem` of its agent/divert-scd.c takes 02 and 03 too, a compressed point's).
 fn is_secret(algorithm: Algorithm, value: &[u8], expected: &[u8]) -> bool {
     if value == expected {
         return true;
@@ -285,9 +286,11 @@ fn is_secret(algorithm: Algorithm, value: &[u8], expected: &[u8]) -> bool {
         Family::Rsa(_) | Family::Elgamal(_) => value
             .strip_suffix(expected)
             .is_some_and(|padding| matches!(padding, [2, .., 0] | [0, 2, .., 0])),
-        Family::Weierstrass(_) => value
-            .strip_prefix(&[4])
-            .is_some_and(|point| point.starts_with(expected)),
+        Family::Weierstrass(_) => match value {
+            [4, point @ ..] => point.starts_with(expected),
+            [0x41 | 2 | 3, x @ ..] => x == expected,
+            _ => false,
+        },
         _ => peer(algorithm, value) == expected,
     }
 }
@@ -302,11 +305,12 @@ mod tests {
         assert!(is_secret(rsa, &[2, 7, 7, 0, 9, 1], &[9, 1]));
         assert!(!is_secret(rsa, &[2, 7, 7, 0, 9, 2], &[9, 1]));
         assert!(!is_secret(rsa, &[1, 7, 7, 0, 9, 1], &[9, 1]));
-        assert!(is_secret(
-            "nistp256".parse().unwrap(),
-            &[4, 1, 2, 3, 4],
-            &[1, 2]
-        ));
+        let nistp256 = "nistp256".parse().unwrap();
+        assert!(is_secret(nistp256, &[4, 1, 2, 3, 4], &[1, 2]));
+        assert!(is_secret(nistp256, &[0x41, 1, 2], &[1, 2]));
+        assert!(is_secret(nistp256, &[1, 2], &[1, 2]));
+        assert!(!is_secret(nistp256, &[0x41, 1, 3], &[1, 2]));
+        assert!(!is_secret(nistp256, &[0x40, 1, 2], &[1, 2]));
         assert!(is_secret("cv448".parse().unwrap(), &[1, 2], &[1, 2]));
     }
 
