@@ -197,6 +197,39 @@ fn firmware_is_run_with_phases_and_a_profile_by_function() {
 }
 
 #[test]
+fn explanations_and_profiles_add_up_as_json() {
+    let place = Place::new();
+    let sum = |rows: &Value, key: &str| -> u64 {
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row[key].as_u64().unwrap()).sum()
+    };
+    let explain = ["mcu", "explain", "stm32f405:umaal=off", "stm32f405"];
+    let explained =
+        objects(&place.stdout(&[&explain[..], &["--kernel", "x25519", "--json"]].concat()));
+    for side in ["first", "second"] {
+        assert_eq!(
+            sum(&explained[0]["differences"], side),
+            explained[0][side]["cycles"]
+        );
+    }
+
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = objects(&place.stdout(&["mcu", "run", &elf, "--mcu", "nrf52840", "--json"]));
+    let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
+    assert_eq!(sum(&run["phases"], "cycles"), whole);
+    assert_eq!(sum(&run["functions"], "cycles"), whole);
+    assert_eq!(
+        run["seconds"].as_f64().unwrap(),
+        whole as f64 / 64e6,
+        "at 64 MHz"
+    );
+    assert!(
+        run["output"].as_str().unwrap().len() > 60,
+        "the kernel prints its result: {run}"
+    );
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_with_the_reason() {
     let place = Place::new();
     let elf = kernel("x25519-umull-o2.elf");

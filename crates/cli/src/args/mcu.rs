@@ -28,7 +28,7 @@ pub enum McuCommand {
     Explain(ExplainArguments),
     /// Run your own ELF file: phases, profile by function, folded stacks
     #[command(
-        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and\nends the program. There are no peripherals: an access to one ends the run with its address."
+        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n  keymark mcu run firmware.elf --mcu stm32l432 --json | jq '.phases[0].cycles'\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and\nends the program. There are no peripherals: an access to one ends the run with its address."
     )]
     Run(FirmwareArguments),
     /// Write a device profile from predictions, for 'twin:FILE'
@@ -128,6 +128,10 @@ pub struct ExplainArguments {
     /// The operation
     #[arg(long, value_name = "NAME", default_value = "rsa2048")]
     pub kernel: Kernel,
+
+    /// One JSON object with every class and cause
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `keymark mcu run`
@@ -152,6 +156,10 @@ pub struct FirmwareArguments {
     /// Write the cycles of every call stack there, for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
+
+    /// One JSON object with phases and functions
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `keymark mcu profile`

@@ -6,11 +6,13 @@ use keymark_mcu::timing::{Account, Stall};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;
+use serde::Serialize;
 
 use super::count;
 use crate::args::ExplainArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
@@ -26,11 +28,15 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
         })?
         .map_err(Failure::failed)?;
     let second = second.map_err(Failure::failed)?;
+    let differences = differences(&first.account, &second.account);
+    if arguments.json {
+        print_json(&Explained::of(&first, &second, differences));
+        return Ok(Exit::Fine);
+    }
     output::heading(&format!(
         "{kernel}: {} against {} (predicted)",
         first.target, second.target
     ));
-    let differences = differences(&first.account, &second.account);
     let names = ["", "first", "second", "difference"];
     let rows = differences.iter().map(Difference::row);
     let total = Difference {
@@ -49,7 +55,41 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     Ok(Exit::Fine)
 }
 
+#[derive(Serialize)]
+struct Explained {
+    kernel: &'static str,
+    provenance: &'static str,
+    first: Side,
+    second: Side,
+    differences: Vec<Difference>,
+}
+
+#[derive(Serialize)]
+struct Side {
+    target: String,
+    cycles: u64,
+    seconds: f64,
+}
+
+impl Explained {
+    fn of(first: &Prediction, second: &Prediction, differences: Vec<Difference>) -> Self {
+        let side = |prediction: &Prediction| Side {
+            target: prediction.target.to_string(),
+            cycles: prediction.cycles(),
+            seconds: prediction.seconds(),
+        };
+        Self {
+            kernel: first.kernel.name(),
+            provenance: "predicted",
+            first: side(first),
+            second: side(second),
+            differences,
+        }
+    }
+}
+
 /// Cycles of one kind on both sides.
+#[derive(Serialize)]
 struct Difference {
     what: String,
     first: u64,

@@ -1,18 +1,22 @@
 //! `keymark mcu run`
 
+use std::collections::BTreeMap;
+
 use keymark_mcu::image::Image;
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
-use keymark_mcu::profiler::Profiler;
-use keymark_mcu::timing::{Pipeline, Stall};
+use keymark_mcu::profiler::{Profiler, Spent};
+use keymark_mcu::timing::{Phase, Pipeline, Stall};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;
+use serde::Serialize;
 
 use super::count;
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
@@ -27,13 +31,18 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     let mut profiler = Profiler::new(pipeline, &image);
     let stop = machine.run(&mut profiler, arguments.limit);
 
-    output::print(&String::from_utf8_lossy(machine.output()));
-    output::heading(&format!(
-        "{path} on {} at {} (predicted)",
-        mcu.name, mcu.clock
-    ));
-    phases(&profiler, mcu.clock);
-    functions(&profiler, arguments.top);
+    let printed = String::from_utf8_lossy(machine.output());
+    if arguments.json {
+        print_json(&report(&mcu, &profiler, arguments.top, &printed));
+    } else {
+        output::print(&printed);
+        output::heading(&format!(
+            "{path} on {} at {} (predicted)",
+            mcu.name, mcu.clock
+        ));
+        print_phases(&profiler, mcu.clock);
+        print_functions(&profiler, arguments.top);
+    }
     if let Some(folded) = &arguments.folded {
         let text = profiler.folded().join("\n") + "\n";
         std::fs::write(folded, text).map_err(|error| {
@@ -58,7 +67,81 @@ fn ending(stop: &Stop, executed: u64) -> Outcome {
     }
 }
 
-fn phases(profiler: &Profiler, clock: Megahertz) {
+#[derive(Serialize)]
+struct Report<'a> {
+    mcu: &'a str,
+    clock_mhz: u32,
+    provenance: &'static str,
+    /// Over all phases.
+    cycles: u64,
+    instructions: u64,
+    seconds: f64,
+    phases: Vec<PhaseRow>,
+    functions: Vec<FunctionRow>,
+    /// What the program wrote through semihosting.
+    output: &'a str,
+}
+
+#[derive(Serialize)]
+struct PhaseRow {
+    phase: u8,
+    cycles: u64,
+    instructions: u64,
+    seconds: f64,
+    stalls: BTreeMap<Stall, u64>,
+}
+
+#[derive(Serialize)]
+struct FunctionRow {
+    function: String,
+    cycles: u64,
+    instructions: u64,
+    calls: u64,
+}
+
+fn report<'a>(
+    mcu: &'a Microcontroller,
+    profiler: &Profiler,
+    top: usize,
+    output: &'a str,
+) -> Report<'a> {
+    let pipeline = profiler.pipeline();
+    let account = pipeline.account();
+    let phase = |phase: Phase| PhaseRow {
+        phase: phase.number,
+        cycles: phase.account.cycles(),
+        instructions: phase.account.instructions(),
+        seconds: mcu.clock.seconds(phase.account.cycles()),
+        stalls: Stall::ALL
+            .iter()
+            .map(|&stall| (stall, phase.account.stall(stall)))
+            .collect(),
+    };
+    let function = |(function, spent): (String, Spent)| FunctionRow {
+        function,
+        cycles: spent.cycles,
+        instructions: spent.instructions,
+        calls: spent.calls,
+    };
+    Report {
+        mcu: &mcu.name,
+        clock_mhz: mcu.clock.0,
+        provenance: "predicted",
+        cycles: account.cycles(),
+        instructions: account.instructions(),
+        seconds: mcu.clock.seconds(account.cycles()),
+        phases: pipeline.phases().into_iter().map(phase).collect(),
+        functions: profiler
+            .flat()
+            .into_iter()
+            .take(top)
+            .map(function)
+            .collect(),
+        output,
+    }
+}
+
+fn print_phases(profiler: &Profiler, clock: Megahertz) {
     let mut names = vec![
         "phase",
         "time",
@@ -90,7 +173,7 @@ fn phases(profiler: &Profiler, clock: Megahertz) {
     output::print(&table::plain(Style::Text, &names, 1, rows.collect()));
 }
 
-fn functions(profiler: &Profiler, top: usize) {
+fn print_functions(profiler: &Profiler, top: usize) {
     let all = profiler.pipeline().now().max(1) as f64;
     let rows = profiler.flat().into_iter().take(top).map(|(name, spent)| {
         vec![
