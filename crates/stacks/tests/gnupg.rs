@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::num::NonZeroU32;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -206,6 +208,45 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
     if let Err(error) = exercise(&mut workload) {
         assert!(error.contains("agent"), "{error}");
     }
+}
+
+/// The installed programs, with a gpg in front that refuses to make the first key.
+fn gpg_that_fails_once(directory: &Path) -> Gnupg {
+    for program in ["gpg-agent", "gpgconf", "gpg-connect-agent"] {
+        let path = std::env::var_os("PATH").unwrap();
+        let installed = std::env::split_paths(&path)
+            .map(|place| place.join(program))
+            .find(|file| file.is_file());
+        std::os::unix::fs::symlink(installed.unwrap(), directory.join(program)).unwrap();
+    }
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--generate-key*)\n\
+         [ -e {0}/failed ] || {{ touch {0}/failed; echo 'gpg: No secret key' >&2; exit 2; }}\n\
+         echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac\nPATH=/usr/local/bin:/usr/bin:/bin exec gpg \"$@\"\n",
+        directory.display()
+    );
+    let gpg = directory.join("gpg");
+    std::fs::write(&gpg, script).unwrap();
+    std::fs::set_permissions(&gpg, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Gnupg::find(Some(directory)).unwrap()
+}
+
+#[test]
+fn a_key_of_curve_448_is_tried_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let keys = GnupgKeys::new(gpg_that_fails_once(directory.path())).unwrap();
+    keys.home("cv448".parse().unwrap(), Protection::None)
+        .unwrap();
+}
+
+#[test]
+fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
+    let directory = tempfile::tempdir().unwrap();
+    let keys = GnupgKeys::new(gpg_that_fails_once(directory.path())).unwrap();
+    let home = || keys.home("ed25519".parse().unwrap(), Protection::None);
+    let error = home().unwrap_err().to_string();
+    assert!(error.contains("No secret key"), "{error}");
+    home().unwrap();
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use keymark_bench::algorithm::Algorithm;
@@ -87,8 +86,7 @@ impl GnupgKeys {
             let reason = format!("nothing is known of a card called {device}");
             Error::call("making a home for a card", reason, "")
         };
-        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.subdirectory(&format!("c{number}"))?;
+        let path = self.directory()?;
         let cards = self.cards.as_ref().ok_or_else(unknown)?;
         let made = Arc::new(match self.inserted(device) {
             Some(card) => inserted::home(&self.gnupg, &cards.driver, card, path)?,
@@ -145,8 +143,7 @@ impl GnupgKeys {
         pin: &Pin,
     ) -> Result<KeyHome, Error> {
         let plain = self.home(algorithm, Protection::None)?;
-        let number = self.card_directories.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.subdirectory(&format!("c{number}"))?;
+        let path = self.directory()?;
         let home = Home::with_card(&self.gnupg, path, access)?;
         home.copy_public_keys(&plain.home)?;
         home.learn_card(pin)?;

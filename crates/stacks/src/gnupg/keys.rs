@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -97,9 +97,9 @@ pub struct GnupgKeys {
     pub(super) gnupg: Gnupg,
     passphrase: Passphrase,
     homes: Mutex<HashMap<(Algorithm, Protection), Arc<KeyHome>>>,
+    directories: AtomicUsize,
     pub(super) cards: Option<Cards>,
     pub(super) card_homes: Mutex<CardHomes>,
-    pub(super) card_directories: AtomicUsize,
     session_keys: Mutex<HashMap<(Algorithm, u32), Arc<SessionKeys>>>,
     /// Removed last: agents and cards are used through sockets in it.
     pub(super) dir: PrivateDir,
@@ -129,9 +129,9 @@ impl GnupgKeys {
             dir,
             passphrase,
             homes: Mutex::default(),
+            directories: AtomicUsize::new(0),
             cards: None,
             card_homes: Mutex::default(),
-            card_directories: AtomicUsize::new(0),
             session_keys: Mutex::default(),
         })
     }
@@ -180,10 +180,7 @@ impl GnupgKeys {
         let plain = match homes.get(&(shared, Protection::None)) {
             Some(home) => Arc::clone(home),
             None => {
-                let home = Home::new(
-                    &self.gnupg,
-                    self.dir.subdirectory(&format!("g{}", homes.len()))?,
-                )?;
+                let home = Home::new(&self.gnupg, self.directory()?)?;
                 home.generate(shared)?;
                 let keys = home.keys()?;
                 let made = Arc::new(KeyHome {
@@ -200,7 +197,7 @@ impl GnupgKeys {
         if protection == Protection::None {
             return Ok(plain);
         }
-        let path = self.dir.subdirectory(&format!("g{}", homes.len()))?;
+        let path = self.directory()?;
         copy_keys(&plain.home, &path)?;
         let home = Home::new(&self.gnupg, path)?;
         home.protect(&self.passphrase)?;
@@ -214,6 +211,12 @@ impl GnupgKeys {
         });
         homes.insert((shared, protection), Arc::clone(&made));
         Ok(made)
+    }
+
+    /// One for the next home; that of a home which came to nothing is not taken again.
+    pub(super) fn directory(&self) -> Result<PathBuf, Error> {
+        let number = self.directories.fetch_add(1, Ordering::Relaxed);
+        self.dir.subdirectory(&format!("g{number}"))
     }
 
     /// Messages of `input_bytes` printable bytes, in files of the home; encrypted to its key if
