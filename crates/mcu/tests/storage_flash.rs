@@ -13,7 +13,7 @@ fn flash(geometry: &Geometry) -> Flash {
 
 #[test]
 fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
-    let mut flash = flash(&Geometry::stm32f103_medium_density());
+    let mut flash = flash(&Geometry::find("stm32f103-1k").unwrap());
     flash.program(4, &[0xa5, 0x5a]).unwrap();
     // PM0075: even clearing more bits is refused.
     assert_eq!(
@@ -32,7 +32,7 @@ fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
 
 #[test]
 fn l4_programs_whole_double_words() {
-    let mut flash = flash(&Geometry::stm32l432());
+    let mut flash = flash(&Geometry::find("stm32l432").unwrap());
     assert!(matches!(
         flash.program(8, &[0; 4]),
         Err(FlashError::Misplaced { .. })
@@ -53,7 +53,7 @@ fn l4_programs_whole_double_words() {
 fn l4_cannot_read_a_torn_double_word_until_it_is_zeroed() {
     let mut unreadable = 0;
     for seed in 0..64 {
-        let mut flash = flash(&Geometry::stm32l432());
+        let mut flash = flash(&Geometry::find("stm32l432").unwrap());
         flash.cut_power_after(0, seed);
         assert_eq!(flash.program(8, &[0x11; 8]), Err(FlashError::PowerLoss));
         assert_eq!(flash.read(0..8), Err(FlashError::PowerLoss));
@@ -79,7 +79,7 @@ fn l4_cannot_read_a_torn_double_word_until_it_is_zeroed() {
 
 #[test]
 fn f4_clears_any_bit_and_sets_none() {
-    let mut flash = flash(&Geometry::stm32f405());
+    let mut flash = flash(&Geometry::find("stm32f405").unwrap());
     flash.program(0, &[0xf0, 0xff, 0xff, 0xff]).unwrap();
     flash.program(0, &[0x30, 0x0f, 0xff, 0xff]).unwrap();
     assert_eq!(
@@ -92,7 +92,7 @@ fn f4_clears_any_bit_and_sets_none() {
 fn a_torn_program_clears_only_bits_that_were_to_be_cleared() {
     let mut different = std::collections::BTreeSet::new();
     for seed in 0..64 {
-        let mut flash = flash(&Geometry::stm32f405());
+        let mut flash = flash(&Geometry::find("stm32f405").unwrap());
         flash.cut_power_after(0, seed);
         assert_eq!(
             flash.program(0, &[0x0f, 0xff, 0xf0, 0xff]),
@@ -110,7 +110,10 @@ fn a_torn_program_clears_only_bits_that_were_to_be_cleared() {
 
 #[test]
 fn a_torn_erase_sets_bits_and_clears_none() {
-    for geometry in [Geometry::stm32f103_medium_density(), Geometry::stm32l432()] {
+    for geometry in [
+        Geometry::find("stm32f103-1k").unwrap(),
+        Geometry::find("stm32l432").unwrap(),
+    ] {
         let unit = geometry.program_unit_bytes;
         let mut mixed = 0;
         for seed in 0..32 {
@@ -131,7 +134,7 @@ fn a_torn_erase_sets_bits_and_clears_none() {
 #[test]
 fn the_same_seed_tears_alike() {
     let torn = |seed| {
-        let mut flash = flash(&Geometry::stm32f405());
+        let mut flash = flash(&Geometry::find("stm32f405").unwrap());
         flash.program(8, &[0; 4]).unwrap();
         flash.cut_power_after(1, seed);
         flash.program(0, &[0; 4]).unwrap();
@@ -143,7 +146,7 @@ fn the_same_seed_tears_alike() {
 
 #[test]
 fn steps_take_the_time_of_the_datasheet() {
-    let mut flash = flash(&Geometry::stm32f405_large());
+    let mut flash = flash(&Geometry::find("stm32f405-large").unwrap());
     flash.program(0, &[0; 4]).unwrap();
     flash.erase(0).unwrap();
     flash.erase(3).unwrap();
@@ -161,34 +164,49 @@ fn steps_take_the_time_of_the_datasheet() {
 }
 
 #[test]
-fn built_in_geometries_are_valid_and_broken_ones_are_refused() {
-    for geometry in Geometry::built_in() {
-        geometry.validate().unwrap();
+fn shipped_geometries_name_their_sources_and_broken_files_are_refused() {
+    let shipped = Geometry::shipped().unwrap();
+    assert_eq!(shipped.len(), 5);
+    for geometry in &shipped {
+        assert!(geometry.sources.len() + geometry.assumed.len() >= 3);
+        assert_eq!(Geometry::find(&geometry.name).unwrap(), *geometry);
     }
-    let mut geometry = Geometry::stm32l432();
-    geometry.program_unit_bytes = 3;
-    assert!(
-        geometry
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("program_unit_bytes")
-    );
-    let mut geometry = Geometry::stm32l432();
-    geometry.sectors[0].bytes = 1001;
-    assert!(
-        geometry
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("1001")
-    );
-    geometry.sectors.clear();
-    assert!(
-        geometry
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("no sectors")
-    );
+    let unknown = Geometry::find("floppy").unwrap_err().to_string();
+    assert!(unknown.contains("stm32f405-large"), "{unknown}");
+
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/flash");
+    let text = std::fs::read_to_string(format!("{data}/stm32l432.toml")).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("own.toml");
+    let found = |text: String| {
+        std::fs::write(&file, text).unwrap();
+        Geometry::find(file.to_str().unwrap())
+    };
+    let own = found(text.replace("\"stm32l432\"", "\"own\"")).unwrap();
+    assert_eq!(own.name, "own");
+    for (from, to, reason) in [
+        ("schema = 1", "schema = 2", "schema"),
+        (
+            "program-unit-bytes = 8",
+            "program-unit-bytes = 3",
+            "program-unit-bytes",
+        ),
+        ("bytes = 2048", "bytes = 1001", "1001"),
+        ("count = 8", "count = 0", "no sectors"),
+        ("count = 8", "count = 1_000_000_000", "reserved for storage"),
+        (
+            "endurance-cycles = 10_000",
+            "endurance-cycles = 0",
+            "endurance-cycles",
+        ),
+        ("rule = ", "ruler = ", "rule"),
+    ] {
+        let error = found(text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+    let gone = Geometry::find(file.to_str().unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(gone.contains("own.toml"), "{gone}");
 }

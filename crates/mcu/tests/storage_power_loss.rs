@@ -37,7 +37,7 @@ fn small_f4() -> Geometry {
                 erase_maximum_us: 1_100_000,
             },
         ],
-        ..Geometry::stm32f405()
+        ..Geometry::find("stm32f405").unwrap()
     }
 }
 
@@ -361,17 +361,17 @@ fn all_designs(geometry: &Geometry) {
 
 #[test]
 fn no_cut_harms_on_f103_pages_of_1_kb() {
-    all_designs(&Geometry::stm32f103_medium_density());
+    all_designs(&Geometry::find("stm32f103-1k").unwrap());
 }
 
 #[test]
 fn no_cut_harms_on_f103_pages_of_2_kb() {
-    all_designs(&Geometry::stm32f103_high_density());
+    all_designs(&Geometry::find("stm32f103-2k").unwrap());
 }
 
 #[test]
 fn no_cut_harms_on_l4_double_words() {
-    all_designs(&Geometry::stm32l432());
+    all_designs(&Geometry::find("stm32l432").unwrap());
 }
 
 #[test]
@@ -386,8 +386,8 @@ proptest! {
     fn no_cut_harms_in_any_sequence(
         seed in any::<u32>(),
         geometry in prop::sample::select(vec![
-            Geometry::stm32f103_medium_density(),
-            Geometry::stm32l432(),
+            Geometry::find("stm32f103-1k").unwrap(),
+            Geometry::find("stm32l432").unwrap(),
             small_f4(),
         ]),
         kind in prop::sample::select(DesignKind::ALL.to_vec()),

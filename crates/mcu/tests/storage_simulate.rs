@@ -23,7 +23,7 @@ fn run(
 
 #[test]
 fn every_design_runs_every_workload_where_it_fits() {
-    for geometry in Geometry::built_in() {
+    for geometry in Geometry::shipped().unwrap() {
         for design in DesignKind::ALL {
             for workload in Workload::ALL {
                 match simulate(&geometry, design, workload, 300, 7) {
@@ -49,7 +49,7 @@ fn every_design_runs_every_workload_where_it_fits() {
 #[test]
 fn a_design_that_does_not_fit_says_what_it_needs() {
     let error = simulate(
-        &Geometry::stm32f405(),
+        &Geometry::find("stm32f405").unwrap(),
         DesignKind::SeparatePages,
         Workload::Mixed,
         1,
@@ -68,7 +68,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
     assert!(why.contains("certificate"), "{why}");
 
     for design in DesignKind::ALL {
-        let mut small = Geometry::stm32l432();
+        let mut small = Geometry::find("stm32l432").unwrap();
         small.sectors[0].count = 5;
         let error = simulate(&small, design, Workload::Mixed, 1, 1).unwrap_err();
         let StorageError::DoesNotFit {
@@ -92,7 +92,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
 
 #[test]
 fn two_sectors_of_the_f4_hold_a_log() {
-    let mut two = Geometry::stm32f405();
+    let mut two = Geometry::find("stm32f405").unwrap();
     two.sectors.truncate(1);
     two.sectors[0].count = 2;
     let result = run(&two, DesignKind::LogForcedCollection, Workload::Mixed, 3000);
@@ -103,7 +103,7 @@ fn two_sectors_of_the_f4_hold_a_log() {
 #[test]
 fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
     let result = run(
-        &Geometry::stm32l432(),
+        &Geometry::find("stm32l432").unwrap(),
         DesignKind::LogForcedCollection,
         Workload::Signatures,
         20,
@@ -113,7 +113,7 @@ fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
     assert_eq!(result.latency_maximum.mean, Duration::from_nanos(90_760));
     assert_eq!((result.lifetime_signatures, result.signatures), (None, 20));
     let f103 = run(
-        &Geometry::stm32f103_high_density(),
+        &Geometry::find("stm32f103-2k").unwrap(),
         DesignKind::SeparatePages,
         Workload::Signatures,
         20,
@@ -124,7 +124,7 @@ fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
 #[test]
 fn a_workload_without_signatures_lasts_in_writes() {
     let result = run(
-        &Geometry::stm32l432(),
+        &Geometry::find("stm32l432").unwrap(),
         DesignKind::SeparatePages,
         Workload::CertificateUpdate,
         100,
@@ -139,7 +139,10 @@ fn a_workload_without_signatures_lasts_in_writes() {
 
 #[test]
 fn the_log_spreads_wear_and_outlives_the_pool() {
-    for geometry in [Geometry::stm32f103_medium_density(), Geometry::stm32l432()] {
+    for geometry in [
+        Geometry::find("stm32f103-1k").unwrap(),
+        Geometry::find("stm32l432").unwrap(),
+    ] {
         let log = run(
             &geometry,
             DesignKind::LogForcedCollection,
@@ -174,9 +177,9 @@ fn the_log_spreads_wear_and_outlives_the_pool() {
 #[test]
 fn no_order_of_the_longest_values_fills_the_flash() {
     for geometry in [
-        Geometry::stm32f103_medium_density(),
-        Geometry::stm32f103_high_density(),
-        Geometry::stm32l432(),
+        Geometry::find("stm32f103-1k").unwrap(),
+        Geometry::find("stm32f103-2k").unwrap(),
+        Geometry::find("stm32l432").unwrap(),
     ] {
         for design in DesignKind::ALL {
             let mut tight = geometry.clone();
@@ -209,7 +212,7 @@ fn no_order_of_the_longest_values_fills_the_flash() {
 #[test]
 fn the_signature_counter_reaches_beyond_its_low_bits() {
     for design in DesignKind::ALL {
-        let mut flash = Flash::new(&Geometry::stm32l432());
+        let mut flash = Flash::new(&Geometry::find("stm32l432").unwrap());
         let mut storage = design.format(&mut flash).unwrap();
         for count in (0..0x0100_0000u32).step_by(4093).chain([0x00ff_ffff, 0]) {
             let value = &count.to_be_bytes()[1..];
@@ -231,7 +234,7 @@ fn the_signature_counter_reaches_beyond_its_low_bits() {
 fn the_same_seed_gives_the_same_result() {
     let run = |seed| {
         simulate(
-            &Geometry::stm32l432(),
+            &Geometry::find("stm32l432").unwrap(),
             DesignKind::LogZeroing,
             Workload::Mixed,
             500,
@@ -246,7 +249,7 @@ fn the_same_seed_gives_the_same_result() {
 
 #[test]
 fn values_an_object_cannot_have_are_refused() {
-    let mut flash = Flash::new(&Geometry::stm32l432());
+    let mut flash = Flash::new(&Geometry::find("stm32l432").unwrap());
     let mut storage = DesignKind::LogZeroing.format(&mut flash).unwrap();
     for (object, value) in [
         (ObjectId::SignatureCounter, vec![1; 4]),
@@ -255,7 +258,7 @@ fn values_an_object_cannot_have_are_refused() {
         (ObjectId::Url, Vec::new()),
     ] {
         let error = storage.put(&mut flash, object, &value).unwrap_err();
-        assert!(matches!(error, StorageError::Value { .. }), "{error}");
+        assert!(matches!(error, StorageError::Value(_)), "{error}");
     }
     let error = storage
         .remove(&mut flash, ObjectId::AdminPinErrors)
@@ -279,7 +282,7 @@ fn names_read_back() {
 fn blank_flash_is_no_storage() {
     for design in DesignKind::ALL {
         let error = design
-            .mount(&mut Flash::new(&Geometry::stm32l432()))
+            .mount(&mut Flash::new(&Geometry::find("stm32l432").unwrap()))
             .unwrap_err();
         assert!(matches!(error, StorageError::Unformatted(_)), "{error}");
     }

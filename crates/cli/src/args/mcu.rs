@@ -13,7 +13,7 @@ use keymark_mcu::target::{Preset, Target};
 /// `keymark mcu`
 #[derive(Debug, Subcommand)]
 pub enum McuCommand {
-    /// List the microcontrollers, with what their figures rest on
+    /// List the microcontrollers and flash geometries, with what their figures rest on
     #[command(after_help = "Examples:\n  keymark mcu list\n  keymark mcu list --json")]
     List(super::JsonArguments),
     /// Predict what private-key operations cost
@@ -190,7 +190,7 @@ pub struct McuProfileArguments {
 /// `keymark mcu storage`
 #[derive(Debug, Args)]
 pub struct StorageArguments {
-    /// Flash geometries; 'keymark mcu storage' without it shows all
+    /// Flash geometries, or files like data/flash/*.toml [default: all that come with keymark]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub geometry: Vec<String>,
 

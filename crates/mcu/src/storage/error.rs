@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 use super::flash::FlashError;
-use super::object::ObjectId;
+use super::geometry::GeometryError;
+use super::object::{ObjectId, ValueError};
 
 /// Why objects could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -11,14 +12,9 @@ pub enum StorageError {
     /// The flash refused, or lost power.
     #[error(transparent)]
     Flash(#[from] FlashError),
-    /// A geometry that cannot be.
-    #[error("geometry {name}: {why}")]
-    Geometry {
-        /// Name of the geometry.
-        name: String,
-        /// Which field has to change, and how.
-        why: String,
-    },
+    /// The geometry cannot be.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
     /// The design cannot work on the geometry.
     #[error("needs {needed}, has {available}: {why}; reserve more flash or take another design")]
     DoesNotFit {
@@ -38,15 +34,8 @@ pub enum StorageError {
         bytes: usize,
     },
     /// A value that the object cannot have.
-    #[error("{length} bytes for {object}; give {expected}")]
-    Value {
-        /// The object.
-        object: ObjectId,
-        /// Length given, in bytes.
-        length: usize,
-        /// What would be accepted.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// Counters are set, not removed.
     #[error("{0} is a counter and cannot be removed; set it to zero")]
     Permanent(ObjectId),

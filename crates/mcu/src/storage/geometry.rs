@@ -1,4 +1,4 @@
-//! Flash geometries: sectors, program unit, times and endurance, with their sources.
+//! Flash geometries, as `data/flash/*.toml` describes them: sectors, program unit, times and endurance.
 //!
 //! Times are integers in the unit of their name, so that a figure such as 81.69 µs
 //! survives being written to a file and read again.
@@ -7,9 +7,50 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::error::StorageError;
+/// The only version of the format so far.
+const SCHEMA: i64 = 1;
 
-const KIB: usize = 1024;
+/// Geometries that come with keymark, by file.
+const SHIPPED: [&str; 5] = [
+    include_str!("../../../../data/flash/stm32f103-1k.toml"),
+    include_str!("../../../../data/flash/stm32f103-2k.toml"),
+    include_str!("../../../../data/flash/stm32l432.toml"),
+    include_str!("../../../../data/flash/stm32f405.toml"),
+    include_str!("../../../../data/flash/stm32f405-large.toml"),
+];
+
+/// The most flash that may be reserved, in bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Why a geometry cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GeometryError {
+    /// A geometry that cannot be.
+    #[error("the flash geometry {name} cannot be used: {reason}")]
+    Malformed {
+        /// Its name, or its file.
+        name: String,
+        /// Which field has to change, and how.
+        reason: String,
+    },
+    /// No such geometry.
+    #[error(
+        "there is no flash geometry '{wanted}'; there are: {known}, or the path of a file *.toml"
+    )]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+fn malformed(name: &str, reason: impl ToString) -> GeometryError {
+    GeometryError::Malformed {
+        name: name.to_owned(),
+        reason: reason.to_string(),
+    }
+}
 
 /// When a program unit may be programmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -29,7 +70,7 @@ pub enum ProgramRule {
 
 /// Adjacent sectors of one size.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SectorRun {
     /// Number of sectors.
     pub count: usize,
@@ -43,15 +84,15 @@ pub struct SectorRun {
 
 /// The part of a microcontroller's flash that is reserved for storage.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Geometry {
     /// Name of the geometry, such as `stm32f103-1k`.
     pub name: String,
     /// Documents and tables the figures are from.
-    pub source: String,
+    pub sources: Vec<String>,
     /// What is assumed rather than published.
     #[serde(default)]
-    pub note: String,
+    pub assumed: Vec<String>,
     /// When a unit may be programmed.
     pub rule: ProgramRule,
     /// Bytes programmed at once; a power of two of at most 16.
@@ -80,155 +121,87 @@ pub struct Sector {
 }
 
 impl Geometry {
-    /// STM32F103 of up to 128 kB (such as the F103TB that Gnuk runs on): 14 pages of 1 kB.
-    #[must_use]
-    pub fn stm32f103_medium_density() -> Self {
-        Self::stm32f103("stm32f103-1k", "DS5319 (STM32F103x8/xB)", 14, KIB)
+    /// The geometries that come with keymark.
+    ///
+    /// # Errors
+    /// When one of the files is malformed, which a test excludes.
+    pub fn shipped() -> Result<Vec<Self>, GeometryError> {
+        SHIPPED
+            .iter()
+            .map(|text| Self::parse(text, "that comes with keymark"))
+            .collect()
     }
 
-    /// STM32F103 of 256 kB and more: 8 pages of 2 kB.
-    #[must_use]
-    pub fn stm32f103_high_density() -> Self {
-        Self::stm32f103("stm32f103-2k", "DS5792 (STM32F103xC/xD/xE)", 8, 2 * KIB)
-    }
-
-    fn stm32f103(name: &str, datasheet: &str, count: usize, bytes: usize) -> Self {
-        Self {
-            name: name.to_owned(),
-            source: format!(
-                "{datasheet}, 5.3.9 memory characteristics, tables \"Flash memory characteristics\" \
-                 and \"Flash memory endurance and data retention\"; PM0075, 2.3"
-            ),
-            // The table gives 40, 52.5, 70 µs for a halfword, and 20 to 40 ms for a page.
-            note: "typical page erase assumed: the middle of the published 20 to 40 ms".to_owned(),
-            rule: ProgramRule::ErasedOrZero,
-            program_unit_bytes: 2,
-            program_typical_ns: 52_500,
-            program_maximum_ns: 70_000,
-            sectors: vec![SectorRun {
-                count,
-                bytes,
-                erase_typical_us: 30_000,
-                erase_maximum_us: 40_000,
-            }],
-            endurance_cycles: 10_000,
+    /// The shipped geometry of that name, or the one in that file.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(wanted: &str) -> Result<Self, GeometryError> {
+        if wanted.ends_with(".toml") {
+            let text = std::fs::read_to_string(wanted).map_err(|error| malformed(wanted, error))?;
+            return Self::parse(&text, wanted);
         }
-    }
-
-    /// STM32L432: 8 pages of 2 kB, programmed by double words with ECC.
-    #[must_use]
-    pub fn stm32l432() -> Self {
-        Self {
-            name: "stm32l432".to_owned(),
-            source:
-                "DS11451 (STM32L432xx), tables \"Flash memory characteristics\" and \"Flash memory \
-                     endurance and data retention\"; RM0394, 3.3"
-                    .to_owned(),
-            note: "assumed: a double word torn by power loss can still be programmed to zeros"
-                .to_owned(),
-            rule: ProgramRule::ErasedOrZeroEcc,
-            program_unit_bytes: 8,
-            program_typical_ns: 81_690,
-            program_maximum_ns: 90_760,
-            sectors: vec![SectorRun {
-                count: 8,
-                bytes: 2 * KIB,
-                erase_typical_us: 22_020,
-                erase_maximum_us: 24_470,
-            }],
-            endurance_cycles: 10_000,
-        }
-    }
-
-    /// STM32F405, firmware from sector 5 on: sectors 1 to 3 (16 kB) and 4 (64 kB).
-    #[must_use]
-    pub fn stm32f405() -> Self {
-        Self::stm32f405_sectors("stm32f405", &[(3, 16), (1, 64)])
-    }
-
-    /// STM32F405 with all it could spare: sectors 1 to 3, 4, and four of 128 kB.
-    #[must_use]
-    pub fn stm32f405_large() -> Self {
-        Self::stm32f405_sectors("stm32f405-large", &[(3, 16), (1, 64), (4, 128)])
-    }
-
-    fn stm32f405_sectors(name: &str, runs: &[(usize, usize)]) -> Self {
-        let erase = |kib: usize| match kib {
-            16 => (250_000, 500_000),
-            64 => (550_000, 1_100_000),
-            _ => (1_000_000, 2_000_000),
+        let shipped = Self::shipped()?;
+        let names: Vec<&str> = shipped.iter().map(|known| known.name.as_str()).collect();
+        let unknown = GeometryError::Unknown {
+            wanted: wanted.to_owned(),
+            known: names.join(", "),
         };
-        let run = |&(count, kib): &(usize, usize)| {
-            let (erase_typical_us, erase_maximum_us) = erase(kib);
-            SectorRun {
-                count,
-                bytes: kib * KIB,
-                erase_typical_us,
-                erase_maximum_us,
-            }
-        };
-        Self {
-            name: name.to_owned(),
-            source: "DS8626 (STM32F405xx/407xx), tables \"Flash memory programming\" at x32 parallelism \
-                     and \"Flash memory endurance and data retention\"; RM0090, 3.3 and 3.6"
-                .to_owned(),
-            note: "which sectors firmware leaves free is assumed".to_owned(),
-            rule: ProgramRule::BitsClear,
-            program_unit_bytes: 4,
-            program_typical_ns: 16_000,
-            program_maximum_ns: 100_000,
-            sectors: runs.iter().map(run).collect(),
-            endurance_cycles: 10_000,
-        }
+        let mut shipped = shipped.into_iter();
+        shipped.find(|known| known.name == wanted).ok_or(unknown)
     }
 
-    /// Every geometry that is built in.
-    #[must_use]
-    pub fn built_in() -> Vec<Self> {
-        vec![
-            Self::stm32f103_medium_density(),
-            Self::stm32f103_high_density(),
-            Self::stm32l432(),
-            Self::stm32f405(),
-            Self::stm32f405_large(),
-        ]
+    fn parse(text: &str, name: &str) -> Result<Self, GeometryError> {
+        let mut table: toml::Table = text.parse().map_err(|error| malformed(name, error))?;
+        let schema = table
+            .remove("schema")
+            .and_then(|schema| schema.as_integer());
+        if schema != Some(SCHEMA) {
+            return Err(malformed(
+                name,
+                format!("this keymark reads schema = {SCHEMA}"),
+            ));
+        }
+        let geometry: Self = table.try_into().map_err(|error| malformed(name, error))?;
+        geometry.validate()?;
+        Ok(geometry)
     }
 
     /// Checks what a file may have got wrong.
     ///
     /// # Errors
-    /// [`StorageError::Geometry`] says which field has to change.
-    pub fn validate(&self) -> Result<(), StorageError> {
-        let refuse = |why: String| {
-            Err(StorageError::Geometry {
-                name: self.name.clone(),
-                why,
-            })
-        };
+    /// Which field has to change, and how.
+    pub fn validate(&self) -> Result<(), GeometryError> {
         let unit = self.program_unit_bytes;
-        if !unit.is_power_of_two() || unit > 16 {
-            return refuse(format!(
-                "program_unit_bytes is {unit}; it has to be 1, 2, 4, 8 or 16"
-            ));
-        }
-        if self.sectors.iter().map(|run| run.count).sum::<usize>() == 0 {
-            return refuse("there are no sectors; give at least one with a count".to_owned());
-        }
-        if let Some(run) = self
+        let bytes = self.sectors.iter().try_fold(0usize, |sum, run| {
+            run.count
+                .checked_mul(run.bytes)
+                .and_then(|bytes| sum.checked_add(bytes))
+        });
+        let step = unit.max(8);
+        let reason = if !unit.is_power_of_two() || unit > 16 {
+            format!("program-unit-bytes is {unit}; it has to be 1, 2, 4, 8 or 16")
+        } else if let Some(run) = self
             .sectors
             .iter()
-            .find(|run| run.bytes < 64 || run.bytes % unit.max(8) != 0)
+            .find(|run| run.bytes < 64 || !run.bytes.is_multiple_of(step))
         {
-            let step = unit.max(8);
-            return refuse(format!(
+            format!(
                 "a sector of {} bytes; it has to be a multiple of {step}, at least 64",
                 run.bytes
-            ));
-        }
-        if self.endurance_cycles == 0 {
-            return refuse("endurance_cycles is 0; give the cycles of the datasheet".to_owned());
-        }
-        Ok(())
+            )
+        } else if bytes == Some(0) {
+            "there are no sectors; give at least one with a count".to_owned()
+        } else if bytes.is_none_or(|bytes| bytes > MOST_BYTES) {
+            format!(
+                "sectors of more than {MOST_BYTES} bytes; give those that are reserved for storage"
+            )
+        } else if self.endurance_cycles == 0 {
+            "endurance-cycles is 0; give the cycles of the datasheet".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(malformed(&self.name, reason))
     }
 
     /// The sectors in order of address.

@@ -11,7 +11,7 @@
 //! use keymark_mcu::storage::simulate::simulate;
 //! use keymark_mcu::storage::workload::Workload;
 //!
-//! let geometry = Geometry::stm32l432();
+//! let geometry = Geometry::find("stm32l432")?;
 //! let result = simulate(&geometry, DesignKind::LogForcedCollection, Workload::Mixed, 2_000, 1)?;
 //! assert!(result.latency_maximum.worst > result.latency_maximum.mean);
 //! # Ok::<(), keymark_mcu::storage::error::StorageError>(())

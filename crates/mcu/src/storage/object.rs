@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::error::StorageError;
-
 /// Longest private key: p and q of RSA-4096 (512 bytes) and its encryption header (64 bytes).
 pub const MAX_KEY_BYTES: usize = KEY_HEADER_BYTES + 512;
 /// What a token keeps beside an encrypted key: salt, initial vector, wrapped key, check value.
@@ -40,6 +38,18 @@ pub enum ObjectId {
     Fingerprints,
     /// Private-use object.
     PrivateUse,
+}
+
+/// A value that the object cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{length} bytes for {object}; give {expected}")]
+pub struct ValueError {
+    /// The object.
+    pub object: ObjectId,
+    /// Length given, in bytes.
+    pub length: usize,
+    /// What would be accepted.
+    pub expected: &'static str,
 }
 
 impl ObjectId {
@@ -109,7 +119,7 @@ impl ObjectId {
     }
 
     /// Checks a value before it is stored.
-    pub(crate) fn check(self, value: &[u8]) -> Result<(), StorageError> {
+    pub(crate) fn check(self, value: &[u8]) -> Result<(), ValueError> {
         let (fits, expected) = match self {
             Self::SignatureCounter => (value.len() == 3, "3 bytes"),
             _ if self.is_counter() => (matches!(value, [0..=3]), "one byte of 0 to 3"),
@@ -121,7 +131,7 @@ impl ObjectId {
         if fits {
             return Ok(());
         }
-        Err(StorageError::Value {
+        Err(ValueError {
             object: self,
             length: value.len(),
             expected,

@@ -1,6 +1,7 @@
 //! `keymark mcu list`
 
 use keymark_mcu::microcontroller::Microcontroller;
+use keymark_mcu::storage::geometry::Geometry;
 use keymark_report::table::{self, Style};
 use serde::Serialize;
 
@@ -23,8 +24,20 @@ struct Row<'a> {
     assumed: &'a [String],
 }
 
+#[derive(Serialize)]
+struct GeometryRow<'a> {
+    geometry: &'a str,
+    bytes: usize,
+    sectors: usize,
+    program_unit_bytes: usize,
+    endurance_cycles: u32,
+    sources: &'a [String],
+    assumed: &'a [String],
+}
+
 pub(super) fn run(arguments: &JsonArguments) -> Outcome {
     let parts = Microcontroller::shipped().map_err(Failure::failed)?;
+    let geometries = Geometry::shipped().map_err(Failure::failed)?;
     if arguments.json {
         for part in &parts {
             print_json(&Row {
@@ -39,8 +52,27 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
                 assumed: &part.assumed,
             });
         }
+        for geometry in &geometries {
+            let sectors = geometry.sector_list();
+            print_json(&GeometryRow {
+                geometry: &geometry.name,
+                bytes: sectors.iter().map(|sector| sector.bytes).sum(),
+                sectors: sectors.len(),
+                program_unit_bytes: geometry.program_unit_bytes,
+                endurance_cycles: geometry.endurance_cycles,
+                sources: &geometry.sources,
+                assumed: &geometry.assumed,
+            });
+        }
         return Ok(Exit::Fine);
     }
+    print_parts(&parts);
+    output::line("");
+    print_geometries(&geometries);
+    Ok(Exit::Fine)
+}
+
+fn print_parts(parts: &[Microcontroller]) {
     let names = [
         "mcu",
         "core",
@@ -63,15 +95,41 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
         ]
     });
     output::print(&table::plain(Style::Text, &names, 3, rows.collect()));
-    for part in &parts {
-        output::line("");
-        output::heading(&part.name);
-        for source in &part.sources {
-            output::line(&format!("  {source}"));
-        }
-        for assumed in &part.assumed {
-            output::line(&format!("  assumed: {assumed}"));
-        }
+    for part in parts {
+        print_grounds(&part.name, &part.sources, &part.assumed);
     }
-    Ok(Exit::Fine)
+}
+
+fn print_geometries(geometries: &[Geometry]) {
+    let names = ["flash geometry", "programs", "sectors"];
+    let sectors = |geometry: &Geometry| {
+        let runs = geometry.sectors.iter();
+        let runs: Vec<String> = runs
+            .map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
+            .collect();
+        runs.join(", ")
+    };
+    let rows = geometries.iter().map(|geometry| {
+        vec![
+            geometry.name.clone(),
+            format!("{} bytes", geometry.program_unit_bytes),
+            sectors(geometry),
+        ]
+    });
+    output::print(&table::plain(Style::Text, &names, 3, rows.collect()));
+    for geometry in geometries {
+        print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
+    }
+}
+
+/// What figures rest on.
+fn print_grounds(name: &str, sources: &[String], assumed: &[String]) {
+    output::line("");
+    output::heading(name);
+    for source in sources {
+        output::line(&format!("  {source}"));
+    }
+    for assumed in assumed {
+        output::line(&format!("  assumed: {assumed}"));
+    }
 }

@@ -78,26 +78,11 @@ fn say_refused(refused: &[(&Geometry, DesignKind, Workload, StorageError)]) {
 }
 
 fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
-    let known = Geometry::built_in();
     if wanted.is_empty() {
-        return Ok(known);
+        return Geometry::shipped().map_err(Failure::failed);
     }
-    wanted
-        .iter()
-        .map(|name| {
-            known
-                .iter()
-                .find(|geometry| geometry.name == *name)
-                .cloned()
-                .ok_or_else(|| {
-                    let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
-                    Failure::usage(format!(
-                        "there is no flash geometry '{name}'; there are: {}",
-                        names.join(", ")
-                    ))
-                })
-        })
-        .collect()
+    let find = |name: &String| Geometry::find(name).map_err(Failure::usage);
+    wanted.iter().map(find).collect()
 }
 
 const NAMES: [&str; 10] = [
@@ -118,7 +103,11 @@ fn duration(time: Duration) -> String {
 }
 
 fn cells(result: &StorageResult) -> Vec<String> {
-    let or_dash = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), super::count);
+    let lifetime = |number: Option<u64>, writes: u64| match (number, writes) {
+        (Some(number), _) => super::count(number),
+        (None, 0) => "-".to_owned(),
+        (None, _) => "no erase".to_owned(),
+    };
     vec![
         result.geometry.clone(),
         result.design.to_string(),
@@ -127,8 +116,8 @@ fn cells(result: &StorageResult) -> Vec<String> {
         duration(result.latency_typical.worst),
         duration(result.latency_maximum.worst),
         result.erases.to_string(),
-        or_dash(result.lifetime_signatures),
-        or_dash(result.lifetime_writes),
+        lifetime(result.lifetime_signatures, result.signatures),
+        lifetime(result.lifetime_writes, result.writes),
         format!(
             "{} of {} B",
             result.space.used_bytes, result.space.reserved_bytes
