@@ -111,6 +111,89 @@ fn predictions_are_shown_streamed_and_saved() {
     assert!(saved.iter().all(|row| row["provenance"] == "predicted"));
 }
 
+/// A shipped part's file with something replaced.
+fn own_part(place: &Place, name: &str, from: &str, to: &str) -> String {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/mcu/stm32f103.toml");
+    let text = std::fs::read_to_string(shipped).unwrap();
+    assert!(text.contains(from), "{from}");
+    let file = place.path(name);
+    std::fs::write(&file, text.replace(from, to)).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_prediction_that_fails_does_not_cost_the_others() {
+    let place = Place::new();
+    let small = own_part(&place, "small.toml", "ram-kib = 20", "ram-kib = 4");
+    std::fs::write(
+        &small,
+        std::fs::read_to_string(&small)
+            .unwrap()
+            .replace("\"stm32f103\"", "\"small\""),
+    )
+    .unwrap();
+    let output = place.run(&[
+        "mcu",
+        "predict",
+        "--mcu",
+        &small,
+        "--kernel",
+        "x25519,rsa4096",
+        "--json",
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("rsa4096 on small"), "{said}");
+    let rows = objects(std::str::from_utf8(&output.stdout).unwrap());
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["kernel"], "x25519");
+}
+
+#[test]
+fn two_parts_of_one_name_are_refused() {
+    let place = Place::new();
+    let other = own_part(&place, "other.toml", "clock-mhz = 72", "clock-mhz = 48");
+    let parts = format!("stm32f103,{other}");
+    let said = place.refused(&["mcu", "predict", "--mcu", &parts], 2);
+    assert!(said.contains("two different parts"), "{said}");
+}
+
+#[test]
+fn repeated_arguments_are_one() {
+    let place = Place::new();
+    let rows = objects(&place.stdout(&[
+        "mcu",
+        "predict",
+        "--mcu",
+        "stm32f405,stm32f405",
+        "--kernel",
+        "x25519,cv25519",
+        "--option",
+        "umaal=on",
+        "--option",
+        "umaal=off",
+        "--json",
+    ]));
+    let options: Vec<_> = rows.iter().map(|row| &row["options"]["umaal"]).collect();
+    assert_eq!(options, ["on", "off"]);
+}
+
+#[test]
+fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
+    let place = Place::new();
+    let archive = place.path("no/runs.sqlite3");
+    std::fs::write(place.path("no"), "a file").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_keymark"))
+        .args(["mcu", "predict", "--kernel", "x25519", "--archive"])
+        .arg(archive)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("not saved"), "{said}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("x25519 (predicted"));
+}
+
 #[test]
 fn the_same_question_has_the_same_answer() {
     let place = Place::new();

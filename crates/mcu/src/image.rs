@@ -2,7 +2,8 @@
 
 use goblin::elf::{Elf, header, program_header, sym};
 
-use crate::machine::{BusError, Layout, Machine, Memory};
+use crate::layout::Layout;
+use crate::machine::{BusError, Machine, Memory};
 
 /// A loaded program.
 #[derive(Debug, Clone)]

@@ -14,6 +14,7 @@ pub mod decode;
 pub mod image;
 pub mod instruction;
 pub mod kernel;
+pub mod layout;
 pub mod machine;
 pub mod microcontroller;
 pub mod predict;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
-use crate::machine::{Layout, Machine};
+use crate::layout::Layout;
+use crate::machine::Machine;
 use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 
 /// The only version of the format so far.
@@ -75,6 +76,8 @@ impl fmt::Display for Megahertz {
 pub struct Microcontroller {
     /// What it is called, with `@` and the frequency where that is not the part's usual one.
     pub name: String,
+    /// Parts that are the same to the model.
+    pub also: Vec<String>,
     /// The part and where it is used.
     pub product: String,
     /// Its core.
@@ -199,12 +202,32 @@ impl File {
         {
             return Err(malformed("RAM must lie above flash".to_owned()));
         }
+        let seen = (file.flash_kib * 1024).next_power_of_two();
+        if !file.flash_base.is_multiple_of(seen) {
+            return Err(malformed(format!(
+                "flash-base must be a multiple of {seen:#x}, as flash is decoded"
+            )));
+        }
         if file.flash.wait.is_empty() {
             return Err(malformed(
                 "flash.wait must say how many wait states there are".to_owned(),
             ));
         }
-        Ok(file)
+        let flashes = file.flash.wait.iter().map(|wait| file.flash(wait.states));
+        match flashes.filter_map(|flash| flash.problem()).next() {
+            Some(problem) => Err(malformed(problem.to_owned())),
+            None => Ok(file),
+        }
+    }
+
+    const fn flash(&self, wait_states: u8) -> FlashTiming {
+        FlashTiming {
+            read_bytes: self.flash.read_bytes,
+            wait_states,
+            reads_ahead: self.flash.reads_ahead,
+            instruction_cache: self.flash.instruction_cache,
+            data_cache: self.flash.data_cache,
+        }
     }
 
     fn most(&self) -> Megahertz {
@@ -226,19 +249,6 @@ impl File {
                 most: self.most(),
             });
         };
-        let flash = FlashTiming {
-            read_bytes: self.flash.read_bytes,
-            wait_states: wait.states,
-            reads_ahead: self.flash.reads_ahead,
-            instruction_cache: self.flash.instruction_cache,
-            data_cache: self.flash.data_cache,
-        };
-        if let Some(problem) = flash.problem() {
-            return Err(MicrocontrollerError::Malformed {
-                name: self.name.clone(),
-                reason: problem.to_owned(),
-            });
-        }
         let name = if clock == self.clock_mhz {
             self.name.clone()
         } else {
@@ -246,6 +256,7 @@ impl File {
         };
         Ok(Microcontroller {
             name,
+            also: self.also.clone(),
             product: self.product.clone(),
             core: self.core,
             clock,
@@ -255,7 +266,7 @@ impl File {
                 ram_base: self.ram_base,
                 ram_size: self.ram_kib * 1024,
             },
-            flash,
+            flash: self.flash(wait.states),
             sources: self.sources.clone(),
             assumed: self.assumed.clone(),
         })
@@ -399,6 +410,12 @@ mod tests {
             ("reads-ahead = 3", "reads-ahead = 9", "reads-ahead"),
             ("flash-kib = 128", "flash-kib = 0", "flash-kib"),
             ("ram-base = 0x2000_0000", "ram-base = 0", "above flash"),
+            (
+                "flash-base = 0x0800_0000",
+                "flash-base = 0x1000",
+                "flash-base",
+            ),
+            ("states = 2", "states = 200", "states"),
             ("cortex-m3", "cortex-m0", "cortex-m0"),
         ] {
             let path = std::env::temp_dir().join(format!(

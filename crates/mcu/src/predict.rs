@@ -47,6 +47,12 @@ impl Prediction {
         })
     }
 
+    /// The target, by what matters to the operation.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.target.name_for(self.kernel)
+    }
+
     /// Cycles of the operation.
     #[must_use]
     pub fn cycles(&self) -> u64 {

@@ -101,7 +101,7 @@ impl Assumption {
             }
             Self::NoCache => (flash.instruction_cache, flash.data_cache) = (None, None),
             Self::FewerWaits => flash.wait_states = flash.wait_states.saturating_sub(1),
-            Self::MoreWaits => flash.wait_states += 1,
+            Self::MoreWaits => flash.wait_states = flash.wait_states.saturating_add(1),
         }
         let changed = core != mcu.core.timing() || flash != mcu.flash;
         changed.then(|| Pipeline::new(core, flash, &mcu.layout))

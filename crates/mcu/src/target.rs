@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::kernel::{OPTION_NAMES, Options, UnknownWord};
+use crate::kernel::{Kernel, OPTION_NAMES, Options, UnknownWord};
 use crate::microcontroller::{Microcontroller, MicrocontrollerError};
 
 /// Options to begin with.
@@ -86,6 +86,20 @@ impl Target {
         }
     }
 
+    /// What it is called where the operation is that kernel: presets and most options are about RSA.
+    #[must_use]
+    pub fn name_for(&self, kernel: Kernel) -> String {
+        if kernel.rsa_bits().is_some() {
+            return self.to_string();
+        }
+        let today = Preset::Today.options(&self.mcu).words(kernel);
+        let words = self.options.words(kernel).into_iter();
+        let changed = words
+            .filter(|word| !today.contains(word))
+            .map(|(name, word)| format!("{name}={word}"));
+        with_words(&self.mcu.name, &changed.collect::<Vec<_>>())
+    }
+
     /// Why it cannot be, if so.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
@@ -121,11 +135,15 @@ impl fmt::Display for Target {
             .filter(|(_, (word, begun))| word != begun)
             .map(|(name, (word, _))| format!("{name}={word}"));
         let words: Vec<String> = preset.into_iter().chain(changed).collect();
-        f.write_str(&self.mcu.name)?;
-        if !words.is_empty() {
-            write!(f, ":{}", words.join(","))?;
-        }
-        Ok(())
+        f.write_str(&with_words(&self.mcu.name, &words))
+    }
+}
+
+fn with_words(name: &str, words: &[String]) -> String {
+    if words.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}:{}", words.join(","))
     }
 }
 
@@ -170,6 +188,18 @@ mod tests {
             "stm32l432",
             "today's firmware uses UMAAL"
         );
+    }
+
+    #[test]
+    fn a_name_says_what_matters_to_the_operation() {
+        let target: Target = "stm32f405:gnuk-2017,key=flash".parse().unwrap();
+        assert_eq!(
+            target.name_for(Kernel::Rsa2048),
+            "stm32f405:gnuk-2017,key=flash"
+        );
+        assert_eq!(target.name_for(Kernel::X25519), "stm32f405:umaal=off");
+        let target: Target = "stm32f103:gnuk-2017".parse().unwrap();
+        assert_eq!(target.name_for(Kernel::Ed25519), "stm32f103");
     }
 
     #[test]

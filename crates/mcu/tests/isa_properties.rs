@@ -4,7 +4,8 @@
 
 use keymark_mcu::decode::{Place, decode, is_wide, it_conditions};
 use keymark_mcu::instruction::{Instruction, Register};
-use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
+use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::{Machine, Memory, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::{Pipeline, Untimed};
 use proptest::prelude::*;

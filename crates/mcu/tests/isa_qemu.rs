@@ -16,7 +16,8 @@ use std::process::{Command, Stdio};
 use isa::instances::{Program, RECORD, program};
 use keymark_mcu::image::Image;
 use keymark_mcu::kernel::{Kernel, Optimisation, Options, Umaal};
-use keymark_mcu::machine::{Layout, Machine, Stop};
+use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::{Machine, Stop};
 use keymark_mcu::microcontroller::{Core, Microcontroller};
 use keymark_mcu::timing::Untimed;
 

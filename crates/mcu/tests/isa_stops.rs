@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use keymark_mcu::instruction::{Instruction, Register};
-use keymark_mcu::machine::{BusError, Fault, Layout, Machine, Memory, Reason, Stop};
+use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::{BusError, Fault, Machine, Memory, Reason, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
 const FLASH: u32 = 0x0800_0000;

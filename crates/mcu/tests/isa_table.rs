@@ -25,7 +25,8 @@ mod isa {
 }
 
 use keymark_mcu::instruction::Register;
-use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
+use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::{Machine, Memory, Stop};
 use keymark_mcu::timing::Untimed;
 
 const LAYOUT: Layout = Layout {

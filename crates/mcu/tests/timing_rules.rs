@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use keymark_mcu::instruction::Class;
-use keymark_mcu::machine::{Layout, Machine, Memory, Stop};
+use keymark_mcu::layout::Layout;
+use keymark_mcu::machine::{Machine, Memory, Stop};
 use keymark_mcu::timing::{Account, CacheShape, CoreTiming, FlashTiming, Pipeline, Stall};
 
 const LAYOUT: Layout = Layout {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::layout::Layout;
+
 /// What is wrong with an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BusError {
@@ -14,19 +16,6 @@ pub enum BusError {
     /// LDM, LDRD and exclusive accesses must be aligned (A3.2.1).
     #[error("an unaligned access to {0:#010x} by an instruction that does not allow it")]
     Unaligned(u32),
-}
-
-/// Where memory lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    /// First address of flash. Flash is seen at address 0 as well, as when booting from it.
-    pub flash_base: u32,
-    /// Bytes of flash.
-    pub flash_size: u32,
-    /// First address of RAM.
-    pub ram_base: u32,
-    /// Bytes of RAM.
-    pub ram_size: u32,
 }
 
 /// The contents of flash and RAM.

@@ -10,7 +10,7 @@ mod registers;
 mod semihosting;
 mod transfer;
 
-pub use memory::{BusError, Layout, Memory};
+pub use memory::{BusError, Memory};
 pub use registers::Registers;
 
 use crate::instruction::{Condition, Instruction, Register};

@@ -103,6 +103,29 @@ impl Account {
         }
     }
 
+    /// What each kind of instruction came to: classes of one name together, in the order of [`Class::ALL`].
+    #[must_use]
+    pub fn kinds(&self) -> Vec<(&'static str, Tally)> {
+        let mut kinds: Vec<(&'static str, Tally)> = Vec::new();
+        for class in Class::ALL {
+            let tally = self.class(class);
+            match kinds.last_mut() {
+                Some((name, sum)) if *name == class.name() => {
+                    sum.count += tally.count;
+                    sum.cycles += tally.cycles;
+                }
+                _ => kinds.push((class.name(), tally)),
+            }
+        }
+        kinds
+    }
+
+    /// IT instructions that took no cycle.
+    #[must_use]
+    pub const fn folded(&self) -> u64 {
+        self.folded
+    }
+
     /// Instructions retired.
     #[must_use]
     pub fn instructions(&self) -> u64 {

@@ -94,6 +94,8 @@ pub struct FlashTiming {
 impl FlashTiming {
     /// The most reads ahead that the model follows.
     pub const MOST_AHEAD: u8 = 3;
+    /// The most wait states: no part has a wider field for them.
+    pub const MOST_WAITS: u8 = 15;
 
     /// What is wrong with it, if anything.
     #[must_use]
@@ -101,6 +103,8 @@ impl FlashTiming {
         let shapes = [self.instruction_cache, self.data_cache];
         if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {
             Some("read-bytes must be a power of two, four at least")
+        } else if self.wait_states > Self::MOST_WAITS {
+            Some("states must be 0 to 15")
         } else if !(1..=Self::MOST_AHEAD).contains(&self.reads_ahead) {
             Some("reads-ahead must be 1 to 3")
         } else if shapes.into_iter().flatten().any(|shape| {

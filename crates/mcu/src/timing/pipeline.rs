@@ -6,7 +6,7 @@ use super::fetch::Fetch;
 use super::parameters::{CoreTiming, FlashTiming, Folding, LongMultiply};
 use super::{Outcome, Retired, Timing};
 use crate::instruction::{Class, Facts, Instruction};
-use crate::machine::Layout;
+use crate::layout::Layout;
 
 /// Operands below this end a long multiplication early.
 const SHORT_OPERAND: u32 = 1 << 16;

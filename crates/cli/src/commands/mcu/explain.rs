@@ -1,8 +1,9 @@
 //! `keymark mcu explain`
 
-use keymark_mcu::instruction::Class;
+use std::fmt;
+
 use keymark_mcu::predict::Prediction;
-use keymark_mcu::timing::{Account, Stall};
+use keymark_mcu::timing::{Account, Stall, Tally};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;
@@ -35,20 +36,17 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     }
     output::heading(&format!(
         "{kernel}: {} against {} (predicted)",
-        first.target, second.target
+        first.name(),
+        second.name()
     ));
     let names = ["", "first", "second", "difference"];
     let rows = differences.iter().map(Difference::row);
-    let total = Difference {
-        what: "cycles in all".to_owned(),
-        first: first.cycles(),
-        second: second.cycles(),
-    };
+    let total = row("cycles in all", first.cycles(), second.cycles());
     output::print(&table::plain(
         Style::Text,
         &names,
         1,
-        rows.chain([total.row()]).collect(),
+        rows.chain([total]).collect(),
     ));
     output::line("");
     output::line(&verdict(&first, &second, &differences));
@@ -74,7 +72,7 @@ struct Side {
 impl Explained {
     fn of(first: &Prediction, second: &Prediction, differences: Vec<Difference>) -> Self {
         let side = |prediction: &Prediction| Side {
-            target: prediction.target.to_string(),
+            target: prediction.name(),
             cycles: prediction.cycles(),
             seconds: prediction.seconds(),
         };
@@ -88,10 +86,29 @@ impl Explained {
     }
 }
 
+/// What cycles went into.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum What {
+    /// One for each instruction of the kind.
+    Issuing(&'static str),
+    Stalled(Stall),
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Issuing(kind) => write!(f, "issuing {kind}"),
+            Self::Stalled(stall) => write!(f, "stalled: {}", stall.name()),
+        }
+    }
+}
+
 /// Cycles of one kind on both sides.
 #[derive(Serialize)]
 struct Difference {
-    what: String,
+    #[serde(flatten)]
+    what: What,
     first: u64,
     second: u64,
 }
@@ -102,39 +119,37 @@ impl Difference {
     }
 
     fn row(&self) -> Vec<String> {
-        let sign = match self.cycles() {
-            0 => "",
-            1.. => "+",
-            _ => "-",
-        };
-        vec![
-            self.what.clone(),
-            count(self.first),
-            count(self.second),
-            format!("{sign}{}", count(self.cycles().unsigned_abs())),
-        ]
+        row(&self.what.to_string(), self.first, self.second)
     }
+}
+
+fn row(what: &str, first: u64, second: u64) -> Vec<String> {
+    let difference = second.cast_signed() - first.cast_signed();
+    let sign = match difference {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    vec![
+        what.to_owned(),
+        count(first),
+        count(second),
+        format!("{sign}{}", count(difference.unsigned_abs())),
+    ]
 }
 
 /// The kinds of cycles, the largest difference first: one a retired instruction by class, stalls by cause.
 fn differences(first: &Account, second: &Account) -> Vec<Difference> {
-    let mut names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
-    names.dedup();
     // Of IT that folds away there are more instructions than cycles.
-    let issued = |account: &Account, name: &str| -> u64 {
-        let classes = Class::ALL.iter().filter(|class| class.name() == name);
-        classes
-            .map(|&class| account.class(class))
-            .map(|tally| tally.count.min(tally.cycles))
-            .sum()
-    };
-    let classes = names.into_iter().map(|name| Difference {
-        what: format!("issuing {name}"),
-        first: issued(first, name),
-        second: issued(second, name),
+    let issued = |tally: &Tally| tally.count.min(tally.cycles);
+    let kinds = first.kinds().into_iter().zip(second.kinds());
+    let classes = kinds.map(|((name, first), (_, second))| Difference {
+        what: What::Issuing(name),
+        first: issued(&first),
+        second: issued(&second),
     });
     let stalls = Stall::ALL.iter().map(|&stall| Difference {
-        what: format!("stalled: {}", stall.name()),
+        what: What::Stalled(stall),
         first: first.stall(stall),
         second: second.stall(stall),
     });
@@ -173,9 +188,9 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
     format!(
         "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
          cycles saved: {}; added: {}",
-        first.target,
+        first.name(),
         units::duration(Seconds(first.seconds())),
-        second.target,
+        second.name(),
         units::duration(Seconds(second.seconds())),
         ratio / clocks,
         or_none(saved),

@@ -14,6 +14,7 @@ use crate::output;
 #[derive(Serialize)]
 struct Row<'a> {
     mcu: &'a str,
+    also: &'a [String],
     product: &'a str,
     core: String,
     clock_mhz: u32,
@@ -42,6 +43,7 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
         for part in &parts {
             print_json(&Row {
                 mcu: &part.name,
+                also: &part.also,
                 product: &part.product,
                 core: part.core.to_string(),
                 clock_mhz: part.clock.0,
@@ -85,7 +87,12 @@ fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
     let rows = parts.iter().map(|part| {
         vec![
-            part.name.clone(),
+            [&part.name]
+                .into_iter()
+                .chain(&part.also)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", "),
             part.core.to_string(),
             part.product.clone(),
             part.clock.to_string(),

@@ -52,7 +52,7 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
         operation,
     } = capability(prediction.kernel)?;
     let case = Case {
-        device: DeviceName::new(prediction.target.to_string()),
+        device: DeviceName::new(prediction.name()),
         store: StoreKind::Reported,
         provenance: Provenance::Predicted,
         algorithm,
@@ -82,7 +82,7 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         .collect::<Result<Vec<_>, _>>()?;
     let mut stores: Vec<StoreIdentity> = Vec::new();
     for prediction in predictions {
-        let device = DeviceName::new(prediction.target.to_string());
+        let device = DeviceName::new(prediction.name());
         if stores.iter().all(|store| store.device != device) {
             stores.push(StoreIdentity {
                 device,

@@ -1,0 +1,200 @@
+//! `keymark mcu predict`
+
+mod json;
+mod table;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use keymark_bench::record::Record;
+use keymark_mcu::kernel::{Kernel, KernelError};
+use keymark_mcu::microcontroller::Microcontroller;
+use keymark_mcu::predict::Prediction;
+use keymark_mcu::target::Target;
+use keymark_mcu::timing::CacheUse;
+
+use super::record;
+use crate::args::{OptionAxis, PredictArguments};
+use crate::commands::{Outcome, open_archive};
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
+    let targets = targets(arguments)?;
+    let kernels = once(&arguments.kernel);
+    let wanted: Vec<(&Target, Kernel)> = kernels
+        .iter()
+        .flat_map(|&kernel| {
+            distinct(&targets, kernel)
+                .into_iter()
+                .map(move |target| (target, kernel))
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Err(Failure::nothing_usable(
+            "none of these parts can do any of this; 'keymark mcu list' shows their cores",
+        ));
+    }
+    let results = predict_all(&wanted);
+    let mut predictions = Vec::new();
+    for ((target, kernel), result) in wanted.iter().zip(results) {
+        match result {
+            Ok(prediction) => predictions.push(prediction),
+            Err(error) => output::error(&format!("{kernel} on {target}: {error}")),
+        }
+    }
+    if arguments.json {
+        for prediction in &predictions {
+            print_json(&json::row(prediction));
+        }
+    } else {
+        for kernel in kernels {
+            let of_kernel: Vec<&Prediction> = predictions
+                .iter()
+                .filter(|prediction| prediction.kernel == kernel)
+                .collect();
+            table::print(&of_kernel, arguments);
+        }
+    }
+    if predictions.is_empty() {
+        return Ok(Exit::Failed);
+    }
+    let saved = save(&record::of(&predictions, arguments.tolerance)?, archive);
+    Ok(if predictions.len() < wanted.len() {
+        Exit::Failed
+    } else {
+        saved
+    })
+}
+
+/// In order, without what was said before.
+fn once<T: Copy + PartialEq>(said: &[T]) -> Vec<T> {
+    let mut kept = Vec::new();
+    for &one in said {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// Every combination of parts and options, without what a part cannot do.
+fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
+    let mut targets: Vec<Target> = Vec::new();
+    for name in &arguments.mcu {
+        let mcu = Microcontroller::find(name).map_err(Failure::usage)?;
+        if targets
+            .iter()
+            .any(|target| target.mcu.name == mcu.name && target.mcu != mcu)
+        {
+            return Err(Failure::usage(format!(
+                "two different parts are called '{}'; give one another name in its file",
+                mcu.name
+            )));
+        }
+        let begun = vec![Target::new(mcu, arguments.preset)];
+        let all = axes(&arguments.option).iter().fold(begun, vary);
+        for target in all {
+            match target.problem() {
+                Some(reason) => output::warning(&format!("{target} is left out: {reason}")),
+                None if targets.contains(&target) => {}
+                None => targets.push(target),
+            }
+        }
+    }
+    Ok(targets)
+}
+
+/// The options to vary, each with all its values, however often it was named.
+fn axes(said: &[OptionAxis]) -> Vec<OptionAxis> {
+    let mut axes: Vec<OptionAxis> = Vec::new();
+    for axis in said {
+        match axes.iter_mut().find(|known| known.name == axis.name) {
+            Some(known) => known.values.extend(axis.values.iter().cloned()),
+            None => axes.push(axis.clone()),
+        }
+    }
+    axes
+}
+
+fn vary(targets: Vec<Target>, axis: &OptionAxis) -> Vec<Target> {
+    let with = |target: &Target, value: &String| {
+        let mut target = target.clone();
+        // The axis was checked when it was parsed.
+        let set = target.options.set(&axis.name, value);
+        set.ok().map(|()| target)
+    };
+    targets
+        .iter()
+        .flat_map(|target| axis.values.iter().filter_map(|value| with(target, value)))
+        .collect()
+}
+
+/// Targets that differ in what matters to the kernel.
+fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
+    let mut kept: Vec<&Target> = Vec::new();
+    for target in targets {
+        let same = |other: &&Target| {
+            other.mcu == target.mcu && other.options.words(kernel) == target.options.words(kernel)
+        };
+        if !kept.iter().any(same) {
+            kept.push(target);
+        }
+    }
+    kept
+}
+
+/// One after the other on each processor, in any order; the results have the order of the questions.
+fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let bar = ProgressBar::new(wanted.len() as u64);
+    // The template is constant; without it the bar has its usual look.
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} predictions {elapsed}") {
+        bar.set_style(style);
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..processors.min(wanted.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((target, kernel)) = wanted.get(index) else {
+                        break;
+                    };
+                    let result = Prediction::new(target, *kernel);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((index, result));
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn hit_rate(usage: CacheUse) -> Option<f64> {
+    (usage.lookups > 0).then(|| usage.hits as f64 / usage.lookups as f64)
+}
+
+/// Predictions are worth showing whether or not they can be kept.
+fn save(record: &Record, archive: Option<&PathBuf>) -> Exit {
+    match open_archive(archive).and_then(|mut archive| archive.insert(record)) {
+        Ok(()) => {
+            output::note(&format!(
+                "saved as {}; 'keymark show' shows it beside other runs",
+                record.id
+            ));
+            Exit::Fine
+        }
+        Err(error) => {
+            output::error(&format!("the predictions are not saved: {error}"));
+            Exit::Failed
+        }
+    }
+}
