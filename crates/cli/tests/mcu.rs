@@ -458,10 +458,22 @@ fn storage_says_what_fits_and_what_it_costs() {
         ],
         1,
     );
-    assert!(
-        refused.contains("sectors, each erased as a whole"),
-        "{refused}"
-    );
+    assert!(refused.contains("needs 8 sectors and has 4"), "{refused}");
+    let answers = objects(&place.stdout(&[
+        "mcu",
+        "storage",
+        "--geometry",
+        "stm32f405",
+        "--workload",
+        "mixed",
+        "--operations",
+        "10",
+        "--json",
+    ]));
+    assert_eq!(answers.len(), 3);
+    assert_eq!(answers[0]["settled"], false);
+    assert_eq!(answers[2]["design"], "separate-pages");
+    assert!(answers[2]["refused"].as_str().unwrap().contains("sectors"));
 }
 
 #[test]

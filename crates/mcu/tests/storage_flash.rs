@@ -200,6 +200,8 @@ fn shipped_geometries_name_their_sources_and_broken_files_are_refused() {
             "endurance-cycles",
         ),
         ("rule = ", "ruler = ", "rule"),
+        ("maximum-ns = 90_760", "maximum-ns = 9", "typical"),
+        ("\"stm32l432\"", "\"\"", "no name"),
     ] {
         let error = found(text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");

@@ -9,7 +9,7 @@ use keymark_mcu::storage::error::StorageError;
 use keymark_mcu::storage::flash::Flash;
 use keymark_mcu::storage::geometry::Geometry;
 use keymark_mcu::storage::object::ObjectId;
-use keymark_mcu::storage::simulate::{StorageResult, perform, simulate};
+use keymark_mcu::storage::simulate::{Length, StorageResult, perform, simulate};
 use keymark_mcu::storage::workload::{Change, Operation, Workload, provisioning};
 
 fn run(
@@ -18,7 +18,7 @@ fn run(
     workload: Workload,
     operations: u64,
 ) -> StorageResult {
-    simulate(geometry, design, workload, operations, 1).unwrap()
+    simulate(geometry, design, workload, Length::Writes(operations), 1).unwrap()
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn every_design_runs_every_workload_where_it_fits() {
     for geometry in Geometry::shipped().unwrap() {
         for design in DesignKind::ALL {
             for workload in Workload::ALL {
-                match simulate(&geometry, design, workload, 300, 7) {
+                match simulate(&geometry, design, workload, Length::Writes(300), 7) {
                     Ok(result) => {
                         assert_eq!(result.writes, 300);
                         assert!(result.latency_maximum.worst > result.latency_typical.worst);
@@ -52,7 +52,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
         &Geometry::find("stm32f405").unwrap(),
         DesignKind::SeparatePages,
         Workload::Mixed,
-        1,
+        Length::Writes(1),
         1,
     )
     .unwrap_err();
@@ -60,6 +60,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
         needed,
         available,
         ref why,
+        ..
     } = error
     else {
         panic!("{error}")
@@ -70,7 +71,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
     for design in DesignKind::ALL {
         let mut small = Geometry::find("stm32l432").unwrap();
         small.sectors[0].count = 5;
-        let error = simulate(&small, design, Workload::Mixed, 1, 1).unwrap_err();
+        let error = simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap_err();
         let StorageError::DoesNotFit {
             needed, available, ..
         } = error
@@ -84,10 +85,57 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
             needed / 2048
         };
         assert!(needed > available);
-        simulate(&small, design, Workload::Mixed, 1, 1).unwrap();
+        simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap();
         small.sectors[0].count -= 1;
-        simulate(&small, design, Workload::Mixed, 1, 1).unwrap_err();
+        simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap_err();
     }
+}
+
+#[test]
+fn figures_of_long_use_have_seen_every_sector_collected() {
+    let long = |name: &str| {
+        let geometry = Geometry::find(name).unwrap();
+        let design = DesignKind::LogForcedCollection;
+        simulate(&geometry, design, Workload::Signatures, Length::Settled, 1).unwrap()
+    };
+    let (small, large) = (long("stm32f103-2k"), long("stm32f405"));
+    assert!(small.is_settled() && small.writes >= 300_000);
+    assert!(large.is_settled() && large.writes > 500_000);
+    let erase = Duration::from_micros(550_000);
+    assert!(
+        large.latency_typical.worst > erase,
+        "the sector of 64 kB has been collected too"
+    );
+    assert!(
+        !run(
+            &Geometry::find("stm32f405").unwrap(),
+            DesignKind::LogZeroing,
+            Workload::Signatures,
+            1000
+        )
+        .is_settled()
+    );
+}
+
+#[test]
+fn what_is_needed_is_more_than_there_is_on_mixed_sectors_too() {
+    let mut mixed = Geometry::find("stm32f405").unwrap();
+    mixed.sectors[0].bytes = 2048;
+    let error = simulate(
+        &mixed,
+        DesignKind::LogZeroing,
+        Workload::Mixed,
+        Length::Writes(1),
+        1,
+    )
+    .unwrap_err();
+    let StorageError::DoesNotFit {
+        needed, available, ..
+    } = error
+    else {
+        panic!("{error}")
+    };
+    assert!(needed > available, "{error}");
 }
 
 #[test]
@@ -237,7 +285,7 @@ fn the_same_seed_gives_the_same_result() {
             &Geometry::find("stm32l432").unwrap(),
             DesignKind::LogZeroing,
             Workload::Mixed,
-            500,
+            Length::Writes(500),
             seed,
         )
         .unwrap()

@@ -207,9 +207,9 @@ pub struct StorageArguments {
     )]
     pub workload: Vec<Workload>,
 
-    /// Writes to simulate
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    pub operations: u64,
+    /// Writes to simulate [default: until the figures are those of long use, at least 300000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub operations: Option<u64>,
 
     /// Seed of workload and values
     #[arg(long, value_name = "N", default_value_t = 1)]

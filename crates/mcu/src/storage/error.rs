@@ -16,13 +16,17 @@ pub enum StorageError {
     #[error(transparent)]
     Geometry(#[from] GeometryError),
     /// The design cannot work on the geometry.
-    #[error("needs {needed}, has {available}: {why}; reserve more flash or take another design")]
+    #[error(
+        "needs {needed} {unit} and has {available}: {why}; reserve more flash or take another design"
+    )]
     DoesNotFit {
-        /// What the design needs, in the unit `why` speaks of.
+        /// What the design needs.
         needed: usize,
-        /// What the geometry has, in the same unit.
+        /// What the geometry has.
         available: usize,
-        /// Which part does not fit, and its unit.
+        /// Of what.
+        unit: &'static str,
+        /// Why so much.
         why: String,
     },
     /// No room is left, even after collecting garbage.

@@ -95,7 +95,7 @@ pub struct Geometry {
     pub assumed: Vec<String>,
     /// When a unit may be programmed.
     pub rule: ProgramRule,
-    /// Bytes programmed at once; a power of two of at most 16.
+    /// Bytes programmed at once: 2, 4, 8 or 16.
     pub program_unit_bytes: usize,
     /// Typical time of programming one unit, in nanoseconds.
     pub program_typical_ns: u64,
@@ -179,8 +179,11 @@ impl Geometry {
                 .and_then(|bytes| sum.checked_add(bytes))
         });
         let step = unit.max(8);
-        let reason = if !unit.is_power_of_two() || unit > 16 {
-            format!("program-unit-bytes is {unit}; it has to be 1, 2, 4, 8 or 16")
+        // With single bytes an erased one could be the first of a record.
+        let reason = if self.name.trim().is_empty() {
+            "it has no name".to_owned()
+        } else if ![2, 4, 8, 16].contains(&unit) {
+            format!("program-unit-bytes is {unit}; it has to be 2, 4, 8 or 16")
         } else if let Some(run) = self
             .sectors
             .iter()
@@ -196,6 +199,13 @@ impl Geometry {
             format!(
                 "sectors of more than {MOST_BYTES} bytes; give those that are reserved for storage"
             )
+        } else if self.program_typical_ns > self.program_maximum_ns
+            || self
+                .sectors
+                .iter()
+                .any(|run| run.erase_typical_us > run.erase_maximum_us)
+        {
+            "a typical time is longer than the maximum".to_owned()
         } else if self.endurance_cycles == 0 {
             "endurance-cycles is 0; give the cycles of the datasheet".to_owned()
         } else {

@@ -42,8 +42,8 @@ pub struct StorageResult {
     pub erases: u64,
     /// Erases of the sector that was erased most.
     pub most_worn_sector_erases: u64,
-    /// Signatures until the most worn sector reaches its endurance, if it goes on like this, and
-    /// as exact as `most_worn_sector_erases` has digits; none for a workload without signatures, or if nothing was erased: simulate more operations.
+    /// Signatures until the most worn sector reaches its endurance, if it goes on like this; none for a
+    /// workload without signatures, or if nothing was erased.
     pub lifetime_signatures: Option<u64>,
     /// Likewise in writes of any kind; none if nothing was erased.
     pub lifetime_writes: Option<u64>,
@@ -51,8 +51,42 @@ pub struct StorageResult {
     pub space: Space,
 }
 
-/// Runs `operations` writes of a workload on a newly provisioned token. Formatting and provisioning
-/// are not counted.
+impl StorageResult {
+    /// Whether the most worn sector was erased so often that mean, worst case and lifetime are those of
+    /// long use: in a log every sector has then been collected many times.
+    #[must_use]
+    pub const fn is_settled(&self) -> bool {
+        self.most_worn_sector_erases >= SETTLED_ERASES
+    }
+}
+
+/// How long a simulation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// So many writes.
+    Writes(u64),
+    /// Until the figures are those of long use, see [`StorageResult::is_settled`]; 300 000 writes at least
+    /// and 16 million at most, before the signature counter is at its end.
+    Settled,
+}
+
+const SETTLED_ERASES: u64 = 20;
+const LEAST_WRITES: u64 = 300_000;
+const MOST_WRITES: u64 = 16_000_000;
+
+impl Length {
+    const fn is_over(self, writes: u64, most_worn_sector_erases: u64) -> bool {
+        match self {
+            Self::Writes(wanted) => writes >= wanted,
+            Self::Settled => {
+                (writes >= LEAST_WRITES && most_worn_sector_erases >= SETTLED_ERASES)
+                    || writes >= MOST_WRITES
+            }
+        }
+    }
+}
+
+/// Runs a workload on a newly provisioned token. Formatting and provisioning are not counted.
 ///
 /// # Errors
 /// [`StorageError::DoesNotFit`] with the reason if the design cannot work on the geometry,
@@ -61,7 +95,7 @@ pub fn simulate(
     geometry: &Geometry,
     design: DesignKind,
     workload: Workload,
-    operations: u64,
+    length: Length,
     seed: u64,
 ) -> Result<StorageResult, StorageError> {
     geometry.validate()?;
@@ -72,7 +106,11 @@ pub fn simulate(
     }
     let before = Counts::of(&flash);
     let (mut writes, mut signatures, mut worst) = (0, 0, Busy::default());
-    for (operation, _) in workload.operations(seed).zip(0..operations) {
+    let mut operations = workload.operations(seed);
+    while !length.is_over(writes, before.most_worn(&flash)) {
+        let Some(operation) = operations.next() else {
+            break;
+        };
         let busy = flash.busy();
         perform(storage.as_mut(), &mut flash, &operation)?;
         worst.typical = worst.typical.max(flash.busy().typical - busy.typical);
@@ -81,7 +119,7 @@ pub fn simulate(
         signatures += u64::from(operation.is_signature());
     }
     let counts = Counts::of(&flash).since(&before);
-    let most_worn_sector_erases = counts.erases.iter().copied().max().unwrap_or(0);
+    let most_worn_sector_erases = before.most_worn(&flash);
     let endurance = u64::from(geometry.endurance_cycles);
     let lifetime = |count: u64| (count * endurance).checked_div(most_worn_sector_erases);
     let latency = |total: Duration, worst| Latency {
@@ -140,6 +178,12 @@ impl Counts {
             programs: flash.programs(),
             erases: flash.erases().to_vec(),
         }
+    }
+
+    /// Erases since then of the sector that was erased most.
+    fn most_worn(&self, flash: &Flash) -> u64 {
+        let each = flash.erases().iter().zip(&self.erases);
+        each.map(|(now, before)| now - before).max().unwrap_or(0)
     }
 
     fn since(mut self, before: &Self) -> Self {

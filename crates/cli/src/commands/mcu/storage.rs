@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use keymark_mcu::storage::design::DesignKind;
-use keymark_mcu::storage::error::StorageError;
 use keymark_mcu::storage::geometry::Geometry;
-use keymark_mcu::storage::simulate::{StorageResult, simulate};
-use keymark_mcu::storage::workload::Workload;
+use keymark_mcu::storage::simulate::{Length, StorageResult, simulate};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;
@@ -18,62 +16,83 @@ use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
-const DESIGNS: [DesignKind; 3] = [
-    DesignKind::SeparatePages,
-    DesignKind::LogForcedCollection,
-    DesignKind::LogZeroing,
-];
-
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     let geometries = geometries(&arguments.geometry)?;
     let designs = if arguments.design.is_empty() {
-        &DESIGNS[..]
+        &DesignKind::ALL[..]
     } else {
         &arguments.design
     };
-    let (mut rows, mut refused) = (Vec::new(), Vec::new());
+    let length = arguments.operations.map_or(Length::Settled, Length::Writes);
+    let (mut results, mut refused) = (Vec::new(), Vec::new());
     for geometry in &geometries {
         for &design in designs {
             for &workload in &arguments.workload {
-                let result = simulate(
-                    geometry,
-                    design,
-                    workload,
-                    arguments.operations,
-                    arguments.seed,
-                );
-                match result {
-                    Ok(result) if arguments.json => print_json(&row(&result)),
-                    Ok(result) => rows.push(cells(&result)),
-                    Err(error) => refused.push((geometry, design, workload, error)),
+                match simulate(geometry, design, workload, length, arguments.seed) {
+                    Ok(result) if arguments.json => {
+                        print_json(&row(&result));
+                        results.push(result);
+                    }
+                    Ok(result) => results.push(result),
+                    Err(error) => {
+                        refused.push(Refused {
+                            geometry: &geometry.name,
+                            design: design.to_string(),
+                            workload: workload.to_string(),
+                            refused: error.to_string(),
+                        });
+                    }
                 }
             }
         }
     }
-    if !rows.is_empty() {
-        output::print(&table::plain(Style::Text, &NAMES, 3, rows));
-        output::line(&format!(
-            "{} writes each, seed {}; times are those of the flash alone, typical and (worst) by the datasheet's maxima",
-            arguments.operations, arguments.seed
-        ));
+    if arguments.json {
+        refused.iter().for_each(print_json);
+    } else if !results.is_empty() {
+        print(&results, arguments.seed);
     }
     say_refused(&refused);
-    Ok(if refused.is_empty() || arguments.geometry.is_empty() {
-        Exit::Fine
-    } else {
+    // Who names a design and a flash wants these; else it is an answer that something does not fit.
+    let named = !arguments.design.is_empty() && !arguments.geometry.is_empty();
+    Ok(if results.is_empty() || (named && !refused.is_empty()) {
         Exit::Failed
+    } else {
+        Exit::Fine
     })
 }
 
+/// A design that cannot work on a geometry.
+#[derive(Serialize)]
+struct Refused<'a> {
+    geometry: &'a str,
+    design: String,
+    workload: String,
+    refused: String,
+}
+
 /// Each reason once, whatever the workload.
-fn say_refused(refused: &[(&Geometry, DesignKind, Workload, StorageError)]) {
+fn say_refused(refused: &[Refused<'_>]) {
     let mut said = Vec::new();
-    for (geometry, design, _, error) in refused {
-        let text = format!("{design} on {}: {error}", geometry.name);
+    for one in refused {
+        let text = format!("{} on {}: {}", one.design, one.geometry, one.refused);
         if !said.contains(&text) {
             output::warning(&text);
             said.push(text);
         }
+    }
+}
+
+fn print(results: &[StorageResult], seed: u64) {
+    let rows = results.iter().map(cells).collect();
+    output::print(&table::plain(Style::Text, &NAMES, 3, rows));
+    output::line(&format!(
+        "seed {seed}; times are those of the flash alone, at the datasheet's typical times and, for the worst \
+         write, its maximum times"
+    ));
+    if results.iter().any(|result| !result.is_settled()) {
+        output::line(
+            "~: too few erases for the figures of long use; without --operations there are enough",
+        );
     }
 }
 
@@ -85,13 +104,14 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     wanted.iter().map(find).collect()
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "geometry",
     "design",
     "workload",
+    "writes",
     "mean write",
     "worst write",
-    "(worst)",
+    "at maximum times",
     "erases",
     "lifetime, signatures",
     "lifetime, writes",
@@ -103,8 +123,15 @@ fn duration(time: Duration) -> String {
 }
 
 fn cells(result: &StorageResult) -> Vec<String> {
+    let about = |figure: String| {
+        if result.is_settled() {
+            figure
+        } else {
+            format!("~{figure}")
+        }
+    };
     let lifetime = |number: Option<u64>, writes: u64| match (number, writes) {
-        (Some(number), _) => super::count(number),
+        (Some(number), _) => about(super::count(number)),
         (None, 0) => "-".to_owned(),
         (None, _) => "no erase".to_owned(),
     };
@@ -112,9 +139,10 @@ fn cells(result: &StorageResult) -> Vec<String> {
         result.geometry.clone(),
         result.design.to_string(),
         result.workload.to_string(),
-        duration(result.latency_typical.mean),
-        duration(result.latency_typical.worst),
-        duration(result.latency_maximum.worst),
+        super::count(result.writes),
+        about(duration(result.latency_typical.mean)),
+        about(duration(result.latency_typical.worst)),
+        about(duration(result.latency_maximum.worst)),
         result.erases.to_string(),
         lifetime(result.lifetime_signatures, result.signatures),
         lifetime(result.lifetime_writes, result.writes),
@@ -133,6 +161,8 @@ struct Row {
     provenance: &'static str,
     seed: u64,
     writes: u64,
+    signatures: u64,
+    settled: bool,
     mean_s: f64,
     worst_s: f64,
     mean_maximum_s: f64,
@@ -154,6 +184,8 @@ fn row(result: &StorageResult) -> Row {
         provenance: "predicted",
         seed: result.seed,
         writes: result.writes,
+        signatures: result.signatures,
+        settled: result.is_settled(),
         mean_s: result.latency_typical.mean.as_secs_f64(),
         worst_s: result.latency_typical.worst.as_secs_f64(),
         mean_maximum_s: result.latency_maximum.mean.as_secs_f64(),

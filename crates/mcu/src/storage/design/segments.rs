@@ -39,24 +39,27 @@ pub(super) fn layout(flash: &Flash) -> Result<Vec<Region>, StorageError> {
     if usable - spare < live + longest {
         let smallest = least.unwrap_or(LEAST_SEGMENT);
         let why = format!(
-            "bytes: {live} of objects, {longest} of a replacement, up to {overhead} lost in each segment, \
+            "{live} of objects, {longest} of a replacement, up to {overhead} lost in each segment, \
              and one segment blank"
         );
-        let segments = (live + longest).div_ceil(smallest - overhead) + 1;
+        let available = sizes.iter().sum();
+        // As many of the smallest more as hold what is missing.
+        let missing = live + longest - (usable - spare);
         return Err(StorageError::DoesNotFit {
-            needed: segments * smallest,
-            available: sizes.iter().sum(),
+            needed: available + missing.div_ceil(smallest - overhead) * smallest,
+            available,
+            unit: "bytes",
             why,
         });
     }
     if let (Some(least), Some(most)) = (least, most)
         && least - seal_bytes(unit) < live.min(most - seal_bytes(unit))
     {
-        let why = "bytes of the smallest sector: what is live in a larger one has to fit there"
-            .to_owned();
+        let why = "what is live in a larger sector has to fit there".to_owned();
         return Err(StorageError::DoesNotFit {
             needed: live + seal_bytes(unit),
             available: least,
+            unit: "bytes in the smallest sector",
             why,
         });
     }

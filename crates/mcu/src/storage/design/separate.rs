@@ -74,8 +74,9 @@ fn does_not_fit(flash: &Flash, areas: &[usize]) -> StorageError {
     StorageError::DoesNotFit {
         needed: areas.iter().map(|least| least.div_ceil(smallest)).sum(),
         available: sectors.len(),
+        unit: "sectors",
         why: format!(
-            "sectors, each erased as a whole: 2 areas for the data pool, {KEY_PAGES} for three keys and \
+            "each is erased as a whole, 2 areas for the data pool, {KEY_PAGES} for three keys and \
              a replacement, {CERTIFICATE_AREAS} for the certificate and a replacement"
         ),
     }
