@@ -5,6 +5,11 @@ use goblin::elf::{Elf, header, program_header, sym};
 use crate::layout::Layout;
 use crate::machine::{BusError, Machine, Memory};
 
+/// More than this no part holds: flash and RAM of 16 MiB each.
+const MOST_BYTES: usize = 32 << 20;
+/// Longer names are cut.
+const LONGEST_NAME: usize = 1024;
+
 /// A loaded program.
 #[derive(Debug, Clone)]
 pub struct Image {
@@ -95,6 +100,7 @@ impl Image {
             });
         }
         let mut segments = Vec::new();
+        let mut room = MOST_BYTES;
         for header in &elf.program_headers {
             if header.p_type != program_header::PT_LOAD || header.p_filesz == 0 {
                 continue;
@@ -104,6 +110,9 @@ impl Image {
                 .zip(usize::try_from(header.p_filesz).ok())
                 .and_then(|(start, length)| file.get(start..start.checked_add(length)?))
                 .ok_or_else(|| malformed("a segment lies outside the file"))?;
+            room = room
+                .checked_sub(bytes.len())
+                .ok_or_else(|| malformed("it loads more than any part holds"))?;
             segments.push(Segment {
                 address: u32::try_from(header.p_paddr).map_err(malformed)?,
                 runs_at: u32::try_from(header.p_vaddr).map_err(malformed)?,
@@ -214,21 +223,6 @@ impl Image {
             .filter(|symbol| symbol.kind == SymbolKind::Function)
     }
 
-    /// Where execution begins.
-    #[must_use]
-    pub const fn entry(&self) -> u32 {
-        self.entry
-    }
-
-    /// Bytes that go to flash.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.segments
-            .iter()
-            .map(|segment| segment.bytes.len())
-            .sum()
-    }
-
     /// A machine with this program, ready to begin. The stack begins where the vector table at the
     /// lowest address says, or at the end of RAM.
     ///
@@ -273,7 +267,7 @@ fn symbols(elf: &Elf) -> Vec<Symbol> {
             let address = u32::try_from(entry.st_value).ok()?;
             let thumb = u32::from(kind == SymbolKind::Function);
             Some(Symbol {
-                name: name.to_owned(),
+                name: name.chars().take(LONGEST_NAME).collect(),
                 address: address & !thumb,
                 size: u32::try_from(entry.st_size).ok()?,
                 kind,

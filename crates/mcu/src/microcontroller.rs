@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use keymark_stats::Seconds;
 use serde::Deserialize;
 
 use crate::image::{Image, ImageError};
@@ -58,10 +59,10 @@ impl fmt::Display for Core {
 pub struct Megahertz(pub u32);
 
 impl Megahertz {
-    /// How long so many cycles take, in seconds.
+    /// How long so many cycles take.
     #[must_use]
-    pub fn seconds(self, cycles: u64) -> f64 {
-        cycles as f64 / (f64::from(self.0) * 1e6)
+    pub fn seconds(self, cycles: u64) -> Seconds {
+        Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
     }
 }
 
@@ -305,9 +306,10 @@ impl Microcontroller {
     /// # Errors
     /// When there is none, or it does not run at that clock.
     pub fn find(wanted: &str) -> Result<Self, MicrocontrollerError> {
-        let (name, clock) = match wanted.split_once('@') {
-            Some((name, clock)) => (name, Some(clock)),
-            None => (wanted, None),
+        let (name, clock) = match wanted.rsplit_once('@') {
+            // Names of files may hold any character.
+            Some((name, clock)) if !wanted.ends_with(".toml") => (name, Some(clock)),
+            _ => (wanted, None),
         };
         let file = find_file(name)?;
         let clock = match clock {

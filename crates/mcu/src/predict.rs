@@ -1,5 +1,7 @@
 //! Predictions: a kernel with its options on a microcontroller.
 
+use keymark_stats::Seconds;
+
 use crate::kernel::{Kernel, KernelError};
 use crate::sensitivity::{Assumption, Banded};
 use crate::target::Target;
@@ -18,6 +20,15 @@ pub struct Prediction {
     pub phases: Vec<Phase>,
     /// Cycles of the operation with each assumption varied alone.
     pub variations: Vec<(Assumption, u64)>,
+}
+
+/// From the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// The least.
+    pub low: Seconds,
+    /// The most.
+    pub high: Seconds,
 }
 
 impl Prediction {
@@ -59,15 +70,15 @@ impl Prediction {
         self.account.cycles()
     }
 
-    /// The operation's duration in seconds.
+    /// The operation's duration.
     #[must_use]
-    pub fn seconds(&self) -> f64 {
+    pub fn seconds(&self) -> Seconds {
         self.target.mcu.clock.seconds(self.cycles())
     }
 
-    /// The band: the least and the most seconds that one varied assumption leads to.
+    /// What one varied assumption leads to.
     #[must_use]
-    pub fn band(&self) -> (f64, f64) {
+    pub fn band(&self) -> Band {
         let doubts = self
             .variations
             .iter()
@@ -77,9 +88,10 @@ impl Prediction {
         let (low, high) = doubts.fold((u64::MAX, 0), |(low, high), cycles| {
             (low.min(cycles), high.max(cycles))
         });
-        (
-            self.target.mcu.clock.seconds(low),
-            self.target.mcu.clock.seconds(high),
-        )
+        let clock = self.target.mcu.clock;
+        Band {
+            low: clock.seconds(low),
+            high: clock.seconds(high),
+        }
     }
 }

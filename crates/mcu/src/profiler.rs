@@ -6,8 +6,12 @@ use crate::image::{Image, Symbol};
 use crate::instruction::{Class, Instruction};
 use crate::timing::{Outcome, Pipeline, Retired, Timing};
 
-/// Deeper calls are counted to the function that long.
+/// The cycles of deeper calls are counted to the function at that depth.
 const DEEPEST: usize = 64;
+/// Paths that are told apart; the cycles of further ones are counted to their callers.
+const MOST_PATHS: usize = 100_000;
+/// Calls that may be open: more are no calls but jumps.
+const MOST_OPEN: usize = 1 << 20;
 
 /// Cycles of a function and instructions in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,6 +46,8 @@ struct Node {
 pub struct Profiler {
     pipeline: Pipeline,
     symbols: Vec<Symbol>,
+    /// Calls of each symbol, and of what has no name.
+    calls: BTreeMap<Option<usize>, u64>,
     nodes: Vec<Node>,
     stack: Vec<Frame>,
     /// The function executed in, and until which address.
@@ -62,6 +68,7 @@ impl Profiler {
         Self {
             pipeline,
             symbols: image.functions().cloned().collect(),
+            calls: BTreeMap::new(),
             nodes: vec![root],
             stack: Vec::new(),
             current: 0,
@@ -105,28 +112,38 @@ impl Profiler {
     fn enter(&mut self, parent: usize, address: u32) {
         let (symbol, range) = self.symbol_at(address);
         self.range = range;
-        let next = self.nodes.len();
-        let node = *self.nodes[parent].children.entry(symbol).or_insert(next);
-        if node == next {
+        if let Some(&node) = self.nodes[parent].children.get(&symbol) {
+            self.current = node;
+        } else if self.nodes.len() < MOST_PATHS {
+            let next = self.nodes.len();
+            self.nodes[parent].children.insert(symbol, next);
             self.nodes.push(Node {
                 symbol,
                 children: BTreeMap::new(),
                 spent: Spent::default(),
             });
+            self.current = next;
+        } else {
+            self.current = parent;
         }
-        self.current = node;
     }
 
     #[cold]
     fn call(&mut self, returns_to: u32, target: u32) {
-        if self.stack.len() < DEEPEST {
-            self.stack.push(Frame {
-                node: self.current,
-                returns_to,
-            });
-            self.enter(self.current, target);
+        *self.calls.entry(self.symbol_at(target).0).or_default() += 1;
+        if self.stack.len() >= MOST_OPEN {
+            return;
         }
-        self.nodes[self.current].spent.calls += 1;
+        self.stack.push(Frame {
+            node: self.current,
+            returns_to,
+        });
+        if self.stack.len() <= DEEPEST {
+            self.enter(self.current, target);
+        } else {
+            // Until it returns nothing is elsewhere.
+            self.range = 0..u32::MAX;
+        }
     }
 
     /// A branch out of the function: a return, or a call in tail position.
@@ -139,7 +156,11 @@ impl Profiler {
         if let Some(depth) = returned {
             self.current = self.stack[depth].node;
             self.stack.truncate(depth);
-            self.range = self.symbol_at(address).1;
+            self.range = if depth > DEEPEST {
+                0..u32::MAX
+            } else {
+                self.symbol_at(address).1
+            };
             return;
         }
         let parent = self.stack.last().map_or(0, |frame| frame.node);
@@ -158,7 +179,9 @@ impl Profiler {
             let sum = spent.entry(self.name(node.symbol)).or_default();
             sum.cycles += node.spent.cycles;
             sum.instructions += node.spent.instructions;
-            sum.calls += node.spent.calls;
+        }
+        for (&symbol, &calls) in &self.calls {
+            spent.entry(self.name(symbol)).or_default().calls = calls;
         }
         let mut flat: Vec<_> = spent
             .into_iter()

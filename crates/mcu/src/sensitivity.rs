@@ -6,7 +6,7 @@
 
 use crate::instruction::Instruction;
 use crate::microcontroller::Microcontroller;
-use crate::timing::{Folding, LongMultiply, Pipeline, Retired, Timing};
+use crate::timing::{Folding, LongMultiply, Pairing, Pipeline, Retired, Timing};
 
 /// Instructions of each phase that the variants follow.
 const STRETCH: u64 = 2_000_000;
@@ -24,12 +24,14 @@ pub enum Assumption {
     AddressForwarded,
     /// IT always costs a cycle.
     NoFolding,
+    /// Loads overlap only if they are narrow or aligned, and do not update their base.
+    LessPairing,
     /// Only one read of flash is begun ahead.
     LessPrefetch,
     /// As many as the model follows.
     MorePrefetch,
-    /// Caches have two ways.
-    TwoWays,
+    /// Caches have two ways, or are fully associative where two are assumed.
+    OtherWays,
     /// Caches are off.
     NoCache,
     /// One wait state fewer.
@@ -40,15 +42,16 @@ pub enum Assumption {
 
 impl Assumption {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NoEarlyTermination,
         Self::ShortRefill,
         Self::LongRefill,
         Self::AddressForwarded,
         Self::NoFolding,
+        Self::LessPairing,
         Self::LessPrefetch,
         Self::MorePrefetch,
-        Self::TwoWays,
+        Self::OtherWays,
         Self::NoCache,
         Self::FewerWaits,
         Self::MoreWaits,
@@ -63,9 +66,10 @@ impl Assumption {
             Self::LongRefill => "refill of 3 cycles",
             Self::AddressForwarded => "computed addresses forwarded",
             Self::NoFolding => "IT not folded",
+            Self::LessPairing => "fewer loads overlap",
             Self::LessPrefetch => "one read ahead",
             Self::MorePrefetch => "three reads ahead",
-            Self::TwoWays => "caches of two ways",
+            Self::OtherWays => "caches of other ways",
             Self::NoCache => "caches off",
             Self::FewerWaits => "one wait state fewer",
             Self::MoreWaits => "one wait state more",
@@ -90,12 +94,13 @@ impl Assumption {
             Self::LongRefill => core.refill = 3,
             Self::AddressForwarded => core.address_dependency = 0,
             Self::NoFolding => core.it = Folding::Never,
+            Self::LessPairing => core.pairing = Pairing::Hindered,
             Self::LessPrefetch => flash.reads_ahead = 1,
             Self::MorePrefetch => flash.reads_ahead = crate::timing::FlashTiming::MOST_AHEAD,
-            Self::TwoWays => {
+            Self::OtherWays => {
                 for cache in [&mut flash.instruction_cache, &mut flash.data_cache] {
                     if let Some(shape) = cache.as_mut().filter(|shape| shape.lines % 2 == 0) {
-                        shape.ways = 2;
+                        shape.ways = if shape.ways == 2 { shape.lines } else { 2 };
                     }
                 }
             }

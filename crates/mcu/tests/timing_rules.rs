@@ -5,7 +5,7 @@
 use keymark_mcu::instruction::Class;
 use keymark_mcu::layout::Layout;
 use keymark_mcu::machine::{Machine, Memory, Stop};
-use keymark_mcu::timing::{Account, CacheShape, CoreTiming, FlashTiming, Pipeline, Stall};
+use keymark_mcu::timing::{Account, CacheShape, CoreTiming, FlashTiming, Pairing, Pipeline, Stall};
 
 const LAYOUT: Layout = Layout {
     flash_base: 0x0800_0000,
@@ -333,4 +333,101 @@ fn every_cycle_is_accounted_for() {
         .sum();
     assert_eq!(account.cycles(), of_classes + of_waits);
     assert_eq!(account.instructions(), 7 + 2 * 5 + 1);
+}
+
+/// "Unaligned load … one extra cycle for a byte-aligned halfword or a halfword-aligned word, two for a
+/// byte-aligned word" (3.3.2).
+#[test]
+fn an_unaligned_load_takes_the_accesses_into_which_it_is_split() {
+    let load = |width: u16, offset: u16| [width | 1, 0x5000 | offset]; // LDR{H,B}.W R5, [R1, #offset]
+    let (word, half, byte) = (0xf8d0, 0xf8b0, 0xf890);
+    assert_eq!(
+        [0, 1, 2, 3].map(|offset| m4(&load(word, offset))),
+        [2, 4, 3, 4]
+    );
+    assert_eq!(
+        [0, 1, 2, 3].map(|offset| m4(&load(half, offset))),
+        [2, 3, 2, 3]
+    );
+    assert_eq!([0, 1].map(|offset| m4(&load(byte, offset))), [2, 2]);
+}
+
+#[test]
+fn what_is_skipped_is_no_neighbour() {
+    let (compare, it_ne) = (0x4289, 0xbf18); // CMP R1, R1
+    assert_eq!(
+        m3(&[compare, it_ne, 0x680d, 0x6826]),
+        4,
+        "LDRNE, LDR R6, [R4]: no pair"
+    );
+    assert_eq!(
+        m3(&[compare, it_ne, 0x3404, 0x6826]),
+        4,
+        "ADDNE R4: no address was computed"
+    );
+}
+
+#[test]
+fn a_register_offset_store_pairs_unless_its_address_was_loaded() {
+    assert_eq!(m3(&[0x680d, 0x50e2]), 3, "LDR R5, [R1]; STR R2, [R4, R3]");
+    assert_eq!(m3(&[0x680d, 0x5162]), 4, "LDR R5, [R1]; STR R2, [R4, R5]");
+}
+
+/// "ABS(inputs) < 64K terminates early" (table 3-1).
+#[test]
+fn signed_operands_count_by_their_magnitude() {
+    let negate = 0x425d; // RSBS R5, R3, #0: −5
+    assert_eq!(m3(&[negate, 0xfb85, 0x6705]), 1 + 3, "SMULL R6, R7, R5, R5");
+    assert_eq!(m3(&[negate, 0xfbc5, 0x6705]), 1 + 4, "SMLAL");
+    assert_eq!(
+        m3(&[negate, 0xfb95, 0xf6f3]),
+        1 + m3(&[0xfb93, 0xf6f3]),
+        "SDIV R6, R5, R3 as 5 by 5"
+    );
+}
+
+/// "STREX … treated more like an LDR" (3.3.2).
+#[test]
+fn strex_takes_two_cycles_and_one_behind_a_load() {
+    let (load, store) = ([0xe851, 0x5f00], [0xe841, 0x2600]);
+    assert_eq!(
+        m3(&[load[0], load[1], 0xbf00, store[0], store[1]]),
+        2 + 1 + 2
+    );
+    assert_eq!(m3(&[load[0], load[1], store[0], store[1]]), 2 + 1);
+}
+
+#[test]
+fn isb_refills_the_pipeline() {
+    assert_eq!(m3(&[0xf3bf, 0x8f6f]), 3, "1 + B, table 3-1");
+}
+
+/// "Folded onto a preceding 16-bit instruction" (table 3-1).
+#[test]
+fn it_folds_onto_its_neighbour_only_and_leaves_it_one() {
+    let it_ne = 0xbf18;
+    assert_eq!(
+        m3(&[0xe000, 0xbf00, it_ne, 0x680d]),
+        3 + 1 + 2,
+        "behind a branch"
+    );
+    assert_eq!(
+        m3(&[0x3404, it_ne, 0x6825]),
+        1 + 3,
+        "ADDS R4; LDRNE R5, [R4]: the address was computed"
+    );
+}
+
+#[test]
+fn wide_loads_across_words_and_those_that_update_their_base_may_not_pair() {
+    let hindered = CoreTiming {
+        pairing: Pairing::Hindered,
+        ..CoreTiming::CORTEX_M4
+    };
+    let crossing = [0xf8d1, 0x5000, 0x6826]; // LDR.W R5, [R1] at an odd halfword; LDR R6, [R4]
+    assert_eq!((m4(&crossing), cycles(hindered, &crossing)), (3, 4));
+    let updating = [0xbf00, 0xf851, 0x5b04, 0x6826]; // LDR R5, [R1], #4, aligned
+    assert_eq!((m4(&updating), cycles(hindered, &updating)), (4, 5));
+    let plain = [0x680d, 0x6826];
+    assert_eq!((m4(&plain), cycles(hindered, &plain)), (3, 3));
 }

@@ -36,7 +36,8 @@ fn branch_or_control(first: u32, second: u32, pc: u32) -> Option<Operation> {
             mask: bits(second, 10, 2) as u8,
         }),
         (0b000, 0b0111011) if bits(second, 4, 4) == 0b0110 => Some(Operation::Barrier),
-        // NOP and other hints; CLREX, DSB, DMB.
+        (0b000, 0b0111011) if bits(second, 4, 4) == 0b0010 => Some(Operation::ClearExclusive),
+        // NOP and other hints; DSB, DMB.
         (0b000, 0b0111010 | 0b0111011) => Some(Operation::Nop),
         (0b000, 0b0111110 | 0b0111111) => Some(Operation::ReadSpecial {
             rd: register(second, 8),

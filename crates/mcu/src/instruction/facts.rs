@@ -46,8 +46,9 @@ impl Operation {
             | O::LoadRegister { .. }
             | O::LoadLiteral { .. }
             | O::LoadExclusive { .. } => Class::Load,
-            O::Store { .. } | O::StoreExclusive { .. } => Class::Store,
-            O::StoreRegister { .. } => Class::StoreRegister,
+            O::Store { .. } => Class::Store,
+            // "Treated more like an LDR", 3.3.2.
+            O::StoreRegister { .. } | O::StoreExclusive { .. } => Class::StoreRegister,
             O::LoadMultiple { .. } | O::LoadDouble { .. } => Class::LoadMultiple,
             O::StoreMultiple { .. } | O::StoreDouble { .. } => Class::StoreMultiple,
             O::Branch { .. }
@@ -58,6 +59,7 @@ impl Operation {
             O::TableBranch { .. } => Class::TableBranch,
             O::If => Class::If,
             O::Undecoded
+            | O::ClearExclusive
             | O::Nop
             | O::Barrier
             | O::ReadSpecial { .. }
@@ -89,14 +91,22 @@ impl Operation {
         }
     }
 
-    /// Registers moved to or from memory by a multiple access.
+    /// Bytes moved to or from memory.
     #[must_use]
-    pub const fn count(&self) -> u8 {
+    pub const fn bytes(&self) -> u8 {
         match self {
             Self::LoadMultiple { list, .. } | Self::StoreMultiple { list, .. } => {
-                list.count_ones() as u8
+                4 * list.count_ones() as u8
             }
-            Self::LoadDouble { .. } | Self::StoreDouble { .. } => 2,
+            Self::LoadDouble { .. } | Self::StoreDouble { .. } => 8,
+            Self::Load { access, .. }
+            | Self::LoadRegister { access, .. }
+            | Self::LoadLiteral { access, .. }
+            | Self::LoadExclusive { access, .. }
+            | Self::Store { access, .. }
+            | Self::StoreRegister { access, .. }
+            | Self::StoreExclusive { access, .. }
+            | Self::TableBranch { access, .. } => access.bytes(),
             _ => 0,
         }
     }

@@ -100,8 +100,8 @@ pub struct Facts {
     pub class: Class,
     /// Bytes: two or four.
     pub size: u8,
-    /// Registers moved by LDM and STM (two for LDRD and STRD), PC included.
-    pub count: u8,
+    /// Bytes it moves to or from memory.
+    pub bytes: u8,
     /// Whether it does anything, by the IT block around it.
     pub condition: Condition,
 }
@@ -113,7 +113,7 @@ impl Facts {
         address: 0,
         class: Class::System,
         size: 2,
-        count: 0,
+        bytes: 0,
         condition: Condition::Al,
     };
 }
@@ -136,7 +136,7 @@ impl Instruction {
                 address,
                 class: operation.class(),
                 size,
-                count: operation.count(),
+                bytes: operation.bytes(),
                 condition,
             },
         }

@@ -64,6 +64,18 @@ pub enum Access {
     SignedByte,
 }
 
+impl Access {
+    /// Bytes moved.
+    #[must_use]
+    pub const fn bytes(self) -> u8 {
+        match self {
+            Self::Word => 4,
+            Self::Half | Self::SignedHalf => 2,
+            Self::Byte | Self::SignedByte => 1,
+        }
+    }
+}
+
 /// How the base register takes part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
@@ -103,7 +115,7 @@ pub enum Long {
     Umaal,
 }
 
-/// Which halves of the operands are multiplied: `true` in these two bits means the top half.
+/// Which halves of the operands are multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Halves {
     /// Of Rn.

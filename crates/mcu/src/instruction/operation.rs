@@ -202,13 +202,14 @@ pub enum Operation {
         direction: Direction,
         write_back: WriteBack,
     },
-    /// LDREX and its kin: there is one core and no exception, so it always succeeds.
+    /// LDREX and its kin.
     LoadExclusive {
         access: Access,
         rt: Register,
         rn: Register,
         offset: u16,
     },
+    /// STREX and its kin: one core and no exceptions, so it succeeds behind a load-exclusive.
     StoreExclusive {
         access: Access,
         rd: Register,
@@ -251,7 +252,9 @@ pub enum Operation {
         access: Access,
     },
     If,
-    /// NOP, DSB, DMB, hints, CPS, CLREX, PLD.
+    /// CLREX
+    ClearExclusive,
+    /// NOP, DSB, DMB, hints, CPS, PLD.
     Nop,
     /// ISB: what follows is fetched anew.
     Barrier,

@@ -1,8 +1,15 @@
 //! One operation: computing here, memory in `transfer`.
 
 use super::arithmetic::{shift_with_carry, unary};
-use super::{BusError, Halt, Interrupted, Machine, Reason, dsp, products};
-use crate::instruction::{Access, Indirect, NonZero, Operation, Register};
+use super::{BusError, Halt, Interrupted, Machine, Monitor, Reason, dsp, products};
+use crate::instruction::{Access, Indirect, Long, NonZero, Operation, Register, Sign};
+
+const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
+    (
+        n.cast_signed().unsigned_abs(),
+        m.cast_signed().unsigned_abs(),
+    )
+}
 
 impl Machine {
     /// Executes one operation; `after` is the address of the following instruction. Gives the address
@@ -88,7 +95,10 @@ impl Machine {
         };
         let registers = &mut self.registers;
         let (n, m) = (registers.get(rn), registers.get(rm));
-        self.operands = (n, m);
+        self.operands = match long {
+            Long::Smull | Long::Smlal => magnitudes(n, m),
+            _ => (n, m),
+        };
         let result = products::long(long, n, m, registers.get(high), registers.get(low));
         registers.set(low, result as u32);
         registers.set(high, (result >> 32) as u32);
@@ -124,9 +134,12 @@ impl Machine {
                 registers.multiply(multiply, flags, rd, operands, ra);
             }
             Operation::Divide { sign, rd, rn, rm } => {
-                self.operands = (registers.get(rn), registers.get(rm));
-                let result = products::divide(sign, self.operands.0, self.operands.1);
-                registers.set(rd, result);
+                let (n, m) = (registers.get(rn), registers.get(rm));
+                self.operands = match sign {
+                    Sign::Signed => magnitudes(n, m),
+                    Sign::Unsigned => (n, m),
+                };
+                registers.set(rd, products::divide(sign, n, m));
             }
             Operation::Extend {
                 extend,
@@ -154,13 +167,6 @@ impl Machine {
                 width,
             } => {
                 registers.bit_field(field, rd, rn, (lsb, width));
-            }
-            Operation::ReadSpecial { rd, special } => {
-                let value = self.read_special(special);
-                self.registers.set(rd, value);
-            }
-            Operation::WriteSpecial { rn, special, mask } => {
-                self.write_special(special, mask, rn);
             }
             _ => return self.compute_dsp(operation),
         }
@@ -231,20 +237,34 @@ impl Machine {
                 let result = dsp::pack(registers.get(rn), registers.get(rm), shift, amount);
                 registers.set(rd, result);
             }
-            _ => return self.stop(operation),
+            _ => return self.control(operation),
         }
         Ok(())
     }
 
-    /// What computes nothing: breakpoints, the barrier, and what is not known.
-    fn stop(&mut self, operation: &Operation) -> Result<(), Interrupted> {
-        Err(self.interrupt(match *operation {
+    /// What computes nothing: special registers, the monitor, and what ends the straight way.
+    fn control(&mut self, operation: &Operation) -> Result<(), Interrupted> {
+        let halt = match *operation {
+            Operation::ReadSpecial { rd, special } => {
+                let value = self.read_special(special);
+                self.registers.set(rd, value);
+                return Ok(());
+            }
+            Operation::WriteSpecial { rn, special, mask } => {
+                self.write_special(special, mask, rn);
+                return Ok(());
+            }
+            Operation::ClearExclusive => {
+                self.monitor = Monitor::Open;
+                return Ok(());
+            }
             Operation::Breakpoint { number } => Halt::Breakpoint(number),
             Operation::Barrier => Halt::Refetch,
             Operation::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.
             _ => Halt::Undecoded,
-        }))
+        };
+        Err(self.interrupt(halt))
     }
 
     /// Everything that goes elsewhere, but for loads of the PC.

@@ -18,6 +18,9 @@ pub enum BusError {
     Unaligned(u32),
 }
 
+/// Bytes of RAM that are told apart as code: the halfwords that instructions are made of.
+const HALFWORD: u32 = 2;
+
 /// The contents of flash and RAM.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -26,6 +29,8 @@ pub struct Memory {
     ram: Vec<u8>,
     /// Where RAM has been executed from: a write there makes decoded instructions stale.
     executed: Range<u32>,
+    /// The same by halfwords, since code and variables may lie side by side.
+    executed_halfwords: Vec<bool>,
     stale: bool,
 }
 
@@ -43,6 +48,7 @@ impl Memory {
             flash: vec![0xff; layout.flash_size as usize],
             ram: vec![0; layout.ram_size as usize],
             executed: 0..0,
+            executed_halfwords: vec![false; layout.ram_size.div_ceil(HALFWORD) as usize],
             stale: false,
             layout,
         }
@@ -92,9 +98,16 @@ impl Memory {
         place.copy_from_slice(&value);
         // Where there is RAM nothing overflows.
         if address < self.executed.end && address + N as u32 > self.executed.start {
-            self.stale = true;
+            self.stale |= self.is_code(offset, N);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn is_code(&self, offset: usize, length: usize) -> bool {
+        let halfwords = offset / HALFWORD as usize..=(offset + length - 1) / HALFWORD as usize;
+        let halfwords = self.executed_halfwords.get(halfwords);
+        halfwords.is_some_and(|halfwords| halfwords.contains(&true))
     }
 
     /// Reads a word, aligned or not.
@@ -190,8 +203,13 @@ impl Memory {
 
     /// Notes that an instruction of RAM was decoded.
     pub(super) fn note_executed(&mut self, address: u32, size: u32) {
-        if self.ram_offset(address).is_none() {
+        let Some(offset) = self.ram_offset(address) else {
             return;
+        };
+        for halfword in offset / HALFWORD..=(offset + size - 1) / HALFWORD {
+            if let Some(executed) = self.executed_halfwords.get_mut(halfword as usize) {
+                *executed = true;
+            }
         }
         let end = address + size;
         self.executed = if self.executed.is_empty() {

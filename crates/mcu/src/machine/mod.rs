@@ -89,6 +89,14 @@ enum Halt {
     Fault(Reason),
 }
 
+/// The local exclusive monitor (A3.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Monitor {
+    Open,
+    /// Since a load-exclusive.
+    Exclusive,
+}
+
 /// A simulated core with its memory.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -101,7 +109,9 @@ pub struct Machine {
     executed: u64,
     /// First address of the last load or store: for the timing model.
     access: u32,
+    /// Magnitudes of the last long product's or division's operands, likewise.
     operands: (u32, u32),
+    monitor: Monitor,
     halt: Option<Halt>,
     output: Vec<u8>,
 }
@@ -125,6 +135,7 @@ impl Machine {
             executed: 0,
             access: 0,
             operands: (0, 0),
+            monitor: Monitor::Open,
             halt: None,
             output: Vec::new(),
         }
@@ -288,7 +299,11 @@ impl Machine {
         let retired = Retired {
             address: pc,
             next: pc.wrapping_add(u32::from(instruction.facts.size)),
-            outcome: Outcome::Executed,
+            // Behind ISB the pipeline is filled anew, as behind a branch.
+            outcome: match halt {
+                Halt::Refetch => Outcome::Taken,
+                _ => Outcome::Executed,
+            },
             access: 0,
             operands: (0, 0),
         };

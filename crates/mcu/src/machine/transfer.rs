@@ -1,6 +1,6 @@
 //! Loads, stores and special registers.
 
-use super::{BusError, Interrupted, Machine};
+use super::{BusError, Interrupted, Machine, Monitor};
 use crate::instruction::{Access, Direction, Index, Operation, Register, WriteBack};
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
@@ -84,6 +84,7 @@ impl Machine {
                 offset,
             } => {
                 let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+                self.monitor = Monitor::Exclusive;
                 (access, rt, self.check(aligned_for(access, address))?)
             }
             Operation::LoadDouble { .. } => return self.load_double(operation, after),
@@ -123,6 +124,12 @@ impl Machine {
             return Ok(after); // `load` has seen to that.
         };
         let (address, base) = self.address(rn, index, i32::from(offset));
+        // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
+        let address = if rn == Register::PC {
+            address & !3
+        } else {
+            address
+        };
         self.access = self.check(aligned(address))?;
         let (low, high) = (
             self.memory.word(address),
@@ -222,9 +229,13 @@ impl Machine {
             } => {
                 let address = self.registers.get(rn).wrapping_add(u32::from(offset));
                 self.access = self.check(aligned_for(access, address))?;
-                let written = self.write(access, address, self.registers.get(rt));
-                self.check(written)?;
-                self.registers.set(rd, 0);
+                // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
+                let fails = std::mem::replace(&mut self.monitor, Monitor::Open) == Monitor::Open;
+                if !fails {
+                    let written = self.write(access, address, self.registers.get(rt));
+                    self.check(written)?;
+                }
+                self.registers.set(rd, u32::from(fails));
                 return Ok(());
             }
             Operation::StoreDouble { .. } => return self.store_double(operation),

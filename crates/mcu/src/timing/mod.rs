@@ -7,7 +7,7 @@ mod parameters;
 mod pipeline;
 
 pub use account::{Account, CacheUse, Stall, Tally};
-pub use parameters::{CacheShape, CoreTiming, FlashTiming, Folding, LongMultiply};
+pub use parameters::{CacheShape, CoreTiming, FlashTiming, Folding, LongMultiply, Pairing};
 pub use pipeline::{Phase, Pipeline};
 
 use crate::instruction::Instruction;
@@ -34,7 +34,7 @@ pub struct Retired {
     pub outcome: Outcome,
     /// The first address that it loaded from or stored to.
     pub access: u32,
-    /// The operands of a multiplication or division.
+    /// The operands of a long multiplication or division; their magnitudes where it is signed.
     pub operands: (u32, u32),
 }
 

@@ -23,6 +23,16 @@ pub enum Folding {
     Never,
 }
 
+/// Which loads overlap with the load or the register-offset store behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairing {
+    /// All, unless the second's address hangs on the first.
+    Always,
+    /// Not 32-bit instructions across a word boundary (they "might not pipeline optimally", DDI 0439,
+    /// table 3-1, note b), nor those that update their base.
+    Hindered,
+}
+
 /// The core, with memories that never wait. All figures are cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreTiming {
@@ -40,6 +50,8 @@ pub struct CoreTiming {
     pub address_dependency: u8,
     /// IT.
     pub it: Folding,
+    /// Neighbouring loads.
+    pub pairing: Pairing,
 }
 
 impl CoreTiming {
@@ -53,6 +65,7 @@ impl CoreTiming {
         load_refill: 3,
         address_dependency: 1,
         it: Folding::BehindNarrow,
+        pairing: Pairing::Always,
     };
 
     /// Cortex-M4 (DDI 0439, table 3-1): multiplications of one cycle, the rest as the Cortex-M3.

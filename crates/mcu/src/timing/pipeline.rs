@@ -3,7 +3,7 @@
 
 use super::account::{Account, CacheUse};
 use super::fetch::Fetch;
-use super::parameters::{CoreTiming, FlashTiming, Folding, LongMultiply};
+use super::parameters::{CoreTiming, FlashTiming, Folding, LongMultiply, Pairing};
 use super::{Outcome, Retired, Timing};
 use crate::instruction::{Class, Facts, Instruction};
 use crate::layout::Layout;
@@ -26,8 +26,10 @@ pub struct Pipeline {
     core: CoreTiming,
     fetch: Fetch,
     now: u64,
-    /// The instruction before.
+    /// The instruction before, as far as it matters to the one behind it.
     before: Facts,
+    /// If that is a load: whether it may overlap with what is behind it.
+    pairs: bool,
     account: Account,
     phases: Vec<Phase>,
     phase: u8,
@@ -43,6 +45,7 @@ impl Pipeline {
             fetch: Fetch::new(flash, layout.flash_size, layout.ram_base),
             now: 0,
             before: Facts::NONE,
+            pairs: false,
             account: Account::default(),
             phases: Vec::new(),
             phase: 0,
@@ -84,15 +87,14 @@ impl Pipeline {
     /// Cycles of execution beyond the first, waits and refills apart.
     #[inline(always)]
     fn execute(&mut self, facts: &Facts, retired: &Retired) -> u64 {
-        let after_load = self.before.class == Class::Load;
         match facts.class {
-            // The address phase overlaps the data phase of a load before (3.3.2, "LDR [any] are pipelined
-            // when possible").
-            Class::Load => u64::from(!after_load || self.before.writes & facts.address != 0),
+            // The address phase overlaps the data phase of a load before (3.3.2: "if the next instruction is
+            // an LDR or STR, and the destination of the first LDR is not used to compute the address").
+            Class::Load => u64::from(!self.overlaps(facts, retired)) + unaligned(facts, retired),
             // "STR Rx,[Ry,#imm] is always one cycle": the write buffer takes it.
             Class::Store => 0,
-            Class::StoreRegister => u64::from(!after_load),
-            Class::LoadMultiple | Class::StoreMultiple => u64::from(facts.count),
+            Class::StoreRegister => u64::from(!self.overlaps(facts, retired)),
+            Class::LoadMultiple | Class::StoreMultiple => u64::from(facts.bytes / 4),
             Class::MultiplyAccumulate => u64::from(self.core.multiply_accumulate) - 1,
             Class::MultiplyLong => self.multiply_long(3, 5, retired.operands) - 1,
             Class::MultiplyLongAccumulate => self.multiply_long(4, 7, retired.operands) - 1,
@@ -100,6 +102,27 @@ impl Pipeline {
             // Two cycles for the load and one for the addition, besides the refill.
             Class::TableBranch => 2,
             _ => 0,
+        }
+    }
+
+    /// Whether its address phase overlaps the data phase of the load before.
+    #[inline(always)]
+    const fn overlaps(&self, facts: &Facts, retired: &Retired) -> bool {
+        matches!(self.before.class, Class::Load)
+            && self.pairs
+            && self.before.writes & facts.address == 0
+            && self.may_pair(facts, retired.address)
+    }
+
+    /// Whether nothing about the access itself keeps it from overlapping with its neighbours.
+    #[inline(always)]
+    const fn may_pair(&self, facts: &Facts, address: u32) -> bool {
+        match self.core.pairing {
+            Pairing::Always => true,
+            Pairing::Hindered => {
+                let crosses = facts.size == 4 && address & 2 != 0;
+                !crosses && facts.writes & facts.address == 0
+            }
         }
     }
 
@@ -127,29 +150,34 @@ impl Pipeline {
         }
         let wait = self
             .fetch
-            .data(retired.access, facts.count.max(1), self.now);
+            .data(retired.access, facts.bytes.div_ceil(4).max(1), self.now);
         self.account.data += wait;
         self.now += wait;
     }
 
-    /// Whatever takes more than a cycle, or may.
+    /// Whatever takes more or less than a cycle, or may.
     #[inline(always)]
     fn retire_other(&mut self, facts: &Facts, retired: &Retired) {
         if facts.class == Class::If {
+            // "Folded onto a preceding 16-bit instruction", which stays the neighbour of what follows.
             if self.core.it == Folding::BehindNarrow && self.before.size == 2 {
                 self.account.folded += 1;
                 self.now -= 1;
+                return;
             }
-            return;
+        } else {
+            if facts.address != 0 || facts.class == Class::Load {
+                self.memory_waits(facts, retired);
+            }
+            let extra = self.execute(facts, retired);
+            self.account.extra[facts.class as usize] += extra;
+            self.now += extra;
+            self.pairs = self.may_pair(facts, retired.address);
         }
-        if facts.address != 0 || facts.class == Class::Load {
-            self.memory_waits(facts, retired);
-        }
-        let extra = self.execute(facts, retired);
-        self.account.extra[facts.class as usize] += extra;
-        self.now += extra;
+        self.before = *facts;
         if retired.outcome == Outcome::Taken {
             self.refill(facts.class);
+            self.before = BEHIND_REFILL;
         }
     }
 
@@ -186,6 +214,22 @@ impl Pipeline {
     }
 }
 
+/// No neighbour: nothing to pair with, to depend on, or to fold onto.
+const BEHIND_REFILL: Facts = Facts {
+    size: 4,
+    ..Facts::NONE
+};
+
+/// Cycles that an unaligned load takes more, being split: a byte-aligned word is three accesses (3.3.2, last
+/// paragraph).
+const fn unaligned(facts: &Facts, retired: &Retired) -> u64 {
+    match (facts.bytes, retired.access & 3) {
+        (4, 1 | 3) => 2,
+        (4, 2) | (2, 1 | 3) => 1,
+        _ => 0,
+    }
+}
+
 /// Whether results cannot be forwarded to the address of the following access.
 const fn computes(class: Class) -> bool {
     !matches!(
@@ -217,10 +261,17 @@ impl Timing for Pipeline {
         }
         self.now += 1;
         self.account.counts[facts.class as usize] += 1;
-        if !facts.class.is_plain() && retired.outcome != Outcome::Skipped {
+        if retired.outcome == Outcome::Skipped {
+            // It computed and loaded nothing.
+            self.before = Facts {
+                size: facts.size,
+                ..Facts::NONE
+            };
+        } else if facts.class.is_plain() {
+            self.before = facts;
+        } else {
             self.retire_other(&facts, retired);
         }
-        self.before = facts;
     }
 
     fn marker(&mut self, number: u8) {

@@ -131,6 +131,7 @@ const FORMS: &[&str] = &[
     "ldmdb r6!, {r1}\nadd r6, #4",
     "push {r0, r2}\npop {r1, r3}",
     "stmdb r6!, {r0, r1}\nldm r6!, {r2, r3}",
+    "ldrex r0, [r6, #4]\nclrex\nstrex r1, r2, [r6, #4]\nldr r3, [r6, #4]",
     "ldrex r0, [r6, #4]\nstrex r1, r2, [r6, #4]\nldr r3, [r6, #4]",
     "adr r0, 1f\nsubs r0, #1\n1:",
     "bl 1f\n1: sub r0, lr, #1",

@@ -78,6 +78,7 @@ ldrh.w r9, [pc, #6] | f8bf 9006 | pc=8000202 [800020a]=f1e2d3c4 | r9=d3c4
 ldrb.w r9, [pc, #6] | f89f 9006 | pc=8000202 [800020a]=f1e2d3c4 | r9=c4
 ldrsh.w r9, [pc, #6] | f9bf 9006 | pc=8000202 [800020a]=f1e2d3c4 | r9=ffffd3c4
 ldrsb.w r9, [pc, #6] | f99f 9006 | pc=8000202 [800020a]=f1e2d3c4 | r9=ffffffc4
+nop; ldrd r0, r1, [pc, #8] | bf00 e9df 0102 | [800020c]=f1e2d3c4 [8000210]=00000007 | r0=f1e2d3c4 r1=7
 ldrd r0, r1, [pc, #8] | e9df 0102 | [800020c]=f1e2d3c4 [8000210]=00000007 | r0=f1e2d3c4 r1=7
 
 # Unaligned words and halfwords
@@ -177,6 +178,8 @@ ldrex r0, [r1, #1020] | e851 0fff | r1=20000004 [20000400]=f1e2d3c4 | r0=f1e2d3c
 ldrexh r0, [r1] | e8d1 0f5f | r1=20000402 [20000400]=f1e2d3c4 | r0=f1e2
 ldrexb r0, [r1] | e8d1 0f4f | r1=20000403 [20000400]=f1e2d3c4 | r0=f1
 ldrex r2, [r1, #8]; strex r0, r3, [r1, #8] | e851 2f02 e841 3002 | r1=20000400 r3=9 [20000408]=f1e2d3c4 | r0=0 r2=f1e2d3c4 [20000408]=00000009
+ldrex r2, [r1]; clrex; strex r0, r3, [r1] | e851 2f00 f3bf 8f2f e841 3000 | r1=20000400 r3=9 [20000400]=f1e2d3c4 | r0=1 r2=f1e2d3c4 [20000400]=f1e2d3c4
+strex r0, r3, [r1] | e841 3000 | r1=20000400 r3=9 [20000400]=f1e2d3c4 | r0=1 [20000400]=f1e2d3c4
 ldrexh r2, [r1]; strexh r0, r3, [r1] | e8d1 2f5f e8c1 3f50 | r1=20000400 r3=12345678 [20000400]=f1e2d3c4 | r0=0 r2=d3c4 [20000400]=5678
 ldrexb r2, [r1]; strexb r0, r3, [r1] | e8d1 2f4f e8c1 3f40 | r1=20000400 r3=12345678 [20000400]=f1e2d3c4 | r0=0 r2=c4 [20000400]=78
 

@@ -66,7 +66,7 @@ struct Explained {
 struct Side {
     target: String,
     cycles: u64,
-    seconds: f64,
+    seconds: Seconds,
 }
 
 impl Explained {
@@ -163,7 +163,7 @@ fn differences(first: &Account, second: &Account) -> Vec<Difference> {
 
 /// The largest of both directions, in a sentence.
 fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) -> String {
-    let ratio = first.seconds() / second.seconds();
+    let ratio = first.seconds().0 / second.seconds().0;
     let clocks = f64::from(second.target.mcu.clock.0) / f64::from(first.target.mcu.clock.0);
     let largest = |sign: i64, most: usize| {
         let chosen: Vec<String> = differences
@@ -189,9 +189,9 @@ fn verdict(first: &Prediction, second: &Prediction, differences: &[Difference]) 
         "{} takes {} and {} {}: {ratio:.2} times as fast, {clocks:.2} by the clock and {:.2} by the cycles\n\
          cycles saved: {}; added: {}",
         first.name(),
-        units::duration(Seconds(first.seconds())),
+        units::duration(first.seconds()),
         second.name(),
-        units::duration(Seconds(second.seconds())),
+        units::duration(second.seconds()),
         ratio / clocks,
         or_none(saved),
         or_none(added),

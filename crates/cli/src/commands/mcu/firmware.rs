@@ -75,7 +75,7 @@ struct Report<'a> {
     /// Over all phases.
     cycles: u64,
     instructions: u64,
-    seconds: f64,
+    seconds: Seconds,
     phases: Vec<PhaseRow>,
     functions: Vec<FunctionRow>,
     /// What the program wrote through semihosting.
@@ -87,7 +87,7 @@ struct PhaseRow {
     phase: u8,
     cycles: u64,
     instructions: u64,
-    seconds: f64,
+    seconds: Seconds,
     stalls: BTreeMap<Stall, u64>,
 }
 
@@ -158,7 +158,7 @@ fn print_phases(profiler: &Profiler, clock: Megahertz) {
         };
         let mut row = vec![
             name,
-            units::duration(Seconds(clock.seconds(cycles))),
+            units::duration(clock.seconds(cycles)),
             count(cycles),
             count(instructions),
             format!("{:.2}", cycles as f64 / instructions.max(1) as f64),

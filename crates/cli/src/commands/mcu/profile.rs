@@ -15,7 +15,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
     let (mut services, mut notes) = (BTreeMap::new(), Vec::new());
     for &kernel in &arguments.kernel {
         let prediction = Prediction::new(&arguments.target, kernel).map_err(Failure::failed)?;
-        let seconds = prediction.seconds() + arguments.transport.as_secs_f64();
+        let seconds = prediction.seconds().0 + arguments.transport.as_secs_f64();
         let time = ServiceTime::constant(seconds).map_err(Failure::failed)?;
         services.insert(
             record::capability(kernel)?,

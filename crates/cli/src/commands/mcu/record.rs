@@ -12,7 +12,6 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
-use keymark_stats::Seconds;
 
 use crate::exit::Failure;
 
@@ -37,12 +36,14 @@ pub(super) fn note(prediction: &Prediction) -> String {
         .iter()
         .map(|(name, word)| format!("{name}={word}"))
         .collect();
-    let (low, high) = prediction.band();
+    let band = prediction.band();
     format!(
-        "{} cycles at {}; {}; {low:.4} s to {high:.4} s with one assumption varied",
+        "{} cycles at {}; {}; {:.4} s to {:.4} s with one assumption varied",
         prediction.cycles(),
         prediction.target.mcu.clock,
-        words.join(" ")
+        words.join(" "),
+        band.low.0,
+        band.high.0
     )
 }
 
@@ -65,7 +66,7 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
     };
     Ok(CaseRecord {
         published: Some(PublishedMean {
-            mean: Seconds(prediction.seconds()),
+            mean: prediction.seconds(),
             n: None,
             note: note(prediction),
         }),

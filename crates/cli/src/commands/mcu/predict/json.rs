@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::Stall;
+use keymark_stats::Seconds;
 use serde::Serialize;
 
 use super::hit_rate;
@@ -15,9 +16,9 @@ pub(super) struct Row {
     options: BTreeMap<&'static str, &'static str>,
     provenance: &'static str,
     cycles: u64,
-    seconds: f64,
-    low_seconds: f64,
-    high_seconds: f64,
+    seconds: Seconds,
+    low_seconds: Seconds,
+    high_seconds: Seconds,
     instructions: u64,
     classes: BTreeMap<&'static str, u64>,
     /// IT that took no cycle.
@@ -30,7 +31,7 @@ pub(super) struct Row {
 }
 
 pub(super) fn row(prediction: &Prediction) -> Row {
-    let (low_seconds, high_seconds) = prediction.band();
+    let band = prediction.band();
     let account = &prediction.account;
     let phases = prediction.phases.iter().map(|phase| {
         (
@@ -51,8 +52,8 @@ pub(super) fn row(prediction: &Prediction) -> Row {
         provenance: "predicted",
         cycles: prediction.cycles(),
         seconds: prediction.seconds(),
-        low_seconds,
-        high_seconds,
+        low_seconds: band.low,
+        high_seconds: band.high,
         instructions: account.instructions(),
         classes: account
             .kinds()

@@ -4,16 +4,11 @@ use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{CacheUse, Stall};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
-use keymark_stats::Seconds;
 
 use super::hit_rate;
 use crate::args::PredictArguments;
 use crate::commands::mcu::count;
 use crate::output;
-
-fn duration(seconds: f64) -> String {
-    units::duration(Seconds(seconds))
-}
 
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
@@ -79,13 +74,13 @@ fn line(
 fn head_rows(predictions: &[&Prediction], arguments: &PredictArguments) -> Vec<Vec<String>> {
     let first = predictions
         .first()
-        .map_or(0.0, |prediction| prediction.seconds());
+        .map_or(0.0, |prediction| prediction.seconds().0);
     let tolerance = arguments.tolerance;
     let under = format!("under {}", humantime::format_duration(tolerance));
     let sure = |prediction: &Prediction| {
-        let (low, high) = prediction.band();
+        let band = prediction.band();
         let limit = tolerance.as_secs_f64();
-        match (high <= limit, low <= limit) {
+        match (band.high.0 <= limit, band.low.0 <= limit) {
             (true, _) => "yes",
             (false, true) => "perhaps",
             (false, false) => "no",
@@ -94,14 +89,18 @@ fn head_rows(predictions: &[&Prediction], arguments: &PredictArguments) -> Vec<V
     };
     vec![
         line("clock", predictions, |p| p.target.mcu.clock.to_string()),
-        line("time", predictions, |p| duration(p.seconds())),
+        line("time", predictions, |p| units::duration(p.seconds())),
         line("band of the assumptions", predictions, |p| {
-            let (low, high) = p.band();
-            format!("{} – {}", duration(low), duration(high))
+            let band = p.band();
+            format!(
+                "{} – {}",
+                units::duration(band.low),
+                units::duration(band.high)
+            )
         }),
         line(&under, predictions, sure),
         line("speed-up", predictions, |p| {
-            format!("{:.2}", first / p.seconds())
+            format!("{:.2}", first / p.seconds().0)
         }),
         line("cycles", predictions, |p| count(p.cycles())),
         line("instructions", predictions, |p| {
