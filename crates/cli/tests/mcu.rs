@@ -391,6 +391,18 @@ fn a_prediction_becomes_a_twin() {
         "f405",
     ]);
     assert!(profile.contains("no device was measured"), "{profile}");
+    place.refused(
+        &[
+            "mcu",
+            "profile",
+            "stm32f405",
+            "--kernel",
+            "x25519",
+            "--name",
+            "a b",
+        ],
+        2,
+    );
     let file = place.path("f405.toml");
     std::fs::write(&file, &profile).unwrap();
     let device = format!("twin:{}", file.display());
@@ -417,6 +429,26 @@ fn a_prediction_becomes_a_twin() {
         rows[0]["median_s"].as_f64().unwrap() >= 0.400,
         "the transport alone takes that long"
     );
+}
+
+#[test]
+fn predictions_can_be_compared_and_guarded() {
+    let place = Place::new();
+    for clock in ["72", "48"] {
+        let part = own_part(
+            &place,
+            "part.toml",
+            "clock-mhz = 72",
+            &format!("clock-mhz = {clock}"),
+        );
+        place.stdout(&["mcu", "predict", "--mcu", &part, "--kernel", "x25519"]);
+    }
+    let said = place.refused(&["compare", "last~1", "last", "--fail-above", "5%"], 1);
+    assert!(said.contains("slower by more than 5 %"), "{said}");
+    place.stdout(&["compare", "last", "last~1", "--fail-above", "5%"]);
+    place.stdout(&["compare", "last", "last", "--fail-above", "0%"]);
+    let shown = place.stdout(&["show", "last"]);
+    assert!(shown.contains("with one assumption varied"), "{shown}");
 }
 
 #[test]

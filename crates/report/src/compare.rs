@@ -1,6 +1,8 @@
 //! One run against another, or the two copies of each case within one run.
 
-use keymark_bench::case::Case;
+use std::cmp::Ordering;
+
+use keymark_bench::case::{Case, Provenance};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_stats::{Estimate, Method, Ratio, Seconds, differs, independent, paired};
 
@@ -44,9 +46,23 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Pair {
+    /// Whether both are predictions, which are exact: the same question has the same answer.
+    fn is_exact(&self) -> bool {
+        [&self.old, &self.new]
+            .iter()
+            .all(|case| case.provenance == Provenance::Predicted)
+    }
+
     /// What it shows.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
+        if self.is_exact() {
+            return match self.ratio.value.0.total_cmp(&1.0) {
+                Ordering::Less => Verdict::Faster,
+                Ordering::Equal => Verdict::NoDifference,
+                Ordering::Greater => Verdict::Slower,
+            };
+        }
         match (self.ratio.low, self.ratio.high) {
             (Some(_), Some(_)) if !differs(&self.ratio) => Verdict::NoDifference,
             (Some(_), Some(_)) if self.ratio.value.0 > 1.0 => Verdict::Slower,
@@ -55,10 +71,16 @@ impl Pair {
         }
     }
 
-    /// Whether the second is slower by more than `fraction` with 95 % confidence.
+    /// Whether the second is slower by more than `fraction` with 95 % confidence; of predictions, whether
+    /// it is.
     #[must_use]
     pub fn slower_than(&self, fraction: f64) -> bool {
-        self.ratio.low.is_some_and(|low| low.0 > 1.0 + fraction)
+        let least = if self.is_exact() {
+            Some(self.ratio.value)
+        } else {
+            self.ratio.low
+        };
+        least.is_some_and(|least| least.0 > 1.0 + fraction)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `keymark compare`
 
 use keymark_report::archive::Archive;
-use keymark_report::compare::{Pair, compare, replicas};
+use keymark_report::compare::{Pair, Verdict, compare, replicas};
 use keymark_report::table::{self, Style};
 use serde_json::json;
 
@@ -35,6 +35,11 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     let Some(limit) = arguments.fail_above else {
         return Ok(Exit::Fine);
     };
+    if pairs.iter().all(|pair| pair.verdict() == Verdict::Unknown) {
+        return Err(Failure::nothing_usable(
+            "--fail-above has nothing to judge by: no pair has an interval",
+        ));
+    }
     let slower: Vec<&Pair> = pairs
         .iter()
         .filter(|pair| pair.slower_than(limit))

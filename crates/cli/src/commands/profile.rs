@@ -132,7 +132,7 @@ fn service_time(case: &CaseRecord) -> Result<Option<ServiceTime>, Failure> {
 }
 
 /// A name that can stand behind `twin:`.
-fn slug(name: &str) -> String {
+pub(super) fn slug(name: &str) -> String {
     let usable = |c: char| {
         if c.is_ascii_alphanumeric() {
             c.to_ascii_lowercase()

@@ -42,6 +42,11 @@ pub(super) fn print(record: &Record) {
         record.plan.settings.tolerance,
         Style::Text,
     ));
+    for case in &record.cases {
+        if let (Provenance::Predicted, Some(figure)) = (case.case.provenance, &case.published) {
+            output::line(&format!("{}: {}", case.case, figure.note));
+        }
+    }
     let kinds = provenances(&analysis.rows);
     if kinds.len() > 1 {
         let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
@@ -170,11 +175,17 @@ fn head(record: &Record) -> Vec<String> {
         Order::Interleaved => "interleaved",
         Order::Sequential => "sequential",
     };
+    let twins = record
+        .stores
+        .iter()
+        .filter(|store| store.provenance == Provenance::Twin)
+        .map(|twin| format!("  {}: {}", twin.device, twin.product));
     let mut lines = vec![
         format!("  {}", machine(environment).join(", ")),
         format!("  {}", versions.join(", ")),
         format!("  {stop}, {order}, seed {}", settings.seed),
     ];
+    lines.extend(twins);
     if let Some(harness) = record.harness {
         let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
         lines.push(format!(

@@ -74,7 +74,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         }
     }
     Ok(Profile {
-        name: file.name,
+        name: checked(file.name)?,
         product: file.product,
         source: file.source,
         note: file.note,
@@ -86,6 +86,18 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
             .transpose()
             .map_err(|reason| format!("verify: {reason}"))?,
     })
+}
+
+/// A name that can stand in `twin:NAME` and in a table.
+fn checked(name: String) -> Result<String, String> {
+    let usable = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.is_empty() && name.chars().all(usable) {
+        Ok(name)
+    } else {
+        Err(format!(
+            "name: '{name}' is not one or more letters, digits, '-', '_' and '.'"
+        ))
+    }
 }
 
 /// A key that signs can authenticate.
@@ -110,7 +122,7 @@ fn time(time: &Time) -> Result<ServiceTime, String> {
 pub(super) fn write(profile: &Profile) -> Result<String, String> {
     let file = File {
         schema: SCHEMA,
-        name: profile.name.clone(),
+        name: checked(profile.name.clone())?,
         product: profile.product.clone(),
         source: profile.source.clone(),
         note: profile.note.clone(),
@@ -184,6 +196,10 @@ mod tests {
         ] {
             let said = refusal(&rest);
             assert!(said.contains(expected), "{rest}: {said}");
+        }
+        for name in ["''", "'a b'", "'a,b'"] {
+            let said = parse(&HEAD.replace("'x'", name)).unwrap_err();
+            assert!(said.contains("letters, digits"), "{said}");
         }
         let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
         assert!(newer.contains("update keymark"), "{newer}");

@@ -126,7 +126,7 @@ impl Profile {
     /// The profile as a file.
     ///
     /// # Errors
-    /// When it cannot be expressed, which no profile that was parsed or made of samples causes.
+    /// When its name is none that a twin can have.
     pub fn to_toml(&self) -> Result<String, ProfileError> {
         file::write(self).map_err(|reason| ProfileError::Malformed {
             name: self.name.clone(),

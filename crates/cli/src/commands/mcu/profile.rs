@@ -8,6 +8,7 @@ use keymark_tokens::profile::{Profile, Service, ServiceTime};
 use super::record;
 use crate::args::McuProfileArguments;
 use crate::commands::Outcome;
+use crate::commands::profile::slug;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -17,13 +18,16 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         let prediction = Prediction::new(&arguments.target, kernel).map_err(Failure::failed)?;
         let seconds = prediction.seconds().0 + arguments.transport.as_secs_f64();
         let time = ServiceTime::constant(seconds).map_err(Failure::failed)?;
-        services.insert(
-            record::capability(kernel)?,
-            Service {
-                time,
-                published: None,
-            },
-        );
+        for capability in record::capabilities(kernel)? {
+            let time = time.clone();
+            services.insert(
+                capability,
+                Service {
+                    time,
+                    published: None,
+                },
+            );
+        }
         notes.push(format!("{kernel}: {}", record::note(&prediction)));
     }
     let target = &arguments.target;
@@ -45,11 +49,6 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         services,
         verify: None,
     };
-    output::print(&profile.to_toml().map_err(Failure::failed)?);
+    output::print(&profile.to_toml().map_err(Failure::usage)?);
     Ok(Exit::Fine)
-}
-
-/// A name that can stand behind `twin:`.
-fn slug(text: &str) -> String {
-    text.replace([':', ',', '=', '@'], "-").to_lowercase()
 }

@@ -15,18 +15,23 @@ use keymark_mcu::predict::Prediction;
 
 use crate::exit::Failure;
 
-/// What the kernel is in the rest of keymark's words: an OpenPGP token decrypts with RSA and X25519.
-pub(super) fn capability(kernel: Kernel) -> Result<Capability, Failure> {
-    let (algorithm, operation) = match kernel {
-        Kernel::Rsa2048 | Kernel::Rsa3072 | Kernel::Rsa4096 => (kernel.name(), Operation::Decrypt),
-        Kernel::X25519 => ("cv25519", Operation::Decrypt),
-        Kernel::Ed25519 => (kernel.name(), Operation::Sign),
+/// What the kernel is in the rest of keymark's words, first the operation that a run calls it: the private-key
+/// operation of RSA decrypts, signs and authenticates; a token decrypts with X25519.
+pub(super) fn capabilities(kernel: Kernel) -> Result<Vec<Capability>, Failure> {
+    use Operation::{Authenticate, Decrypt, Sign};
+    let (name, operations) = match kernel {
+        Kernel::Rsa2048 | Kernel::Rsa3072 | Kernel::Rsa4096 => {
+            (kernel.name(), &[Decrypt, Sign, Authenticate][..])
+        }
+        Kernel::X25519 => ("cv25519", &[Decrypt][..]),
+        Kernel::Ed25519 => (kernel.name(), &[Sign, Authenticate][..]),
     };
-    let algorithm: Algorithm = algorithm.parse().map_err(Failure::failed)?;
-    Ok(Capability {
+    let algorithm: Algorithm = name.parse().map_err(Failure::failed)?;
+    let capability = |&operation: &Operation| Capability {
         algorithm,
         operation,
-    })
+    };
+    Ok(operations.iter().map(capability).collect())
 }
 
 /// What a prediction rests on, in a line.
@@ -48,10 +53,13 @@ pub(super) fn note(prediction: &Prediction) -> String {
 }
 
 fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
-    let Capability {
+    let capabilities = capabilities(prediction.kernel)?;
+    let &Capability {
         algorithm,
         operation,
-    } = capability(prediction.kernel)?;
+    } = capabilities
+        .first()
+        .ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
     let case = Case {
         device: DeviceName::new(prediction.name()),
         store: StoreKind::Reported,
