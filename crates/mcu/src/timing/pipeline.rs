@@ -222,7 +222,11 @@ const BEHIND_REFILL: Facts = Facts {
 
 /// Cycles that an unaligned load takes more, being split: a byte-aligned word is three accesses (3.3.2, last
 /// paragraph).
+#[inline(always)]
 const fn unaligned(facts: &Facts, retired: &Retired) -> u64 {
+    if retired.access & 3 == 0 {
+        return 0;
+    }
     match (facts.bytes, retired.access & 3) {
         (4, 1 | 3) => 2,
         (4, 2) | (2, 1 | 3) => 1,
