@@ -86,6 +86,11 @@ fn predictions_are_shown_streamed_and_saved() {
         assert!(number("seconds") <= number("high_seconds"), "{row}");
         assert!(number("cycles") >= number("instructions"), "{row}");
         assert_eq!(row["provenance"], "predicted");
+        let options = row["options"].as_object().unwrap();
+        assert!(
+            options.contains_key("window") && options["crt"].is_null(),
+            "{row}"
+        );
     }
     let cycles = |mcu: &str, umaal: &str| {
         let row = rows.iter().find(|row| {

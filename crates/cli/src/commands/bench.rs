@@ -49,13 +49,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     } else {
         Some(Saving::open(archive))
     };
-    let saved = measure(
-        &mut record,
-        &stacks,
-        &interrupt,
-        saving.as_mut(),
-        arguments.json,
-    );
+    let saved = measure(&mut record, &stacks, &interrupt, saving.as_mut(), arguments);
     // Agents are gone before the user reads that all is done.
     drop(stacks);
     if !arguments.json {
@@ -220,12 +214,12 @@ fn measure(
     stacks: &crate::devices::OpenStacks,
     interrupt: &AtomicBool,
     saving: Option<&mut Saving>,
-    json: bool,
+    arguments: &BenchArguments,
 ) -> Result<(), String> {
     let clock = MonotonicClock::new();
     let plan = record.plan.clone();
     let mut progress = Progress::new(&plan, &clock);
-    let mut stream = json.then(|| JsonStream::new(&plan, interrupt));
+    let mut stream = arguments.json.then(|| JsonStream::new(&plan, interrupt));
     let mut error = None;
     let mut writer = None;
     if let Some(saving) = saving {

@@ -87,16 +87,27 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Operation> {
 fn exclusive_or_table(first: u32, second: u32) -> Option<Operation> {
     let (rn, rt) = (register(first, 0), register(second, 12));
     let load = bits(first, 4, 1) == 1;
+    let exclusive = |access, rd, offset| {
+        if load {
+            Operation::LoadExclusive {
+                access,
+                rt,
+                rn,
+                offset,
+            }
+        } else {
+            Operation::StoreExclusive {
+                access,
+                rd,
+                rt,
+                rn,
+                offset,
+            }
+        }
+    };
     if bits(first, 7, 1) == 0 {
         let offset = (bits(second, 0, 8) << 2) as u16;
-        return Some(exclusive(
-            load,
-            Access::Word,
-            rt,
-            rn,
-            register(second, 8),
-            offset,
-        ));
+        return Some(exclusive(Access::Word, register(second, 8), offset));
     }
     match (bits(second, 4, 4), load) {
         (0 | 1, true) => Some(Operation::TableBranch {
@@ -108,49 +119,9 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Operation> {
                 Access::Half
             },
         }),
-        (4, _) => Some(exclusive(
-            load,
-            Access::Byte,
-            rt,
-            rn,
-            register(second, 0),
-            0,
-        )),
-        (5, _) => Some(exclusive(
-            load,
-            Access::Half,
-            rt,
-            rn,
-            register(second, 0),
-            0,
-        )),
+        (4, _) => Some(exclusive(Access::Byte, register(second, 0), 0)),
+        (5, _) => Some(exclusive(Access::Half, register(second, 0), 0)),
         _ => None,
-    }
-}
-
-fn exclusive(
-    load: bool,
-    access: Access,
-    rt: Register,
-    rn: Register,
-    rd: Register,
-    offset: u16,
-) -> Operation {
-    if load {
-        Operation::LoadExclusive {
-            access,
-            rt,
-            rn,
-            offset,
-        }
-    } else {
-        Operation::StoreExclusive {
-            access,
-            rd,
-            rt,
-            rn,
-            offset,
-        }
     }
 }
 

@@ -33,7 +33,7 @@ pub enum Class {
     Load,
     /// STR and its kin with an immediate offset.
     Store,
-    /// STR and its kin with a register offset.
+    /// STR and its kin with a register offset, and STREX.
     StoreRegister,
     /// LDM, POP, LDRD.
     LoadMultiple,

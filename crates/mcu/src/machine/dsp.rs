@@ -131,8 +131,9 @@ impl Registers {
                 Lanes::Sax => (1 - position, position == 0),
             };
             let (a, b) = (lane(n, position), lane(m, other));
-            let sum = if add { a + b } else { a - b };
-            let (value, ge) = lane_result(kind, sum, width, add);
+            // Of an unsigned sum GE is the carry, of a difference that there was no borrow.
+            let (sum, least) = if add { (a + b, 1 << width) } else { (a - b, 0) };
+            let (value, ge) = lane_result(kind, sum, width, least);
             result |= (value as u32 & ((1 << width) - 1)) << (position * width);
             if ge {
                 let bits = if width == 8 { 0b1 } else { 0b11 };
@@ -167,13 +168,11 @@ impl Registers {
     }
 }
 
-/// A lane's value, and whether its GE bits are set.
-const fn lane_result(kind: LaneKind, sum: i64, width: u32, add: bool) -> (i64, bool) {
+/// A lane's value, and whether its GE bits are set: where unsigned, from `least` on.
+const fn lane_result(kind: LaneKind, sum: i64, width: u32, least: i64) -> (i64, bool) {
     match kind {
         LaneKind::Signed => (sum, sum >= 0),
-        // Of an unsigned sum GE is the carry, of a difference that there was no borrow.
-        LaneKind::Unsigned if add => (sum, sum >= 1 << width),
-        LaneKind::Unsigned => (sum, sum >= 0),
+        LaneKind::Unsigned => (sum, sum >= least),
         LaneKind::SignedSaturating => (signed_sat(sum, width).0, false),
         LaneKind::UnsignedSaturating => (unsigned_sat(sum, width).0, false),
         LaneKind::SignedHalving | LaneKind::UnsignedHalving => (sum >> 1, false),

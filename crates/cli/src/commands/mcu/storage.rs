@@ -25,28 +25,22 @@ pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     };
     let length = arguments.operations.map_or(Length::Settled, Length::Writes);
     let (mut results, mut refused) = (Vec::new(), Vec::new());
-    for geometry in &geometries {
-        for &design in designs {
-            for &workload in &arguments.workload {
-                match simulate(geometry, design, workload, length, arguments.seed) {
-                    Ok(result) if arguments.json => {
-                        print_json(&row(&result));
-                        results.push(result);
-                    }
-                    Ok(result) => results.push(result),
-                    Err(error) => {
-                        refused.push(Refused {
-                            geometry: &geometry.name,
-                            design: design.to_string(),
-                            workload: workload.to_string(),
-                            refused: error.to_string(),
-                        });
-                    }
-                }
+    let on_each = |geometry| designs.iter().map(move |&design| (geometry, design));
+    for (geometry, design) in geometries.iter().flat_map(on_each) {
+        for &workload in &arguments.workload {
+            match simulate(geometry, design, workload, length, arguments.seed) {
+                Ok(result) => results.push(result),
+                Err(error) => refused.push(Refused {
+                    geometry: &geometry.name,
+                    design: design.to_string(),
+                    workload: workload.to_string(),
+                    refused: error.to_string(),
+                }),
             }
         }
     }
     if arguments.json {
+        results.iter().for_each(|result| print_json(&row(result)));
         refused.iter().for_each(print_json);
     } else if !results.is_empty() {
         print(&results, arguments.seed);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use keymark_mcu::kernel::OPTION_NAMES;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::Stall;
 use keymark_stats::Seconds;
@@ -13,7 +14,8 @@ use super::hit_rate;
 pub(super) struct Row {
     mcu: String,
     kernel: &'static str,
-    options: BTreeMap<&'static str, &'static str>,
+    /// Null where the kernel has no such option.
+    options: BTreeMap<&'static str, Option<&'static str>>,
     provenance: &'static str,
     cycles: u64,
     seconds: Seconds,
@@ -30,6 +32,13 @@ pub(super) struct Row {
     data_cache_hit_rate: Option<f64>,
 }
 
+fn options(prediction: &Prediction) -> BTreeMap<&'static str, Option<&'static str>> {
+    let words = prediction.target.options.words(prediction.kernel);
+    let all = OPTION_NAMES.into_iter().map(|name| (name, None));
+    all.chain(words.into_iter().map(|(name, word)| (name, Some(word))))
+        .collect()
+}
+
 pub(super) fn row(prediction: &Prediction) -> Row {
     let band = prediction.band();
     let account = &prediction.account;
@@ -43,12 +52,7 @@ pub(super) fn row(prediction: &Prediction) -> Row {
     Row {
         mcu: prediction.target.mcu.name.clone(),
         kernel: prediction.kernel.name(),
-        options: prediction
-            .target
-            .options
-            .words(prediction.kernel)
-            .into_iter()
-            .collect(),
+        options: options(prediction),
         provenance: "predicted",
         cycles: prediction.cycles(),
         seconds: prediction.seconds(),
