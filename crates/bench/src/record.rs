@@ -24,6 +24,13 @@ pub const SCHEMA: u32 = 1;
 pub struct RunId(pub String);
 
 impl RunId {
+    /// For a run of this process that starts at `now`.
+    #[must_use]
+    pub fn fresh(now: jiff::Timestamp) -> Self {
+        let salt = now.subsec_nanosecond() ^ std::process::id().cast_signed();
+        Self::new(now, salt as u16)
+    }
+
     /// For a run that starts at `now`; `salt` tells runs of the same second apart.
     #[must_use]
     pub fn new(now: jiff::Timestamp, salt: u16) -> Self {

@@ -44,13 +44,13 @@ pub(crate) fn is_gone() -> bool {
     STDOUT.load(Ordering::Relaxed) != OPEN
 }
 
-/// How a command went whose stdout may have gone: a reader who has seen enough got what it wanted, but
-/// output that was lost does not pass for success.
+/// How a command went whose stdout may have gone: who has seen enough and thereby ended a run got what it
+/// wanted, but output that was lost does not pass for success.
 pub(crate) fn ending(exit: Exit) -> Exit {
-    match STDOUT.load(Ordering::Relaxed) {
-        CLOSED => Exit::Fine,
-        LOST => Exit::Failed,
-        _ => exit,
+    match (STDOUT.load(Ordering::Relaxed), exit) {
+        (CLOSED, Exit::Interrupted) => Exit::Fine,
+        (LOST, _) => Exit::Failed,
+        (_, exit) => exit,
     }
 }
 

@@ -1,19 +1,23 @@
 //! The simulator: its speed, functional and timed, beside QEMU on the same program, and its predictions
 //! beside the published times of the FST-01.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
+use keymark_report::exchange::published;
+use keymark_stats::Seconds;
 
 use crate::{Failure, Figure, Limit, median, seconds};
 
 /// Executions of each kind, in turns.
 const TURNS: usize = 5;
-/// `gpg --decrypt` on the FST-01, host included (gnuk-users, 2017; `data/published/gnuk-f103-2017.csv`).
-const PUBLISHED: [(Kernel, f64); 2] = [(Kernel::Rsa2048, 1.27), (Kernel::Rsa4096, 8.22)];
+/// `gpg --decrypt` on the FST-01, host included.
+const PUBLISHED: &str = "data/published/gnuk-f103-2017.csv";
+const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../data/published/gnuk-f103-2017.csv");
 
 /// All figures of the simulator.
 ///
@@ -22,7 +26,12 @@ const PUBLISHED: [(Kernel, f64); 2] = [(Kernel::Rsa2048, 1.27), (Kernel::Rsa4096
 pub fn measure() -> Result<Vec<Figure>, Failure> {
     let target: Target = "stm32f103:gnuk-2017".parse()?;
     let mut figures = speed(&target)?;
-    for (kernel, published) in PUBLISHED {
+    let record = published::parse(Path::new(PUBLISHED), PUBLISHED_ROWS)?;
+    for case in &record.cases {
+        let Some(Seconds(published)) = case.published.as_ref().map(|figure| figure.mean) else {
+            continue;
+        };
+        let kernel: Kernel = case.case.algorithm.to_string().parse()?;
         let prediction = Prediction::new(&target, kernel)?;
         figures.push(Figure {
             name: format!(
@@ -109,7 +118,7 @@ fn time(run: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
 }
 
 /// The whole process; `None` where there is no QEMU.
-fn run_qemu(elf: &std::path::Path) -> Result<Option<f64>, Failure> {
+fn run_qemu(elf: &Path) -> Result<Option<f64>, Failure> {
     let mut command = Command::new("qemu-system-arm");
     command
         .args([

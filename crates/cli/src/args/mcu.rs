@@ -149,7 +149,7 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     pub limit: u64,
 
-    /// Functions to show, the costliest first
+    /// Functions to show, the costliest first; --json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 

@@ -170,10 +170,7 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let stores = inventory.devices.iter().filter(planned);
     Record {
         schema: SCHEMA,
-        id: RunId::new(
-            now,
-            (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16,
-        ),
+        id: RunId::fresh(now),
         started: now,
         state: RunState::Unfinished,
         plan: plan.clone(),

@@ -146,6 +146,14 @@ impl Kernel {
         Ok(image)
     }
 
+    fn not_loaded(self, mcu: &Microcontroller) -> impl Fn(ImageError) -> KernelError + Copy {
+        move |source| KernelError::Image {
+            kernel: self,
+            mcu: mcu.name.clone(),
+            source,
+        }
+    }
+
     /// The program with these options, for a machine that knows no markers: they are NOPs.
     ///
     /// # Errors
@@ -156,11 +164,7 @@ impl Kernel {
         options: &Options,
     ) -> Result<Vec<u8>, KernelError> {
         const NOP: [u8; 2] = 0xbf00u16.to_le_bytes();
-        let of_image = |source| KernelError::Image {
-            kernel: self,
-            mcu: mcu.name.clone(),
-            source,
-        };
+        let of_image = self.not_loaded(mcu);
         let mut markers = Markers::default();
         self.run(mcu, options, &mut markers)?;
         let mut image = self.image(options).map_err(of_image)?;
@@ -180,11 +184,7 @@ impl Kernel {
         options: &Options,
         timing: &mut T,
     ) -> Result<Machine, KernelError> {
-        let of_image = |source| KernelError::Image {
-            kernel: self,
-            mcu: mcu.name.clone(),
-            source,
-        };
+        let of_image = self.not_loaded(mcu);
         let image = self.image(options).map_err(of_image)?;
         let mut machine = mcu.load(&image).map_err(of_image)?;
         let stop = machine.run(timing, INSTRUCTION_LIMIT);

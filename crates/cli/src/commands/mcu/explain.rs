@@ -10,6 +10,7 @@ use keymark_stats::Seconds;
 use serde::Serialize;
 
 use super::count;
+use super::predict::predict_all;
 use crate::args::ExplainArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
@@ -18,17 +19,10 @@ use crate::output;
 
 pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     let kernel = arguments.kernel;
-    let (first, second) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| Prediction::new(&arguments.first, kernel));
-        let second = Prediction::new(&arguments.second, kernel);
-        (first.join(), second)
-    });
-    let first = first
-        .map_err(|_| {
-            Failure::failed("the simulation of the first ended in a panic; please report this")
-        })?
-        .map_err(Failure::failed)?;
-    let second = second.map_err(Failure::failed)?;
+    let wanted = [(&arguments.first, kernel), (&arguments.second, kernel)];
+    let both: Result<Vec<Prediction>, _> = predict_all(&wanted).into_iter().collect();
+    let [first, second] = <[Prediction; 2]>::try_from(both.map_err(Failure::failed)?)
+        .map_err(|_| Failure::failed("two predictions were asked for"))?;
     let differences = differences(&first.account, &second.account);
     if arguments.json {
         print_json(&Explained::of(&first, &second, differences));

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
 
     let printed = String::from_utf8_lossy(machine.output());
     if arguments.json {
-        print_json(&report(&mcu, &profiler, arguments.top, &printed));
+        print_json(&report(&mcu, &profiler, &printed));
     } else {
         output::print(&printed);
         output::heading(&format!(
@@ -99,12 +99,7 @@ struct FunctionRow {
     calls: u64,
 }
 
-fn report<'a>(
-    mcu: &'a Microcontroller,
-    profiler: &Profiler,
-    top: usize,
-    output: &'a str,
-) -> Report<'a> {
+fn report<'a>(mcu: &'a Microcontroller, profiler: &Profiler, output: &'a str) -> Report<'a> {
     let pipeline = profiler.pipeline();
     let account = pipeline.account();
     let phase = |phase: Phase| PhaseRow {
@@ -131,12 +126,7 @@ fn report<'a>(
         instructions: account.instructions(),
         seconds: mcu.clock.seconds(account.cycles()),
         phases: pipeline.phases().into_iter().map(phase).collect(),
-        functions: profiler
-            .flat()
-            .into_iter()
-            .take(top)
-            .map(function)
-            .collect(),
+        functions: profiler.flat().into_iter().map(function).collect(),
         output,
     }
 }

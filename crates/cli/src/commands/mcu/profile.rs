@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use keymark_mcu::predict::Prediction;
 use keymark_tokens::profile::{Profile, Service, ServiceTime};
 
+use super::predict::predict_all;
 use super::record;
 use crate::args::McuProfileArguments;
 use crate::commands::Outcome;
@@ -14,8 +14,14 @@ use crate::output;
 
 pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
     let (mut services, mut notes) = (BTreeMap::new(), Vec::new());
-    for &kernel in &arguments.kernel {
-        let prediction = Prediction::new(&arguments.target, kernel).map_err(Failure::failed)?;
+    let wanted: Vec<_> = arguments
+        .kernel
+        .iter()
+        .map(|&kernel| (&arguments.target, kernel))
+        .collect();
+    for prediction in predict_all(&wanted) {
+        let prediction = prediction.map_err(Failure::failed)?;
+        let kernel = prediction.kernel;
         let seconds = prediction.seconds().0 + arguments.transport.as_secs_f64();
         let time = ServiceTime::constant(seconds).map_err(Failure::failed)?;
         for capability in record::capabilities(kernel)? {

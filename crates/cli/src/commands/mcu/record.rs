@@ -105,10 +105,7 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
     }
     Ok(Record {
         schema: SCHEMA,
-        id: RunId::new(
-            now,
-            (now.subsec_nanosecond() ^ std::process::id().cast_signed()) as u16,
-        ),
+        id: RunId::fresh(now),
         started: now,
         state: RunState::Finished,
         plan: Plan {

@@ -84,9 +84,7 @@ fn print(results: &[StorageResult], seed: u64) {
          write, its maximum times"
     ));
     if results.iter().any(|result| !result.is_settled()) {
-        output::line(
-            "~: too few erases for the figures of long use; without --operations there are enough",
-        );
+        output::line("~: too few erases of any sector for the figures of long use");
     }
 }
 

@@ -148,7 +148,7 @@ fn distinct(targets: &[Target], kernel: Kernel) -> Vec<&Target> {
 }
 
 /// One after the other on each processor, in any order; the results have the order of the questions.
-fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
+pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction, KernelError>> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let bar = ProgressBar::new(wanted.len() as u64);
