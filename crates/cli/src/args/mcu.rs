@@ -207,7 +207,7 @@ pub struct StorageArguments {
     )]
     pub workload: Vec<Workload>,
 
-    /// Writes to simulate [default: until the figures are those of long use, at least 300000]
+    /// Writes to simulate [default: until the figures are those of long use, mostly 300000 or more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
 

@@ -65,22 +65,24 @@ impl StorageResult {
 pub enum Length {
     /// So many writes.
     Writes(u64),
-    /// Until the figures are those of long use, see [`StorageResult::is_settled`]; 300 000 writes at least
-    /// and 16 million at most, before the signature counter is at its end.
+    /// Until the figures are those of long use, see [`StorageResult::is_settled`]; 300 000 writes at least,
+    /// or as many as program ten million units, and 16 million at most, before the signature counter is at
+    /// its end.
     Settled,
 }
 
 const SETTLED_ERASES: u64 = 20;
 const LEAST_WRITES: u64 = 300_000;
+const LEAST_PROGRAMS: u64 = 10_000_000;
 const MOST_WRITES: u64 = 16_000_000;
 
 impl Length {
-    const fn is_over(self, writes: u64, most_worn_sector_erases: u64) -> bool {
+    const fn is_over(self, writes: u64, programs: u64, most_worn_sector_erases: u64) -> bool {
         match self {
             Self::Writes(wanted) => writes >= wanted,
             Self::Settled => {
-                (writes >= LEAST_WRITES && most_worn_sector_erases >= SETTLED_ERASES)
-                    || writes >= MOST_WRITES
+                let enough = writes >= LEAST_WRITES || programs >= LEAST_PROGRAMS;
+                (enough && most_worn_sector_erases >= SETTLED_ERASES) || writes >= MOST_WRITES
             }
         }
     }
@@ -107,7 +109,7 @@ pub fn simulate(
     let before = Counts::of(&flash);
     let (mut writes, mut signatures, mut worst) = (0, 0, Busy::default());
     let mut operations = workload.operations(seed);
-    while !length.is_over(writes, before.most_worn(&flash)) {
+    while !length.is_over(writes, flash.programs(), before.most_worn(&flash)) {
         let Some(operation) = operations.next() else {
             break;
         };
