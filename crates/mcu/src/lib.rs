@@ -1,12 +1,11 @@
-//! What a private-key operation would cost on a microcontroller that is not here, and how its flash would
-//! keep a token's data.
+//! What a private-key operation would cost on a microcontroller that is not here.
 //!
 //! Compiled code runs in a simulator of the Cortex-M3 and Cortex-M4 ([`machine`]); a model of core and flash
 //! ([`timing`]) says how long it takes. [`kernel`] has private-key operations as token firmware does them,
 //! [`predict`] times one on a part ([`microcontroller`]) with the band that its assumptions leave
-//! ([`sensitivity`]). [`storage`] answers where a token's data objects can live on a part's flash.
+//! ([`sensitivity`]).
 //!
-//! Nothing here reads a clock or a key; whatever is random takes a seed.
+//! Nothing here reads a clock or a key.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
@@ -20,6 +19,5 @@ pub mod microcontroller;
 pub mod predict;
 pub mod profiler;
 pub mod sensitivity;
-pub mod storage;
 pub mod target;
 pub mod timing;

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use keymark_flash::design::DesignKind;
+use keymark_flash::workload::Workload;
 use keymark_mcu::kernel::{Kernel, Options};
 use keymark_mcu::microcontroller::Core;
-use keymark_mcu::storage::{design::DesignKind, workload::Workload};
 use keymark_mcu::target::{Preset, Target};
 
 /// `keymark mcu`

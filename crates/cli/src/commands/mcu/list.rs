@@ -1,7 +1,7 @@
 //! `keymark mcu list`
 
+use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_mcu::storage::geometry::Geometry;
 use keymark_report::table::{self, Style};
 use serde::Serialize;
 

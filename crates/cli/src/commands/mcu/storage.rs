@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keymark_mcu::storage::design::DesignKind;
-use keymark_mcu::storage::geometry::Geometry;
-use keymark_mcu::storage::simulate::{Length, StorageResult, simulate};
+use keymark_flash::design::DesignKind;
+use keymark_flash::geometry::Geometry;
+use keymark_flash::simulate::{Length, StorageResult, simulate};
 use keymark_report::table::{self, Style};
 use keymark_report::units;
 use keymark_stats::Seconds;

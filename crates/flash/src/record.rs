@@ -16,8 +16,8 @@
 //! program has too many ones, torn zeroing too few, so that both fail, and a
 //! length is to be trusted even if the value after it is torn.
 
-use super::flash::{Flash, FlashError};
-use super::object::ObjectId;
+use crate::nor::{Flash, FlashError};
+use crate::object::ObjectId;
 
 /// Bytes before the value of a long record.
 pub(crate) const LONG_HEADER: usize = 8;

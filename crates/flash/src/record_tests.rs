@@ -1,8 +1,8 @@
 //! Records on every family's flash.
 
 use super::*;
-use crate::storage::geometry::Geometry;
-use crate::storage::region::write;
+use crate::geometry::Geometry;
+use crate::region::write;
 
 #[test]
 fn crc_has_its_published_check_value() {

@@ -10,12 +10,12 @@
 //! halfword twice, which double words with ECC do not allow; here each count is a
 //! record, like the low bits of the signature counter.
 
-use crate::storage::catalog::Catalog;
-use crate::storage::error::StorageError;
-use crate::storage::flash::Flash;
-use crate::storage::object::ObjectId;
-use crate::storage::record::{full_bytes, long_bytes, small_bytes};
-use crate::storage::region::{Region, Seal, seal_bytes, wipe, wipe_torn, write};
+use crate::catalog::Catalog;
+use crate::error::StorageError;
+use crate::nor::Flash;
+use crate::object::ObjectId;
+use crate::record::{full_bytes, long_bytes, small_bytes};
+use crate::region::{Region, Seal, seal_bytes, wipe, wipe_torn, write};
 
 /// The pool.
 #[derive(Debug, Clone)]

@@ -14,9 +14,9 @@ mod slots;
 use std::fmt;
 use std::str::FromStr;
 
-use super::error::StorageError;
-use super::flash::Flash;
-use super::object::ObjectId;
+use crate::error::StorageError;
+use crate::nor::Flash;
+use crate::object::ObjectId;
 
 /// Objects in flash.
 pub trait Design: fmt::Debug {

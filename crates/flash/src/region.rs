@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::flash::{Flash, FlashError};
-use super::record::{Parsed, Record, crc32, parse};
+use crate::nor::{Flash, FlashError};
+use crate::record::{Parsed, Record, crc32, parse};
 
 /// Bytes of the generation and its checksum.
 const SEAL: usize = 8;

@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use super::flash::FlashError;
-use super::geometry::GeometryError;
-use super::object::{ObjectId, ValueError};
+use crate::geometry::GeometryError;
+use crate::nor::FlashError;
+use crate::object::{ObjectId, ValueError};
 
 /// Why objects could not be stored.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -5,12 +5,12 @@
 use super::pool::{self, Pool};
 use super::slots::{Reuse, Slots};
 use super::{Design, Space};
-use crate::storage::catalog::Catalog;
-use crate::storage::error::StorageError;
-use crate::storage::flash::Flash;
-use crate::storage::object::{MAX_KEY_BYTES, ObjectId};
-use crate::storage::record::long_bytes;
-use crate::storage::region::{Region, seal_bytes};
+use crate::catalog::Catalog;
+use crate::error::StorageError;
+use crate::nor::Flash;
+use crate::object::{MAX_KEY_BYTES, ObjectId};
+use crate::record::long_bytes;
+use crate::region::{Region, seal_bytes};
 
 const KEY_PAGES: usize = ObjectId::KEYS.len() + 1;
 const CERTIFICATE_AREAS: usize = 2;

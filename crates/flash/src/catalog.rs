@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::flash::{Flash, FlashError};
-use super::object::ObjectId;
-use super::record::{Content, LONG_HEADER, Record, counter_bytes, encode};
+use crate::nor::{Flash, FlashError};
+use crate::object::ObjectId;
+use crate::record::{Content, LONG_HEADER, Record, counter_bytes, encode};
 
 /// Live records.
 #[derive(Debug, Clone, Default)]

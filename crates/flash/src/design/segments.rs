@@ -1,10 +1,10 @@
 //! Which sectors are the segments of a log, and whether they are enough.
 
-use crate::storage::error::StorageError;
-use crate::storage::flash::Flash;
-use crate::storage::object::ObjectId;
-use crate::storage::record::{full_bytes, long_bytes, small_bytes};
-use crate::storage::region::{Region, seal_bytes};
+use crate::error::StorageError;
+use crate::nor::Flash;
+use crate::object::ObjectId;
+use crate::record::{full_bytes, long_bytes, small_bytes};
+use crate::region::{Region, seal_bytes};
 
 /// Sectors smaller than this share a segment: records do not cross segments, and a certificate
 /// should not waste most of one.

@@ -4,13 +4,13 @@
 
 use std::time::Duration;
 
-use keymark_mcu::storage::design::DesignKind;
-use keymark_mcu::storage::error::StorageError;
-use keymark_mcu::storage::flash::Flash;
-use keymark_mcu::storage::geometry::Geometry;
-use keymark_mcu::storage::object::ObjectId;
-use keymark_mcu::storage::simulate::{Length, StorageResult, perform, simulate};
-use keymark_mcu::storage::workload::{Change, Operation, Workload, provisioning};
+use keymark_flash::design::DesignKind;
+use keymark_flash::error::StorageError;
+use keymark_flash::geometry::Geometry;
+use keymark_flash::nor::Flash;
+use keymark_flash::object::ObjectId;
+use keymark_flash::simulate::{Length, StorageResult, perform, simulate};
+use keymark_flash::workload::{Change, Operation, Workload, provisioning};
 
 fn run(
     geometry: &Geometry,

@@ -15,12 +15,12 @@ use std::collections::BTreeSet;
 
 use super::segments::layout;
 use super::{Design, Space};
-use crate::storage::catalog::Catalog;
-use crate::storage::error::StorageError;
-use crate::storage::flash::{Flash, FlashError};
-use crate::storage::object::ObjectId;
-use crate::storage::record::{Content, Record, encode_removed, full_bytes, small_bytes};
-use crate::storage::region::{Region, Seal, wipe, wipe_torn};
+use crate::catalog::Catalog;
+use crate::error::StorageError;
+use crate::nor::{Flash, FlashError};
+use crate::object::ObjectId;
+use crate::record::{Content, Record, encode_removed, full_bytes, small_bytes};
+use crate::region::{Region, Seal, wipe, wipe_torn};
 
 /// How an old private key is made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::error::StorageError;
-use super::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
+use crate::error::StorageError;
+use crate::object::{KEY_HEADER_BYTES, MAX_SIGNATURE_COUNT, ObjectId};
 
 /// A use of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,12 @@
 //! has no room for its successor. So there is one page more than there are
 //! objects: the successor is written there, and then the old page is erased.
 
-use crate::storage::catalog::Catalog;
-use crate::storage::error::StorageError;
-use crate::storage::flash::{Flash, FlashError};
-use crate::storage::object::ObjectId;
-use crate::storage::record::Record;
-use crate::storage::region::{Region, Seal, wipe, wipe_torn};
+use crate::catalog::Catalog;
+use crate::error::StorageError;
+use crate::nor::{Flash, FlashError};
+use crate::object::ObjectId;
+use crate::record::Record;
+use crate::region::{Region, Seal, wipe, wipe_torn};
 
 /// What becomes of the page when its object is replaced or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

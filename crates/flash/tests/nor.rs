@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use keymark_mcu::storage::flash::{Flash, FlashError};
-use keymark_mcu::storage::geometry::Geometry;
+use keymark_flash::geometry::Geometry;
+use keymark_flash::nor::{Flash, FlashError};
 
 fn flash(geometry: &Geometry) -> Flash {
     Flash::new(geometry)

@@ -12,11 +12,11 @@ const SCHEMA: i64 = 1;
 
 /// Geometries that come with keymark, by file.
 const SHIPPED: [&str; 5] = [
-    include_str!("../../../../data/flash/stm32f103-1k.toml"),
-    include_str!("../../../../data/flash/stm32f103-2k.toml"),
-    include_str!("../../../../data/flash/stm32l432.toml"),
-    include_str!("../../../../data/flash/stm32f405.toml"),
-    include_str!("../../../../data/flash/stm32f405-large.toml"),
+    include_str!("../../../data/flash/stm32f103-1k.toml"),
+    include_str!("../../../data/flash/stm32f103-2k.toml"),
+    include_str!("../../../data/flash/stm32l432.toml"),
+    include_str!("../../../data/flash/stm32f405.toml"),
+    include_str!("../../../data/flash/stm32f405-large.toml"),
 ];
 
 /// The most flash that may be reserved, in bytes.

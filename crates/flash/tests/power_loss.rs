@@ -8,13 +8,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use keymark_mcu::storage::design::{Design, DesignKind};
-use keymark_mcu::storage::error::StorageError;
-use keymark_mcu::storage::flash::{Flash, FlashError};
-use keymark_mcu::storage::geometry::{Geometry, SectorRun};
-use keymark_mcu::storage::object::ObjectId;
-use keymark_mcu::storage::simulate::perform;
-use keymark_mcu::storage::workload::{Change, Operation, Workload, provisioning};
+use keymark_flash::design::{Design, DesignKind};
+use keymark_flash::error::StorageError;
+use keymark_flash::geometry::{Geometry, SectorRun};
+use keymark_flash::nor::{Flash, FlashError};
+use keymark_flash::object::ObjectId;
+use keymark_flash::simulate::perform;
+use keymark_flash::workload::{Change, Operation, Workload, provisioning};
 use proptest::prelude::*;
 
 type Model = BTreeMap<ObjectId, Vec<u8>>;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::design::{Design, DesignKind, Space};
-use super::error::StorageError;
-use super::flash::{Busy, Flash};
-use super::geometry::Geometry;
-use super::workload::{Change, Operation, Workload, provisioning};
+use crate::design::{Design, DesignKind, Space};
+use crate::error::StorageError;
+use crate::geometry::Geometry;
+use crate::nor::{Busy, Flash};
+use crate::workload::{Change, Operation, Workload, provisioning};
 
 /// Time of a write: how long the flash is busy with it; what the processor computes is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use super::geometry::{Geometry, ProgramRule, Sector};
+use crate::geometry::{Geometry, ProgramRule, Sector};
 
 const ERASED: u8 = 0xff;
 
