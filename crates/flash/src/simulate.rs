@@ -6,7 +6,7 @@ use crate::design::{Design, DesignKind, Space};
 use crate::error::StorageError;
 use crate::geometry::Geometry;
 use crate::nor::{Busy, Flash};
-use crate::workload::{Change, Operation, Workload, provisioning};
+use crate::workload::{Change, Workload, Write, provisioning};
 
 /// Time of a write: how long the flash is busy with it; what the processor computes is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,7 +28,7 @@ pub struct StorageResult {
     pub workload: Workload,
     /// Seed of workload and values.
     pub seed: u64,
-    /// Writes and removals.
+    /// Writes simulated, with the removals.
     pub writes: u64,
     /// Those that counted a signature.
     pub signatures: u64,
@@ -103,22 +103,22 @@ pub fn simulate(
     geometry.validate()?;
     let mut flash = Flash::new(geometry);
     let mut storage = design.format(&mut flash)?;
-    for operation in provisioning(seed) {
-        perform(storage.as_mut(), &mut flash, &operation)?;
+    for write in provisioning(seed) {
+        perform(storage.as_mut(), &mut flash, &write)?;
     }
     let before = Counts::of(&flash);
     let (mut writes, mut signatures, mut worst) = (0, 0, Busy::default());
-    let mut operations = workload.operations(seed);
+    let mut source = workload.writes(seed);
     while !length.is_over(writes, flash.programs(), before.most_worn(&flash)) {
-        let Some(operation) = operations.next() else {
+        let Some(write) = source.next() else {
             break;
         };
         let busy = flash.busy();
-        perform(storage.as_mut(), &mut flash, &operation)?;
+        perform(storage.as_mut(), &mut flash, &write)?;
         worst.typical = worst.typical.max(flash.busy().typical - busy.typical);
         worst.maximum = worst.maximum.max(flash.busy().maximum - busy.maximum);
         writes += 1;
-        signatures += u64::from(operation.is_signature());
+        signatures += u64::from(write.is_signature());
     }
     let counts = Counts::of(&flash).since(&before);
     let most_worn_sector_erases = before.most_worn(&flash);
@@ -146,18 +146,18 @@ pub fn simulate(
     })
 }
 
-/// Performs one operation.
+/// Writes or removes, as the design does it.
 ///
 /// # Errors
 /// Those of [`Design::put`] and [`Design::remove`].
 pub fn perform(
     storage: &mut dyn Design,
     flash: &mut Flash,
-    operation: &Operation,
+    write: &Write,
 ) -> Result<(), StorageError> {
-    match &operation.change {
-        Change::Put(value) => storage.put(flash, operation.object, value),
-        Change::Remove => storage.remove(flash, operation.object),
+    match &write.change {
+        Change::Put(value) => storage.put(flash, write.object, value),
+        Change::Remove => storage.remove(flash, write.object),
     }
 }
 

@@ -21,14 +21,14 @@ pub enum Workload {
     KeyReplacement,
     /// The certificate is updated.
     CertificateUpdate,
-    /// Of 100 operations 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
+    /// Of 100 uses 85 are signatures, 10 PIN counts, 3 data objects, 1 a key, 1 a certificate
     /// (assumed: more changes than a token in use sees).
     Mixed,
 }
 
-/// One write.
+/// One write; a removal is one too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operation {
+pub struct Write {
     /// Object written.
     pub object: ObjectId,
     /// What becomes of it.
@@ -44,7 +44,7 @@ pub enum Change {
     Remove,
 }
 
-impl Operation {
+impl Write {
     /// Whether it counts a signature.
     #[must_use]
     pub fn is_signature(&self) -> bool {
@@ -62,13 +62,13 @@ impl Workload {
         Self::Mixed,
     ];
 
-    /// Its operations, without end; the same for the same seed. The token holds what
+    /// Its writes, without end; the same for the same seed. The token holds what
     /// [`provisioning`] writes.
     #[must_use]
-    pub fn operations(self, seed: u64) -> Operations {
+    pub fn writes(self, seed: u64) -> Writes {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(1 + self as u64);
-        Operations {
+        Writes {
             workload: self,
             rng,
             signatures: 0,
@@ -110,7 +110,7 @@ impl FromStr for Workload {
 
 /// The writes that make a new token usable: every object once.
 #[must_use]
-pub fn provisioning(seed: u64) -> Vec<Operation> {
+pub fn provisioning(seed: u64) -> Vec<Write> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     ObjectId::ALL
         .into_iter()
@@ -137,30 +137,30 @@ fn fresh(object: ObjectId, rng: &mut ChaCha8Rng) -> Vec<u8> {
     value
 }
 
-fn put(object: ObjectId, value: Vec<u8>) -> Operation {
-    Operation {
+fn put(object: ObjectId, value: Vec<u8>) -> Write {
+    Write {
         object,
         change: Change::Put(value),
     }
 }
 
-fn signature_count(count: u32) -> Operation {
+fn signature_count(count: u32) -> Write {
     put(
         ObjectId::SignatureCounter,
         count.to_be_bytes()[1..].to_vec(),
     )
 }
 
-/// Operations of a workload.
+/// What [`Workload::writes`] gives.
 #[derive(Debug, Clone)]
-pub struct Operations {
+pub struct Writes {
     workload: Workload,
     rng: ChaCha8Rng,
     signatures: u32,
-    pending: VecDeque<Operation>,
+    pending: VecDeque<Write>,
 }
 
-impl Operations {
+impl Writes {
     fn refill(&mut self, workload: Workload) {
         match workload {
             Workload::Signatures => {
@@ -179,7 +179,7 @@ impl Operations {
             Workload::KeyReplacement => {
                 let object = ObjectId::KEYS[self.rng.random_range(0..3)];
                 if self.rng.random_ratio(1, 4) {
-                    self.pending.push_back(Operation {
+                    self.pending.push_back(Write {
                         object,
                         change: Change::Remove,
                     });
@@ -206,10 +206,10 @@ impl Operations {
     }
 }
 
-impl Iterator for Operations {
-    type Item = Operation;
+impl Iterator for Writes {
+    type Item = Write;
 
-    fn next(&mut self) -> Option<Operation> {
+    fn next(&mut self) -> Option<Write> {
         if self.pending.is_empty() {
             self.refill(self.workload);
         }

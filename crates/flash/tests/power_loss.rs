@@ -14,7 +14,7 @@ use keymark_flash::geometry::{Geometry, SectorRun};
 use keymark_flash::nor::{Flash, FlashError};
 use keymark_flash::object::ObjectId;
 use keymark_flash::simulate::perform;
-use keymark_flash::workload::{Change, Operation, Workload, provisioning};
+use keymark_flash::workload::{Change, Workload, Write, provisioning};
 use proptest::prelude::*;
 
 type Model = BTreeMap<ObjectId, Vec<u8>>;
@@ -41,10 +41,10 @@ fn small_f4() -> Geometry {
     }
 }
 
-fn apply(model: &mut Model, operation: &Operation) {
-    match &operation.change {
-        Change::Put(value) => drop(model.insert(operation.object, value.clone())),
-        Change::Remove => drop(model.remove(&operation.object)),
+fn apply(model: &mut Model, write: &Write) {
+    match &write.change {
+        Change::Put(value) => drop(model.insert(write.object, value.clone())),
+        Change::Remove => drop(model.remove(&write.object)),
     }
 }
 
@@ -112,19 +112,19 @@ impl EveryKey {
     }
 }
 
-/// How thoroughly cuts are tried. Every step of every operation is cut; in some operations what comes
-/// after a cut is tried as well.
+/// How thoroughly cuts are tried. Every step of every write is cut; of some writes what comes after
+/// a cut is tried as well.
 #[derive(Clone, Copy)]
 struct Depth {
-    /// Operations after provisioning.
+    /// Writes after provisioning.
     warm: usize,
     /// So many at the end are followed up,
     last: usize,
     /// and so many of those before that erase something: of keys, certificates and others each.
     erasing: usize,
-    /// Of three cut writes of such an operation the mount is cut at one in so many steps.
+    /// After three cuts of such a write the mount is cut at one in so many steps.
     mount_stride: u64,
-    /// After one in so many cut writes, those that tear an erase and the last ones the storage is used further.
+    /// After one in so many cuts, those that tear an erase and the last ones the storage is used further.
     uses: u64,
 }
 
@@ -181,10 +181,10 @@ impl Trial<'_> {
     /// What was recovered can be used: everything is written once more, and is there after another mount.
     fn use_further(&self, mut storage: Box<dyn Design>, flash: &mut Flash, seed: u64) {
         let mut model = read(storage.as_ref(), flash);
-        for operation in provisioning(seed) {
-            perform(storage.as_mut(), flash, &operation)
+        for write in provisioning(seed) {
+            perform(storage.as_mut(), flash, &write)
                 .unwrap_or_else(|error| panic!("{}, used further: {error}", self.context));
-            apply(&mut model, &operation);
+            apply(&mut model, &write);
         }
         assert_eq!(
             read(storage.as_ref(), flash),
@@ -202,18 +202,18 @@ impl Trial<'_> {
     }
 }
 
-/// Performs an operation with power cut at every step, and mounts what that left.
+/// Performs a write with power cut at every step, and mounts what that left.
 fn cut_everywhere(
     trial: &mut Trial<'_>,
     flash: &Flash,
-    operation: &Operation,
+    write: &Write,
     seed: u64,
     follow_up: Option<Depth>,
 ) {
     let context = trial.context.clone();
     let mut whole = flash.clone();
     let mut storage = trial.kind.mount(&mut whole).unwrap();
-    perform(storage.as_mut(), &mut whole, operation).unwrap();
+    perform(storage.as_mut(), &mut whole, write).unwrap();
     let steps = whole.steps() - flash.steps();
     let mut erases = None;
     for step in 0..steps {
@@ -221,7 +221,7 @@ fn cut_everywhere(
         let mut storage = trial.kind.mount(&mut flash).unwrap();
         let seed = seed.wrapping_add(step);
         flash.cut_power_after(step, seed);
-        let cut = perform(storage.as_mut(), &mut flash, operation);
+        let cut = perform(storage.as_mut(), &mut flash, write);
         assert_eq!(
             cut,
             Err(StorageError::Flash(FlashError::PowerLoss)),
@@ -246,11 +246,11 @@ fn cut_everywhere(
     }
 }
 
-/// Runs a sequence with power cut at every step of every operation; follows up the last operations and
+/// Runs a sequence with power cut at every step of every write; follows up the last writes and
 /// some of those before that erase something.
 fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) {
-    let operations = sequence(seed, depth.warm, SMALL);
-    let last = operations.len() - depth.last;
+    let writes = sequence(seed, depth.warm, SMALL);
+    let last = writes.len() - depth.last;
     let mut erasing = [depth.erasing; 3];
     let mut flash = Flash::new(geometry);
     let mut storage = kind.format(&mut flash).unwrap();
@@ -261,15 +261,15 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
     {
         model.insert(object, vec![0; object.max_bytes()]);
     }
-    for (index, operation) in operations.iter().enumerate() {
+    for (index, write) in writes.iter().enumerate() {
         let mut new = model.clone();
-        apply(&mut new, operation);
-        if let (true, Change::Put(key)) = (operation.object.is_sensitive(), &operation.change) {
+        apply(&mut new, write);
+        if let (true, Change::Put(key)) = (write.object.is_sensitive(), &write.change) {
             keys.add(key);
         }
         let before = flash.clone();
-        perform(storage.as_mut(), &mut flash, operation).unwrap();
-        let quota = &mut erasing[class(operation.object)];
+        perform(storage.as_mut(), &mut flash, write).unwrap();
+        let quota = &mut erasing[class(write.object)];
         let erases = *quota > 0 && before.erases() != flash.erases();
         *quota -= usize::from(erases);
         let mut trial = Trial {
@@ -277,13 +277,13 @@ fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) 
             states: [State::of(model), State::of(new.clone())],
             keys: &keys,
             context: format!(
-                "{} {kind} {seed}, operation {index} ({})",
-                geometry.name, operation.object
+                "{} {kind} {seed}, write {index} ({})",
+                geometry.name, write.object
             ),
         };
         let follow_up = (index >= last || erases).then_some(depth);
         let cut_seed = seed ^ (index as u64) << 32;
-        cut_everywhere(&mut trial, &before, operation, cut_seed, follow_up);
+        cut_everywhere(&mut trial, &before, write, cut_seed, follow_up);
         let [_, after] = &trial.states;
         assert_eq!(
             read(storage.as_ref(), &flash),
@@ -318,28 +318,28 @@ fn class(object: ObjectId) -> usize {
     }
 }
 
-/// After provisioning, operations of all workloads in turn; from the `small`th on no keys or certificates.
-fn sequence(seed: u64, length: usize, small: usize) -> Vec<Operation> {
-    let mut sources = Workload::ALL.map(|workload| workload.operations(seed));
+/// After provisioning, writes of all workloads in turn; from the `small`th on no keys or certificates.
+fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
+    let mut sources = Workload::ALL.map(|workload| workload.writes(seed));
     // The signature counter comes from one source only: it must not go backwards.
     let turns = [0, 1, 2, 0, 3, 0, 1, 2];
-    let mut operations = provisioning(seed);
+    let mut writes = provisioning(seed);
     let data = (seed..).flat_map(|seed| provisioning(seed ^ 0xda7a));
     let mut data = data.filter(|put| ObjectId::DATA.contains(&put.object));
     for index in 0..length {
         let turn = turns[(index + seed as usize) % turns.len()];
-        operations.extend(sources[if index < small { turn } else { turn % 2 }].next());
+        writes.extend(sources[if index < small { turn } else { turn % 2 }].next());
         if index >= small || index % 9 == 0 {
             let put = data.next().unwrap();
-            let remove = Operation {
+            let remove = Write {
                 object: put.object,
                 change: Change::Remove,
             };
-            operations.extend((index % 2 == 0).then_some(remove));
-            operations.push(put);
+            writes.extend((index % 2 == 0).then_some(remove));
+            writes.push(put);
         }
     }
-    operations
+    writes
 }
 
 /// Before this keys and certificates are written too.

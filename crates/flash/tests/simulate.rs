@@ -10,15 +10,10 @@ use keymark_flash::geometry::Geometry;
 use keymark_flash::nor::Flash;
 use keymark_flash::object::ObjectId;
 use keymark_flash::simulate::{Length, StorageResult, perform, simulate};
-use keymark_flash::workload::{Change, Operation, Workload, provisioning};
+use keymark_flash::workload::{Change, Workload, Write, provisioning};
 
-fn run(
-    geometry: &Geometry,
-    design: DesignKind,
-    workload: Workload,
-    operations: u64,
-) -> StorageResult {
-    simulate(geometry, design, workload, Length::Writes(operations), 1).unwrap()
+fn run(geometry: &Geometry, design: DesignKind, workload: Workload, writes: u64) -> StorageResult {
+    simulate(geometry, design, workload, Length::Writes(writes), 1).unwrap()
 }
 
 #[test]
@@ -245,11 +240,11 @@ fn no_order_of_the_longest_values_fills_the_flash() {
                 if object.is_counter() {
                     value.fill(turn as u8 % 4);
                 }
-                let operation = Operation {
+                let write = Write {
                     object,
                     change: Change::Put(value.clone()),
                 };
-                perform(storage.as_mut(), &mut flash, &operation).unwrap();
+                perform(storage.as_mut(), &mut flash, &write).unwrap();
                 assert_eq!(storage.get(&flash, object).unwrap(), Some(value));
             }
             assert_eq!(storage.list(), ObjectId::ALL);
