@@ -6,7 +6,6 @@ use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 use crate::record::{Content, LONG_HEADER, Record, counter_bytes, encode};
 
-/// Live records.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalog {
     live: BTreeMap<ObjectId, Record>,

@@ -20,13 +20,13 @@ pub enum StorageError {
         "needs {needed} {unit} and has {available}: {why}; reserve more flash or take another design"
     )]
     DoesNotFit {
-        /// What the design needs.
+        /// So many of `unit` the design needs.
         needed: usize,
-        /// What the geometry has.
+        /// So many the geometry has.
         available: usize,
-        /// Of what.
+        /// Bytes or sectors, as the message names them.
         unit: &'static str,
-        /// Why so much.
+        /// What the needed ones are for.
         why: String,
     },
     /// No room is left, even after collecting garbage.

@@ -311,12 +311,6 @@ impl Flash {
         self.power = Power::On;
     }
 
-    /// What the flash was made from.
-    #[must_use]
-    pub fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
     /// The sectors in order of address.
     #[must_use]
     pub fn sectors(&self) -> &[Sector] {

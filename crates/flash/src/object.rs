@@ -9,10 +9,10 @@ pub const KEY_HEADER_BYTES: usize = 64;
 /// Largest value of the digital-signature counter: three bytes (OpenPGP card 3.4, tag 93).
 pub const MAX_SIGNATURE_COUNT: u32 = 0x00ff_ffff;
 
-/// One object of an OpenPGP token.
+/// One object of an OpenPGP token; tags are those of OpenPGP card 3.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectId {
-    /// Digital-signature counter, three bytes, big endian.
+    /// Digital-signature counter (tag 93), three bytes, big endian.
     SignatureCounter,
     /// Wrong tries of the user PIN, one byte of 0 to 3.
     UserPinErrors,
@@ -26,17 +26,17 @@ pub enum ObjectId {
     DecryptionKey,
     /// Private key that authenticates.
     AuthenticationKey,
-    /// Cardholder certificate.
+    /// Cardholder certificate (7F21).
     Certificate,
-    /// Name of the cardholder.
+    /// Name of the cardholder (5B).
     Name,
-    /// Login data.
+    /// Login data (5E).
     LoginData,
-    /// URL of the public key.
+    /// URL of the public key (5F50).
     Url,
-    /// Fingerprints of the three keys.
+    /// Fingerprints of the three keys (C5).
     Fingerprints,
-    /// Private-use object.
+    /// One of the objects for private use (0101 to 0104).
     PrivateUse,
 }
 
@@ -44,7 +44,7 @@ pub enum ObjectId {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{length} bytes for {object}; give {expected}")]
 pub struct ValueError {
-    /// The object.
+    /// What was to be set.
     pub object: ObjectId,
     /// Length given, in bytes.
     pub length: usize,

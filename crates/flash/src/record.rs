@@ -56,7 +56,6 @@ pub(crate) enum Content {
     Removed,
 }
 
-/// A record in flash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) object: ObjectId,

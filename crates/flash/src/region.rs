@@ -11,7 +11,6 @@ use crate::record::{Parsed, Record, crc32, parse};
 /// Bytes of the generation and its checksum.
 const SEAL: usize = 8;
 
-/// Adjacent sectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) sectors: Range<usize>,
@@ -91,7 +90,7 @@ impl Region {
         write(flash, self.bytes.start, &head)
     }
 
-    /// What it holds.
+    /// What it holds, by its head.
     pub(crate) fn inspect(&self, flash: &Flash) -> Result<Seal, FlashError> {
         if flash.is_blank(self.bytes.clone()) {
             return Ok(Seal::Blank);
@@ -112,7 +111,7 @@ impl Region {
         Ok(Seal::Generation(number))
     }
 
-    /// Its records.
+    /// Its records, and what a power loss left between them.
     pub(crate) fn scan(&self, flash: &Flash) -> Result<Scan, FlashError> {
         let unit = flash.unit();
         let mut at = self.first(flash);

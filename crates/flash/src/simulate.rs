@@ -22,9 +22,9 @@ pub struct Latency {
 pub struct StorageResult {
     /// Name of the geometry.
     pub geometry: String,
-    /// The design.
+    /// How the objects were laid out.
     pub design: DesignKind,
-    /// The workload.
+    /// What the token was used for.
     pub workload: Workload,
     /// Seed of workload and values.
     pub seed: u64,

@@ -81,11 +81,11 @@ pub struct Microcontroller {
     pub also: Vec<String>,
     /// The part and where it is used.
     pub product: String,
-    /// Its core.
+    /// Decides on the instructions there are and their cycles.
     pub core: Core,
-    /// The frequency.
+    /// Cycles become time by it, and the wait states of flash hang on it.
     pub clock: Megahertz,
-    /// Its memories.
+    /// Where flash and RAM lie, and how large they are.
     pub layout: Layout,
     /// Flash at that frequency.
     pub flash: FlashTiming,

@@ -22,12 +22,11 @@ pub struct Prediction {
     pub variations: Vec<(Assumption, u64)>,
 }
 
-/// From the least to the most.
+/// The shortest and the longest duration that the assumptions leave open.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "what they say")]
 pub struct Band {
-    /// The least.
     pub low: Seconds,
-    /// The most.
     pub high: Seconds,
 }
 

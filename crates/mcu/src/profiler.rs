@@ -13,12 +13,11 @@ const MOST_PATHS: usize = 100_000;
 /// Calls that may be open: more are no calls but jumps.
 const MOST_OPEN: usize = 1 << 20;
 
-/// Cycles of a function and instructions in it.
+/// What was spent in a function itself, without those that it calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "what they say")]
 pub struct Spent {
-    /// Cycles.
     pub cycles: u64,
-    /// Instructions.
     pub instructions: u64,
     /// Times it was called.
     pub calls: u64,
@@ -77,7 +76,7 @@ impl Profiler {
         }
     }
 
-    /// The model.
+    /// The timing so far: account and phases.
     #[must_use]
     pub const fn pipeline(&self) -> &Pipeline {
         &self.pipeline

@@ -113,7 +113,6 @@ impl Assumption {
     }
 }
 
-/// One assumption varied.
 #[derive(Debug, Clone)]
 struct Variant {
     assumption: Assumption,

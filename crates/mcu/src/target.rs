@@ -47,11 +47,11 @@ impl FromStr for Preset {
 /// A part with a kernel's options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The part.
+    /// The part at the clock asked for.
     pub mcu: Microcontroller,
     /// What the options began as.
     pub preset: Preset,
-    /// The options.
+    /// The preset's, but for those that were asked for by name.
     pub options: Options,
 }
 

@@ -32,7 +32,6 @@ pub(super) enum Disposal {
     Zero,
 }
 
-/// A log over all segments.
 #[derive(Debug, Clone)]
 pub(super) struct Log {
     segments: Vec<Segment>,

@@ -17,7 +17,6 @@ use crate::object::ObjectId;
 use crate::record::{full_bytes, long_bytes, small_bytes};
 use crate::region::{Region, Seal, seal_bytes, wipe, wipe_torn, write};
 
-/// The pool.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     pages: [Region; 2],

@@ -15,7 +15,6 @@ use crate::region::{Region, seal_bytes};
 const KEY_PAGES: usize = ObjectId::KEYS.len() + 1;
 const CERTIFICATE_AREAS: usize = 2;
 
-/// Gnuk's design.
 #[derive(Debug, Clone)]
 pub(super) struct Separate {
     pool: Pool,

@@ -23,7 +23,6 @@ pub(super) enum Reuse {
     Never,
 }
 
-/// Pages of one object each.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     pages: Vec<Page>,

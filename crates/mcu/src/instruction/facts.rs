@@ -5,7 +5,7 @@ use crate::instruction::{
 };
 
 impl Operation {
-    /// Its kind.
+    /// What its cycles are counted as.
     #[must_use]
     pub const fn class(&self) -> Class {
         use Operation as O;

@@ -96,7 +96,7 @@ pub struct Facts {
     pub writes: u16,
     /// Registers it makes an address of.
     pub address: u16,
-    /// Its kind.
+    /// What its cycles are counted as.
     pub class: Class,
     /// Bytes: two or four.
     pub size: u8,

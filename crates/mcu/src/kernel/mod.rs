@@ -186,34 +186,27 @@ choice! {
 
 choice! {
     /// The compiler's optimisation.
+    #[expect(missing_docs, reason = "the compiler's options")]
     Optimisation("opt") {
-        /// -O2
         O2 = "O2",
-        /// -O3
         O3 = "O3",
-        /// -Os
         Os = "Os",
     }
 }
 
 /// How a kernel is built and what it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[expect(missing_docs, reason = "what their types say")]
 pub struct Options {
-    /// The MULADDC step.
     pub umaal: Umaal,
-    /// The sliding window.
     pub window: Window,
-    /// CRT parameters.
     pub crt: Crt,
-    /// The key.
     pub key: Key,
-    /// Squaring.
     pub square: Square,
-    /// Compiler optimisation.
     pub opt: Optimisation,
 }
 
-/// The options, by name.
+/// The fields of [`Options`] as the command line names them.
 pub const OPTION_NAMES: [&str; 6] = ["umaal", "window", "crt", "key", "square", "opt"];
 
 impl Options {

@@ -53,7 +53,6 @@ const fn expected(kernel: Kernel) -> &'static str {
     }
 }
 
-/// Notes where markers stand.
 #[derive(Default)]
 struct Markers {
     addresses: Vec<u32>,
@@ -72,15 +71,13 @@ impl Timing for Markers {
 
 /// Why a kernel gave no result.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what their fields are")]
 pub enum KernelError {
     /// It cannot be loaded.
     #[error("{kernel} cannot be loaded into {mcu}: {source}")]
     Image {
-        /// Which.
         kernel: Kernel,
-        /// Where.
         mcu: String,
-        /// Why.
         source: ImageError,
     },
     /// It ended otherwise than with success.
@@ -88,23 +85,15 @@ pub enum KernelError {
         "{kernel} on {mcu} ended with {stop} after {executed} instructions; it needs 20 KiB of RAM and 64 KiB of flash"
     )]
     Stopped {
-        /// Which.
         kernel: Kernel,
-        /// Where.
         mcu: String,
-        /// How.
         stop: Stop,
         /// Instructions until then.
         executed: u64,
     },
     /// It computed something else than it should.
     #[error("{kernel} on {mcu} gave a wrong result, so its time means nothing; please report this")]
-    WrongResult {
-        /// Which.
-        kernel: Kernel,
-        /// Where.
-        mcu: String,
-    },
+    WrongResult { kernel: Kernel, mcu: String },
 }
 
 impl Kernel {

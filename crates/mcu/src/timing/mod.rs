@@ -30,7 +30,7 @@ pub struct Retired {
     pub address: u32,
     /// That of the one after it.
     pub next: u32,
-    /// What happened.
+    /// Whether it was executed, and went elsewhere.
     pub outcome: Outcome,
     /// The first address that it loaded from or stored to.
     pub access: u32,

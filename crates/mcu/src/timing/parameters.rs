@@ -48,9 +48,9 @@ pub struct CoreTiming {
     pub load_refill: u8,
     /// A load or store whose address the instruction before computed: there is no forwarding (3.3.2).
     pub address_dependency: u8,
-    /// IT.
+    /// Whether IT takes a cycle of its own.
     pub it: Folding,
-    /// Neighbouring loads.
+    /// Which neighbouring loads overlap.
     pub pairing: Pairing,
 }
 
@@ -80,7 +80,7 @@ impl CoreTiming {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CacheShape {
-    /// Lines.
+    /// Lines in all its sets.
     pub lines: u16,
     /// Reads of the flash that fill one line; each has its own valid bit.
     pub reads_per_line: u8,
@@ -98,9 +98,9 @@ pub struct FlashTiming {
     /// Reads begun ahead of the one that is executed from: the core's prefetch unit of three words
     /// and the flash's own prefetch buffer together.
     pub reads_ahead: u8,
-    /// Instruction cache.
+    /// Cache of what is fetched, if the part has one.
     pub instruction_cache: Option<CacheShape>,
-    /// Data cache, for literals and constants.
+    /// Cache of literals and constants, likewise.
     pub data_cache: Option<CacheShape>,
 }
 
