@@ -140,9 +140,9 @@ pub enum Multiply {
     Mul,
     Mla,
     Mls,
-    /// SMUL<x><y> where Ra is the PC, otherwise SMLA<x><y>.
+    /// `SMUL<x><y>` where Ra is the PC, otherwise `SMLA<x><y>`.
     Smla(Halves),
-    /// SMULW<y> or SMLAW<y>.
+    /// `SMULW<y>` or `SMLAW<y>`.
     Smlaw(Half),
     /// SMUAD{X} or SMLAD{X}; `Top` exchanges the halves of Rm first.
     Smlad(Half),

@@ -221,7 +221,7 @@ pub enum Operation {
     Branch {
         target: u32,
     },
-    /// B<c>: the condition stands in the instruction.
+    /// `B<c>`: the condition stands in the instruction.
     BranchConditional {
         condition: Condition,
         target: u32,

@@ -16,7 +16,7 @@ pub struct Registers {
     pub overflow: bool,
     /// Q: something was saturated.
     pub saturated: bool,
-    /// GE[3:0], set by parallel additions and read by SEL.
+    /// `GE[3:0]`, set by parallel additions and read by SEL.
     pub greater_equal: u8,
     /// PRIMASK and its kin, as MSR sets them; there is nothing to mask, and CPS does nothing.
     pub special: [u32; 32],
