@@ -1,7 +1,8 @@
-//! What keymark claims about itself, measured: one module a claim.
+//! What keymark claims about itself, measured: one module a claim, and one for their page.
 
 pub mod analysis;
 pub mod card;
+pub mod markdown;
 pub mod mcu;
 pub mod pcsc;
 pub mod raw;
@@ -41,21 +42,30 @@ impl Figure {
             Limit::AtLeast(limit) => self.value >= limit,
         }
     }
-}
 
-impl std::fmt::Display for Figure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    /// The figure with its unit.
+    #[must_use]
+    pub fn value_text(&self) -> String {
+        format!("{:.4}{}", self.value, self.unit)
+    }
+
+    /// The limit with its side and unit.
+    #[must_use]
+    pub fn limit_text(&self) -> String {
         let (sign, limit) = match self.limit {
             Limit::AtMost(limit) => ("≤", limit),
             Limit::AtLeast(limit) => ("≥", limit),
         };
-        let missed = if self.is_kept() { "" } else { "  MISSED" };
-        let Self {
-            name, value, unit, ..
-        } = self;
         // Limits that are computed have no more than these digits of meaning.
-        let limit = (limit * 1e3).round() / 1e3;
-        write!(f, "{name}: {value:.4}{unit}, {sign} {limit}{unit}{missed}")
+        format!("{sign} {}{}", (limit * 1e3).round() / 1e3, self.unit)
+    }
+}
+
+impl std::fmt::Display for Figure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let missed = if self.is_kept() { "" } else { "  MISSED" };
+        let (value, limit) = (self.value_text(), self.limit_text());
+        write!(f, "{}: {value}, {limit}{missed}", self.name)
     }
 }
 

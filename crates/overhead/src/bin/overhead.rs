@@ -1,26 +1,24 @@
 //! `make overhead`: prints every figure with its limit, and exits with 1 when one is missed.
+//! `--markdown FILE` also writes them as a page.
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
+use keymark_overhead::markdown::{Setting, page};
 use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, spawn, start};
+use keymark_stacks::gnupg::Gnupg;
+
+/// What the page names as its command.
+const COMMAND: &str = "make overhead";
 
 fn main() -> ExitCode {
-    let outcome = if std::env::args().nth(1).as_deref() == Some(analysis::ARGUMENT) {
-        case("ed25519", Operation::Sign, StackName::Raw)
-            .and_then(|case| analysis::analyse(&case))
-            .map(|line| {
-                println!("{line}");
-                true
-            })
-    } else {
-        figures()
-    };
-    match outcome {
+    match run(std::env::args_os().skip(1).collect()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -31,11 +29,34 @@ fn main() -> ExitCode {
 }
 
 /// Whether every limit is kept.
-fn figures() -> Result<bool, Failure> {
-    let mut kept = true;
+fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
+    match arguments.as_slice() {
+        [] => Ok(all_kept(&figures()?)),
+        [argument] if argument == analysis::ARGUMENT => {
+            let case = case("ed25519", Operation::Sign, StackName::Raw)?;
+            println!("{}", analysis::analyse(&case)?);
+            Ok(true)
+        }
+        [option, file] if option == "--markdown" => {
+            let figures = figures()?;
+            std::fs::write(file, page(&figures, &setting()?))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+            Ok(all_kept(&figures))
+        }
+        _ => Err("usage: overhead [--markdown FILE]".into()),
+    }
+}
+
+fn all_kept(figures: &[Figure]) -> bool {
+    figures.iter().all(Figure::is_kept)
+}
+
+/// Each is printed as soon as it is there.
+fn figures() -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
     let mut say = |figure: Figure| {
         println!("{figure}");
-        kept &= figure.is_kept();
+        figures.push(figure);
     };
     say(start::measure(&keymark()?)?);
     analysis::measure()?.into_iter().for_each(&mut say);
@@ -63,7 +84,38 @@ fn figures() -> Result<bool, Failure> {
         Operation::Decrypt,
         StackName::Gnupg,
     )?)?);
-    Ok(kept)
+    Ok(figures)
+}
+
+fn setting() -> Result<Setting, Failure> {
+    let mut environment = Environment::capture(&keymark_version()?);
+    let gnupg = Gnupg::find(None)?;
+    let libgcrypt = gnupg.libgcrypt.map(|version| ("libgcrypt", version));
+    let openssl = openssl::version::version()
+        .trim_start_matches("OpenSSL ")
+        .to_owned();
+    let versions = [("gnupg", gnupg.version), ("openssl", openssl)];
+    environment.versions = versions
+        .into_iter()
+        .chain(libgcrypt)
+        .map(|(name, version)| (name.to_owned(), version))
+        .collect();
+    Ok(Setting {
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        command: COMMAND,
+        environment,
+    })
+}
+
+/// With the commit, which only the program knows.
+fn keymark_version() -> Result<String, Failure> {
+    let output = Command::new(keymark()?).arg("--version").output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let version = text.trim();
+    Ok(version
+        .strip_prefix("keymark ")
+        .unwrap_or(version)
+        .to_owned())
 }
 
 /// The keymark that was built beside this program.
