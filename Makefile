@@ -17,7 +17,7 @@ bench: packages-bench build
 build:
 	$(CARGO) build --release --locked -p keymark -p keymark-pcsc
 
-# Everything: formatting, lints, tests of the whole workspace, licences and advisories.
+# Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build a C library for the tests that load it.
 test: packages-test lint
 	$(CARGO) build --locked -p keymark-pcsc
@@ -27,6 +27,7 @@ test: packages-test lint
 lint:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	scripts/check-docs
 
 deny:
 	scripts/deny $(DENY_VERSION)
