@@ -10,7 +10,6 @@ pub mod case;
 pub mod clock;
 pub mod environment;
 pub mod error;
-pub mod fake;
 pub mod operation;
 pub mod parts;
 pub mod plan;
@@ -19,6 +18,4 @@ pub mod runner;
 pub mod sample;
 pub mod stop;
 pub mod store;
-#[cfg(test)]
-mod testing;
 pub mod words;

@@ -408,7 +408,3 @@ fn join<T: ToString>(items: &[T]) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
-
-#[cfg(test)]
-#[path = "plan_tests.rs"]
-mod tests;

@@ -7,34 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Case, CaseId, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, CaseId, DeviceName, StackName};
 use keymark_bench::clock::{Harness, ManualClock};
-use keymark_bench::fake::{FakeStack, Script, Step};
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Measured, Observer, Runner, Stacks};
 use keymark_bench::sample::{Block, Outcome};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_testkit::fake::{self, FakeStack, Script, Step};
 
 const MS: Duration = Duration::from_millis(1);
 
 fn case(algorithm: &str, concurrency: u32) -> Case {
-    let algorithm: Algorithm = algorithm.parse().unwrap();
-    Case {
-        device: DeviceName::new("fake"),
-        store: StoreKind::Fake,
-        provenance: Provenance::Measured,
-        algorithm,
-        operation: algorithm.operations()[0],
-        stack: StackName::Raw,
-        load: Load::closed(NonZeroU32::new(concurrency).unwrap()),
-        protection: Protection::None,
-        input_bytes: 16,
-        replica: 0,
-    }
+    fake::case(algorithm).concurrency(concurrency).build()
 }
 
 fn runs(number: u32) -> Settings {
@@ -94,7 +79,8 @@ fn run_until(
 ) -> (Measured, Log) {
     let clock = Arc::new(ManualClock::default());
     let stack = FakeStack::new(StackName::Raw, Arc::clone(&clock), Box::new(script));
-    let stacks: Stacks<'_> = [((DeviceName::new("fake"), StackName::Raw), &stack as _)].into();
+    let stacks: Stacks<'_> =
+        [((DeviceName::new(fake::DEVICE), StackName::Raw), &stack as _)].into();
     let mut log = Log::default();
     let measured = Runner {
         clock: clock.as_ref(),
@@ -276,8 +262,12 @@ fn one_reason_is_enough_when_every_worker_fails() {
 
 #[test]
 fn a_case_that_cannot_be_made_ready_is_ended_with_the_reason() {
-    let mut cases = ["ed25519", "rsa2048", "nistp256"].map(|name| case(name, 1));
-    cases[2].stack = StackName::Agent; // no such stack is there
+    let cases = [
+        case("ed25519", 1),
+        case("rsa2048", 1),
+        // No such stack is there.
+        fake::case("nistp256").stack(StackName::Agent).build(),
+    ];
     let (measured, log) = run(&plan(&cases, runs(5)), |case| match case.algorithm.name() {
         "rsa2048" => Script::Unprepared("no such key".to_owned()),
         _ => Script::Steps(vec![Step::Take(MS)]),
@@ -324,7 +314,8 @@ fn an_interrupted_run_keeps_what_it_has() {
     let interrupt = AtomicBool::new(false);
     let clock = Arc::new(ManualClock::default());
     let stack = FakeStack::new(StackName::Raw, Arc::clone(&clock), Box::new(steady));
-    let stacks: Stacks<'_> = [((DeviceName::new("fake"), StackName::Raw), &stack as _)].into();
+    let stacks: Stacks<'_> =
+        [((DeviceName::new(fake::DEVICE), StackName::Raw), &stack as _)].into();
     let mut observer = Interrupting {
         after: 5,
         blocks: 0,
@@ -355,8 +346,7 @@ fn a_run_interrupted_before_it_began_measures_nothing() {
 #[test]
 fn an_open_loop_charges_a_slow_server_with_the_queue() {
     // 100 arrivals a second, 20 ms each: half of the work piles up.
-    let mut open = case("ed25519", 1);
-    open.load.pacing = Pacing::Open("100/s".parse().unwrap());
+    let open = fake::case("ed25519").rate("100/s").build();
     let (measured, _) = run(&plan(&[open], runs(60)), |_| {
         Script::Steps(vec![Step::Take(MS * 20)])
     });
@@ -382,8 +372,7 @@ fn an_open_loop_charges_a_slow_server_with_the_queue() {
 
 #[test]
 fn an_open_loop_waits_for_arrivals_when_the_server_is_fast() {
-    let mut open = case("ed25519", 1);
-    open.load.pacing = Pacing::Open("10/s".parse().unwrap());
+    let open = fake::case("ed25519").rate("10/s").build();
     let (measured, _) = run(&plan(&[open], runs(40)), |_| {
         Script::Steps(vec![Step::Take(MS)])
     });

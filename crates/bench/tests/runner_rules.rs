@@ -7,41 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Case, CaseId, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, CaseId, DeviceName, StackName};
 use keymark_bench::clock::{Clock, Harness, ManualClock, Timestamp};
-use keymark_bench::fake::{FakeStack, Script, Step};
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Measured, Observer, Runner, Stacks};
 use keymark_bench::sample::{Block, Outcome, Sample};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_testkit::fake::{self, FakeStack, Script, Step};
 
 const MS: Duration = Duration::from_millis(1);
 
 fn case(algorithm: &str) -> Case {
-    let algorithm: Algorithm = algorithm.parse().unwrap();
-    Case {
-        device: DeviceName::new("fake"),
-        store: StoreKind::Fake,
-        provenance: Provenance::Measured,
-        algorithm,
-        operation: algorithm.operations()[0],
-        stack: StackName::Raw,
-        load: Load::single(),
-        protection: Protection::None,
-        input_bytes: 16,
-        replica: 0,
-    }
+    fake::case(algorithm).build()
 }
 
 fn by_four(algorithm: &str) -> Case {
-    Case {
-        load: Load::closed(NonZeroU32::new(4).unwrap()),
-        ..case(algorithm)
-    }
+    fake::case(algorithm).concurrency(4).build()
 }
 
 fn settings(stop: StopRule) -> Settings {
@@ -114,7 +96,8 @@ fn drive(
 ) -> Measured {
     let clock = Arc::new(ManualClock::default());
     let stack = FakeStack::new(StackName::Raw, Arc::clone(&clock), Box::new(script));
-    let stacks: Stacks<'_> = [((DeviceName::new("fake"), StackName::Raw), &stack as _)].into();
+    let stacks: Stacks<'_> =
+        [((DeviceName::new(fake::DEVICE), StackName::Raw), &stack as _)].into();
     let runner = Runner {
         clock: clock.as_ref(),
         interrupt,
@@ -368,8 +351,7 @@ fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
 
 /// One block, a second of arrivals long, of operations that take so many milliseconds.
 fn a_second_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
-    let mut open = case("ed25519");
-    open.load.pacing = Pacing::Open(rate.parse().unwrap());
+    let open = fake::case("ed25519").rate(rate).build();
     let once = precision("0.0001%", Some(MS * 500));
     let record = run(&plan(&[open], once), move |_| {
         Script::Steps(vec![Step::Take(MS * milliseconds)])

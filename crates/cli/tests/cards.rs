@@ -5,42 +5,28 @@
 
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::case::Protection;
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::keys::{GnupgKeys, KeyHome};
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_tokens::pcscd::PrivatePcscd;
+use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::waiting::{found, until};
 use keymark_tokens::reader::Reader;
-use keymark_tokens::vpcd::Vpcd;
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// pcscd looks for a new card every 0.4 s.
-const POLLS: usize = 100;
-
-/// A pcscd with a card in its reader.
-struct Place {
-    directory: TempDir,
-    pcscd: PrivatePcscd,
-    reader: Reader,
+/// A keymark with a card in a reader of its own.
+struct CardPlace {
+    place: Place,
+    reader: CardInReader,
 }
 
-impl Place {
-    fn with(reader: Reader) -> Self {
-        let directory = tempfile::Builder::new()
-            .prefix("km")
-            .tempdir_in("/tmp")
-            .unwrap();
-        std::fs::create_dir(directory.path().join("t")).unwrap();
-        let pcscd = PrivatePcscd::start(directory.path()).unwrap();
-        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect()).unwrap();
-        std::thread::spawn(move || vpcd.serve());
+impl CardPlace {
+    fn with(card: Reader) -> Self {
         Self {
-            directory,
-            pcscd,
-            reader,
+            place: Place::new(env!("CARGO_BIN_EXE_keymark")),
+            reader: CardInReader::new(card),
         }
     }
 
@@ -49,12 +35,9 @@ impl Place {
     }
 
     fn keymark(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
+        let mut command = self.place.keymark(arguments);
         command
-            .args(arguments)
-            .env("PCSCLITE_CSOCK_NAME", self.pcscd.socket())
-            .env("TMPDIR", self.directory.path().join("t"))
-            .env("KEYMARK_ARCHIVE", self.directory.path().join("runs"))
+            .env("PCSCLITE_CSOCK_NAME", self.reader.socket())
             .env("RIGHT", "123456")
             .env("WRONG", "654321")
             .env("ADMIN", "12345678");
@@ -67,19 +50,12 @@ impl Place {
 
     /// What `keymark devices` says of the card, once pcscd has seen it.
     fn card(&self) -> Value {
-        for _ in 0..POLLS {
+        let is_card =
+            |row: &Value| row["store"] == "openpgp-card" && row["provenance"] == "measured";
+        found("pcscd sees the card", || {
             let listed = text(&self.output(&["devices", "--json"]).stdout);
-            let rows = listed
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap());
-            let is_card =
-                |row: &Value| row["store"] == "openpgp-card" && row["provenance"] == "measured";
-            if let Some(row) = rows.into_iter().find(is_card) {
-                return row;
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("pcscd never saw the card");
+            objects(&listed).into_iter().find(is_card)
+        })
     }
 
     fn tries(&self) -> String {
@@ -106,11 +82,19 @@ impl Place {
         ];
         self.output(&[&common, more].concat())
     }
+
+    /// Waits until the run under way has saved samples.
+    fn until_measuring(&self) {
+        until("samples are saved", || {
+            let runs = objects(&text(&self.output(&["runs", "--json"]).stdout));
+            runs.iter().any(|run| run["samples"].as_u64() > Some(0))
+        });
+    }
 }
 
 #[test]
 fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
-    let mut place = Place::fresh();
+    let mut place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
     let arguments = [
@@ -137,7 +121,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let piped = std::process::Stdio::piped;
     let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
     place.until_measuring();
-    place.pcscd.kill();
+    place.reader.pcscd.kill();
     let ended = child.wait_with_output().unwrap();
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
@@ -153,33 +137,9 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     assert!(software.contains("\"failed\":0"), "{software}");
 }
 
-impl Place {
-    /// Waits until the run under way has saved samples.
-    fn until_measuring(&self) {
-        for _ in 0..600 {
-            let listed = text(&self.output(&["runs", "--json"]).stdout);
-            let runs = listed
-                .lines()
-                .map(|line| serde_json::from_str::<Value>(line).unwrap());
-            if runs
-                .into_iter()
-                .any(|run| run["samples"].as_u64() > Some(0))
-            {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("nothing is measured");
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn a_card_is_described_and_never_written_to_unasked() {
-    let place = Place::fresh();
+    let place = CardPlace::fresh();
     let card = place.card();
     let serial = card["serial"].as_str().unwrap();
     assert_eq!(card["device"], serial);
@@ -220,7 +180,7 @@ fn a_card_is_described_and_never_written_to_unasked() {
 
 #[test]
 fn test_keys_are_measured_and_gone_afterwards() {
-    let place = Place::fresh();
+    let place = CardPlace::fresh();
     let before = place.card();
     let serial = before["serial"].as_str().unwrap().to_owned();
     let allowed = [
@@ -263,7 +223,7 @@ fn test_keys_are_measured_and_gone_afterwards() {
 
 #[test]
 fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
-    let place = Place::fresh();
+    let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let wrong = [
         "--pin-env",
@@ -323,7 +283,7 @@ fn owner() -> (GnupgKeys, Arc<KeyHome>, Reader) {
 #[test]
 fn gnupg_uses_the_owners_card() {
     let (_keys, owner, reader) = owner();
-    let place = Place::with(reader);
+    let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [
         "bench",
@@ -364,7 +324,7 @@ fn gnupg_uses_the_owners_card() {
 #[test]
 fn a_card_pulled_out_ends_its_cases_only() {
     let (_keys, _owner, reader) = owner();
-    let place = Place::with(reader);
+    let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [
         "bench",
@@ -389,7 +349,7 @@ fn a_card_pulled_out_ends_its_cases_only() {
         .spawn()
         .unwrap();
     place.until_measuring();
-    place.reader.remove();
+    place.reader.card.remove();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));

@@ -2,69 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
-use keymark_tokens::pcscd::PrivatePcscd;
+use keymark_testkit::pcscd::PrivatePcscd;
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use tempfile::TempDir;
 
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        // Short, because sockets live below it.
-        let directory = tempfile::Builder::new().prefix("km").tempdir_in("/tmp");
-        let place = Self(directory.unwrap());
-        std::fs::create_dir(place.0.path().join("t")).unwrap();
-        place
-    }
-
-    fn keymark(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
-        command
-            .args(arguments)
-            .env("TMPDIR", self.0.path().join("t"))
-            .env("KEYMARK_ARCHIVE", self.0.path().join("runs"));
-        command
-    }
-
-    fn output(&self, arguments: &[&str]) -> Output {
-        self.keymark(arguments).output().unwrap()
-    }
-
-    /// What the command prints, if it succeeds.
-    fn prints(&self, arguments: &[&str]) -> String {
-        let output = self.output(arguments);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn is_empty(&self) -> bool {
-        std::fs::read_dir(self.0.path().join("t"))
-            .unwrap()
-            .next()
-            .is_none()
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn rows(json: &str) -> Vec<Value> {
-    json.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
+const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
 #[test]
 fn all_three_layers_are_measured_with_their_parts() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let devices = "virtual,twin:fst-01";
-    let measured = place.prints(&[
+    let measured = place.stdout(&[
         "bench",
         "--device",
         devices,
@@ -74,7 +27,7 @@ fn all_three_layers_are_measured_with_their_parts() {
         "3",
         "--json",
     ]);
-    let rows = rows(&measured);
+    let rows = objects(&measured);
     assert_eq!(rows.len(), 6);
     for row in &rows {
         let provenance = if row["device"] == "virtual" {
@@ -87,7 +40,7 @@ fn all_three_layers_are_measured_with_their_parts() {
         let least = if provenance == "twin" { 0.099 } else { 0.0 };
         assert!(row["mean_s"].as_f64().unwrap() >= least, "{row}");
     }
-    let shown = place.prints(&["show", "last"]);
+    let shown = place.stdout(&["show", "last"]);
     for words in [
         "figures of different kinds",
         "scdaemon",
@@ -97,7 +50,7 @@ fn all_three_layers_are_measured_with_their_parts() {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     let exported: Value =
-        serde_json::from_str(&place.prints(&["export", "last", "--format", "json"])).unwrap();
+        serde_json::from_str(&place.stdout(&["export", "last", "--format", "json"])).unwrap();
     let cases = exported["cases"].as_array().unwrap();
     let parts = |case: &&Value| case["case"]["stack"] != "raw";
     for case in cases.iter().filter(parts) {
@@ -109,12 +62,12 @@ fn all_three_layers_are_measured_with_their_parts() {
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
     let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
     jsonschema::validate(&schema, &exported).unwrap();
-    assert!(place.is_empty());
+    assert!(place.leftovers().is_empty());
 }
 
 #[test]
 fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     for (device, algorithm, said) in [
         ("twin:yubikey-neo", "rsa4096", "rsa4096 is not offered"),
         ("twin:yubikey-4", "cv25519", "cv25519 is not offered"),
@@ -145,7 +98,7 @@ fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
 
 #[test]
 fn a_traced_program_shows_what_it_asked_of_the_card() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let script =
         "echo hello | gpg -q --batch --trust-model always -e -r keymark | gpg -q -d; exit 7";
     let traced = place.output(&[
@@ -165,21 +118,21 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!shown.contains("123456"), "{shown}");
-    assert!(place.is_empty());
+    assert!(place.leftovers().is_empty());
     let missing = place.output(&["trace", "--device", "virtual", "--", "no-such-program"]);
     assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
 }
 
 #[test]
 fn a_slow_pin_verification_is_made_visible() {
-    let place = Place::new();
-    let file = place.0.path().join("slow.toml");
+    let place = Place::new(KEYMARK);
+    let file = place.path("slow.toml");
     let profile = "schema = 1\nname = 'slow'\nproduct = 'a slow card'\nsource = 'made up'\n\
         [[service]]\nalgorithm = 'cv25519'\noperation = 'decrypt'\nconstant_s = 0.05\n\
         [verify]\nconstant_s = 0.8\n";
     std::fs::write(&file, profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let shown = place.prints(&["trace", "--device", &device, "--", "true"]);
+    let shown = place.stdout(&["trace", "--device", &device, "--", "true"]);
     let verify = shown
         .lines()
         .find(|line| line.starts_with("VERIFY PW1 (82)"));
@@ -194,8 +147,8 @@ fn a_slow_pin_verification_is_made_visible() {
 
 #[test]
 fn a_measured_card_becomes_a_twin() {
-    let place = Place::new();
-    place.prints(&[
+    let place = Place::new(KEYMARK);
+    place.stdout(&[
         "bench",
         "--device",
         "twin:fst-01",
@@ -206,11 +159,11 @@ fn a_measured_card_becomes_a_twin() {
         "--runs",
         "20",
     ]);
-    let profile = place.prints(&["profile", "last", "--name", "mine"]);
-    let file = place.0.path().join("mine.toml");
+    let profile = place.stdout(&["profile", "last", "--name", "mine"]);
+    let file = place.path("mine.toml");
     std::fs::write(&file, &profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let measured = place.prints(&[
+    let measured = place.stdout(&[
         "bench",
         "--device",
         &device,
@@ -222,7 +175,7 @@ fn a_measured_card_becomes_a_twin() {
         "2",
         "--json",
     ]);
-    let row = &rows(&measured)[0];
+    let row = &objects(&measured)[0];
     assert_eq!(row["device"], "twin:mine");
     assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
     let few = place.output(&["profile", "last"]);
@@ -231,9 +184,9 @@ fn a_measured_card_becomes_a_twin() {
 
 #[test]
 fn a_served_token_is_a_card_for_every_program() {
-    let place = Place::new();
-    let pcscd = PrivatePcscd::start(place.0.path()).unwrap();
-    let state = place.0.path().join("state");
+    let place = Place::new(KEYMARK);
+    let pcscd = PrivatePcscd::start(place.directory()).unwrap();
+    let state = place.path("state");
     let address = pcscd.vpcd_address();
     let arguments = [
         "token",
@@ -248,8 +201,7 @@ fn a_served_token_is_a_card_for_every_program() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let seen = (0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(100));
+    until("pcscd sees the card", || {
         let mut devices = place.keymark(&["devices", "--json"]);
         let listed = devices
             .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
@@ -257,9 +209,8 @@ fn a_served_token_is_a_card_for_every_program() {
             .unwrap();
         let is_card =
             |row: &Value| row["provenance"] == "measured" && row["store"] == "openpgp-card";
-        rows(&text(&listed.stdout)).iter().any(is_card)
+        objects(&text(&listed.stdout)).iter().any(is_card)
     });
-    assert!(seen, "pcscd never saw the card");
     kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
     assert!(serving.wait().unwrap().success());
     assert!(state.join("external.flash").exists());

@@ -12,7 +12,7 @@ use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::card::{CardAccess, Reader};
 use keymark_stacks::gnupg::keys::{GnupgKeys, KeyHome, Message};
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_tokens::pcscd::PrivatePcscd;
+use keymark_testkit::pcscd::PrivatePcscd;
 use keymark_tokens::profile::Profile;
 use keymark_tokens::socket::CardServer;
 use keymark_tokens::vpcd::Vpcd;

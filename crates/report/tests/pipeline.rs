@@ -10,7 +10,6 @@ use std::time::Duration;
 use keymark_bench::case::{Case, DeviceName, Protection, Provenance, StackName, StoreKind};
 use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
-use keymark_bench::fake::{FakeStack, Script, Step};
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, Selection, Settings};
 use keymark_bench::record::{Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::{Observer, Runner, Stacks};
@@ -19,6 +18,7 @@ use keymark_bench::store::{Capability, Stack};
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{compare, replicas};
 use keymark_report::table::{self, Style};
+use keymark_testkit::fake::{FakeStack, Script, Step};
 
 const US: Duration = Duration::from_micros(1);
 const TOLERANCE: Duration = Duration::from_secs(2);

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::StackName;
 use keymark_bench::clock::Timestamp;
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
@@ -17,27 +14,22 @@ use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_report::analysis::{Analysis, Limit};
 use keymark_report::table::{self, Style};
+use keymark_testkit::CaseBuilder;
 
 const BLOCKS: u32 = 20;
 const OPERATIONS: u32 = 10;
 
-fn case(algorithm: &str, stack: StackName, concurrency: u32) -> Case {
-    Case {
-        device: DeviceName::software(),
-        store: StoreKind::Software,
-        provenance: Provenance::Measured,
-        algorithm: algorithm.parse().unwrap(),
-        operation: Operation::Sign,
-        stack,
-        load: Load::closed(NonZeroU32::new(concurrency).unwrap()),
-        protection: Protection::None,
-        input_bytes: 40,
-        replica: 0,
-    }
+fn case(algorithm: &str, stack: StackName, concurrency: u32) -> CaseBuilder {
+    keymark_testkit::case(algorithm)
+        .operation(Operation::Sign)
+        .stack(stack)
+        .concurrency(concurrency)
+        .input_bytes(40)
 }
 
 /// Blocks of workers that are busy all the time, with operations of about so many microseconds.
-fn measured(case: Case, microseconds: f64) -> CaseRecord {
+fn measured(case: CaseBuilder, microseconds: f64) -> CaseRecord {
+    let case = case.build();
     let cpu = (case.stack == StackName::Gnupg)
         .then(|| CpuTime::new(Duration::from_millis(3), Duration::from_millis(1)));
     let worker = |round: u32, worker: u32| {
@@ -146,8 +138,7 @@ fn the_law_and_the_limits_are_found_again() {
 
 #[test]
 fn an_open_loop_and_a_single_level_scale_nothing() {
-    let mut open = case("ed25519", StackName::Gnupg, 4);
-    open.load.pacing = Pacing::Open("10/s".parse().unwrap());
+    let open = case("ed25519", StackName::Gnupg, 4).rate("10/s");
     let alone = measured(case("ed25519", StackName::Gnupg, 1), 10_000.0);
     let analysis = Analysis::of(&record(vec![alone, measured(open, 20_000.0)]));
     assert_eq!(analysis.scaling, []);

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::num::NonZeroU32;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Stack, Verifiable, Workload};
 use keymark_stacks::gnupg::Gnupg;
@@ -18,6 +17,7 @@ use keymark_stacks::gnupg::keys::GnupgKeys;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::private_dir::processes_naming;
 use keymark_stores::raw::RawStack;
+use keymark_testkit::waiting::until;
 
 fn case(
     algorithm: Algorithm,
@@ -25,18 +25,13 @@ fn case(
     stack: StackName,
     protection: Protection,
 ) -> Case {
-    Case {
-        device: DeviceName::software(),
-        store: StoreKind::Software,
-        provenance: Provenance::Measured,
-        algorithm,
-        operation,
-        stack,
-        load: Load::closed(NonZeroU32::new(2).unwrap()),
-        protection,
-        input_bytes: 40,
-        replica: 0,
-    }
+    keymark_testkit::case(algorithm.name())
+        .operation(operation)
+        .stack(stack)
+        .protection(protection)
+        .concurrency(2)
+        .input_bytes(40)
+        .build()
 }
 
 /// Every handle performs every input, and every result has to pass the check.
@@ -200,9 +195,7 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
         .unwrap();
     let home = keys.home(ed25519, Protection::None).unwrap();
     home.home.connect().unwrap().command("KILLAGENT").unwrap();
-    while home.home.connect().is_ok() {
-        std::thread::yield_now();
-    }
+    until("the agent is gone", || home.home.connect().is_err());
     drop(home);
     // GnuPG 2.4 ends at once, 2.2 only when its connections are closed: then it still answers.
     if let Err(error) = exercise(&mut workload) {

@@ -2,11 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::Case;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{KeyRef, KeyStore, Stack, Verifiable};
 use keymark_stores::raw::{Generated, RawStack};
@@ -14,18 +13,11 @@ use keymark_stores::software::SoftwareStore;
 use keymark_stores::test_key::TestKey;
 
 fn case(algorithm: Algorithm, operation: Operation) -> Case {
-    Case {
-        device: DeviceName::software(),
-        store: StoreKind::Software,
-        provenance: Provenance::Measured,
-        algorithm,
-        operation,
-        stack: StackName::Raw,
-        load: Load::closed(NonZeroU32::new(2).unwrap()),
-        protection: Protection::None,
-        input_bytes: 40,
-        replica: 0,
-    }
+    keymark_testkit::case(algorithm.name())
+        .operation(operation)
+        .concurrency(2)
+        .input_bytes(40)
+        .build()
 }
 
 /// Seconds a signature in a debug run; the fast variants cover the same code.

@@ -4,25 +4,20 @@
 
 use std::sync::Arc;
 
-use keymark_bench::case::{Case, Load, Protection, StackName, StoreKind};
+use keymark_bench::case::{Case, StoreKind};
 use keymark_bench::store::{Capability, Stack, Verifiable};
 use keymark_stores::openpgp_card::{CardMaker, CardRawStack};
 use keymark_stores::raw::Generated;
 use keymark_tokens::profile::Profile;
 
 fn case(maker: &CardMaker, capability: Capability) -> Case {
-    Case {
-        device: maker.device(),
-        store: StoreKind::OpenpgpCard,
-        provenance: maker.provenance(),
-        algorithm: capability.algorithm,
-        operation: capability.operation,
-        stack: StackName::Raw,
-        load: Load::closed(2.try_into().unwrap()),
-        protection: Protection::None,
-        input_bytes: 16,
-        replica: 0,
-    }
+    keymark_testkit::case(capability.algorithm.name())
+        .operation(capability.operation)
+        .device(maker.device().as_str())
+        .store(StoreKind::OpenpgpCard)
+        .provenance(maker.provenance())
+        .concurrency(2)
+        .build()
 }
 
 fn performs(maker: &CardMaker, capability: Capability) {

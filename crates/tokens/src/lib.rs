@@ -5,7 +5,6 @@ pub mod attributes;
 pub mod card;
 pub mod catalogue;
 pub mod firmware;
-pub mod pcscd;
 pub mod profile;
 pub mod reader;
 pub mod socket;

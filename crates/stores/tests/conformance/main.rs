@@ -7,8 +7,6 @@ mod suite;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, Protection, StackName};
-use keymark_bench::fake::FakeStore;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, Input, KeyStore, Verifiable, Verifier};
 use keymark_stores::challenge::Challenge;
@@ -16,23 +14,18 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
 use keymark_stores::raw::{Generated, KeySource};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::test_key::TestKey;
+use keymark_testkit::fake::FakeStore;
 
 use suite::Exercise;
 
 fn exercise(store: &dyn KeyStore, capability: Capability) -> (Arc<TestKey>, Challenge) {
     let identity = store.identity().unwrap();
-    let case = Case {
-        device: identity.device,
-        store: identity.kind,
-        provenance: identity.provenance,
-        algorithm: capability.algorithm,
-        operation: capability.operation,
-        stack: StackName::Raw,
-        load: Load::single(),
-        protection: Protection::None,
-        input_bytes: 16,
-        replica: 0,
-    };
+    let case = keymark_testkit::case(capability.algorithm.name())
+        .operation(capability.operation)
+        .device(identity.device.as_str())
+        .store(identity.kind)
+        .provenance(identity.provenance)
+        .build();
     Generated::new(0).exercise(&case).unwrap()
 }
 
@@ -123,14 +116,13 @@ fn the_virtual_card_conforms() {
 /// Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 #[cfg(feature = "pcsc")]
 mod in_readers {
-    use std::process::Command;
-    use std::time::Duration;
-
     use keymark_bench::case::{DeviceName, Provenance, StoreKind};
     use keymark_bench::store::StoreIdentity;
     use keymark_stores::openpgp_card::{Consent, Notice, Pin, PinSource, Pins, pcsc};
-    use keymark_tokens::pcscd::PrivatePcscd;
-    use keymark_tokens::vpcd::Vpcd;
+    use keymark_testkit::inserted::CardInReader;
+    use keymark_testkit::place::said;
+    use keymark_testkit::process::this_test_program;
+    use keymark_testkit::waiting::found;
 
     use super::*;
 
@@ -149,30 +141,28 @@ mod in_readers {
 
     /// The card of that serial number.
     fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
-        for _ in 0..100 {
-            for port in pcsc::ports().unwrap_or_default() {
-                let identity = StoreIdentity {
-                    device: DeviceName::new("card"),
-                    kind: StoreKind::OpenpgpCard,
-                    provenance: Provenance::Measured,
-                    product: "a card in a reader".to_owned(),
-                    serial: None,
-                    versions: std::collections::BTreeMap::new(),
-                };
-                let pins = Pins {
-                    user: PinSource::Known(Pin::new(pin)),
-                    admin: PinSource::Prompt,
-                };
-                let device =
-                    CardDevice::new(port, &identity, pins, Consent::default(), Arc::new(Silent));
+        let device = |port| {
+            let identity = StoreIdentity {
+                device: DeviceName::new("card"),
+                kind: StoreKind::OpenpgpCard,
+                provenance: Provenance::Measured,
+                product: "a card in a reader".to_owned(),
+                serial: None,
+                versions: std::collections::BTreeMap::new(),
+            };
+            let pins = Pins {
+                user: PinSource::Known(Pin::new(pin)),
+                admin: PinSource::Prompt,
+            };
+            CardDevice::new(port, &identity, pins, Consent::default(), Arc::new(Silent))
+        };
+        found("pcscd sees the card", || {
+            let ports = pcsc::ports().unwrap_or_default();
+            ports.into_iter().map(device).find(|device| {
                 let facts = device.facts();
-                if facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.serial == serial)) {
-                    return device;
-                }
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("pcscd never saw the card");
+                facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.serial == serial))
+            })
+        })
     }
 
     fn conforms(device: &CardDevice) {
@@ -197,22 +187,13 @@ mod in_readers {
         if std::env::var_os(CHILD).is_some() {
             return conforms(&inserted(None, "123456"));
         }
-        let directory = tempfile::Builder::new()
-            .prefix("km")
-            .tempdir_in("/tmp")
-            .unwrap();
-        let pcscd = PrivatePcscd::start(directory.path()).unwrap();
-        let reader = loaded(&CardMaker::virtual_card(), &keys());
-        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect()).unwrap();
-        std::thread::spawn(move || vpcd.serve());
-        let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", NAME, "--nocapture"])
+        let place = CardInReader::new(loaded(&CardMaker::virtual_card(), &keys()));
+        let child = this_test_program(NAME)
             .env(CHILD, "1")
-            .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
+            .env("PCSCLITE_CSOCK_NAME", place.socket())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout).into_owned()
-            + &String::from_utf8_lossy(&child.stderr);
+        let said = said(&child);
         assert!(
             child.status.success() && said.contains("1 passed"),
             "{said}"

@@ -4,14 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::algorithm::{Algorithm, Family};
-use crate::case::{Case, DeviceName, Provenance, StackName, StoreKind};
-use crate::clock::ManualClock;
-use crate::error::Error;
-use crate::store::{
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
+use keymark_bench::clock::ManualClock;
+use keymark_bench::error::Error;
+use keymark_bench::store::{
     Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, Stack, StoreIdentity, Verifiable,
     Verifier, Workload,
 };
+
+use crate::CaseBuilder;
+
+/// A case of the fake device; otherwise as [`crate::case`].
+pub fn case(algorithm: &str) -> CaseBuilder {
+    crate::case(algorithm).device(DEVICE).store(StoreKind::Fake)
+}
+
+/// The name of the fake device.
+pub const DEVICE: &str = "fake";
 
 /// What a fake operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +149,7 @@ pub struct FakeStore;
 impl KeyStore for FakeStore {
     fn identity(&self) -> Result<StoreIdentity, Error> {
         Ok(StoreIdentity {
-            device: DeviceName::new("fake"),
+            device: DeviceName::new(DEVICE),
             kind: StoreKind::Fake,
             provenance: Provenance::Virtual,
             product: "nothing".to_owned(),

@@ -1,4 +1,16 @@
-use super::*;
+//! From selections to the matrix of cases.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, DeviceName, Pacing, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings};
+use keymark_bench::stop::{Precision, StopRule};
+use keymark_bench::store::Capability;
 
 fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
     let capabilities = algorithms

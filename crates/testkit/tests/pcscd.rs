@@ -4,45 +4,27 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader};
-use std::net::{Shutdown, TcpStream};
-use std::os::unix::fs::PermissionsExt;
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use keymark_testkit::inserted::Inserted;
+use keymark_testkit::pcscd::{Isolation, PrivatePcscd};
+use keymark_testkit::place::{said, short_directory};
+use keymark_testkit::process::{naming, this_test_program};
+use keymark_testkit::waiting::{found, until};
 use keymark_tokens::firmware::{Firmware, FirmwareOptions};
-use keymark_tokens::pcscd::{Isolation, PrivatePcscd};
 use keymark_tokens::reader::Reader;
-use keymark_tokens::vpcd::{Vpcd, VpcdError};
 
-/// A card in the reader of a pcscd until it is dropped.
-struct Inserted {
-    stopper: TcpStream,
-    serving: Option<JoinHandle<Result<(), VpcdError>>>,
-}
-
-impl Inserted {
-    fn new(pcscd: &PrivatePcscd, serial: [u8; 4]) -> Self {
-        let options = FirmwareOptions {
-            serial: Some(serial),
-            ..FirmwareOptions::default()
-        };
-        let reader = Reader::new(Box::new(Firmware::new(options).unwrap()));
-        let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect()).unwrap();
-        Self {
-            stopper: vpcd.stopper().unwrap(),
-            serving: Some(std::thread::spawn(move || vpcd.serve())),
-        }
-    }
-}
-
-impl Drop for Inserted {
-    fn drop(&mut self) {
-        let _ = self.stopper.shutdown(Shutdown::Both);
-        let _ = self.serving.take().unwrap().join();
-    }
+fn insert(pcscd: &PrivatePcscd, serial: [u8; 4]) -> Inserted {
+    let options = FirmwareOptions {
+        serial: Some(serial),
+        ..FirmwareOptions::default()
+    };
+    let card = Reader::new(Box::new(Firmware::new(options).unwrap()));
+    Inserted::new(pcscd, &card)
 }
 
 /// A `GNUPGHOME` whose scdaemon has that socket.
@@ -53,7 +35,7 @@ struct Home {
 
 impl Home {
     fn new(socket: &Path) -> Self {
-        let path = private_directory();
+        let path = short_directory();
         std::fs::write(path.path().join("scdaemon.conf"), "disable-ccid\n").unwrap();
         Self {
             path,
@@ -69,21 +51,15 @@ impl Home {
             .env("PCSCLITE_CSOCK_NAME", &self.socket)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        String::from_utf8_lossy(&output.stdout).into_owned() + &said
+        said(&output)
     }
 
     /// What gpg says of the card, once pcscd has noticed it (it looks every 0.4 s).
     fn card_status(&self) -> String {
-        let mut status = String::new();
-        for _ in 0..20 {
-            status = self.run("gpg", &["--batch", "--with-colons", "--card-status"]);
-            if status.contains("AID:D276") {
-                break;
-            }
-            pause();
-        }
-        status
+        found("pcscd sees the card", || {
+            let status = self.run("gpg", &["--batch", "--with-colons", "--card-status"]);
+            status.contains("AID:D276").then_some(status)
+        })
     }
 }
 
@@ -93,25 +69,8 @@ impl Drop for Home {
     }
 }
 
-fn private_directory() -> tempfile::TempDir {
-    let mode = std::fs::Permissions::from_mode(0o700);
-    tempfile::Builder::new()
-        .permissions(mode)
-        .tempdir()
-        .unwrap()
-}
-
-fn pause() {
-    std::thread::sleep(Duration::from_millis(50));
-}
-
-/// Whether a process has the path in its arguments.
 fn named_by_a_process(path: &Path) -> bool {
-    let needle = path.as_os_str().as_encoded_bytes();
-    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
-        let arguments = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        arguments.windows(needle.len()).any(|part| part == needle)
-    })
+    naming(path) > 0
 }
 
 /// Which mounts a process sees.
@@ -122,13 +81,13 @@ fn mounts(process: &str) -> PathBuf {
 #[test]
 fn scdaemon_sees_the_card_however_pcscd_is_isolated() {
     for isolation in Isolation::possible() {
-        let directory = private_directory();
+        let directory = short_directory();
         let pcscd = PrivatePcscd::start_with(directory.path(), isolation).unwrap();
         assert_eq!(
             mounts(&pcscd.id().to_string()) == mounts("self"),
             isolation == Isolation::Nothing
         );
-        let _card = Inserted::new(&pcscd, [0xCA, 0xFE, 0x12, 0x34]);
+        let _card = insert(&pcscd, [0xCA, 0xFE, 0x12, 0x34]);
         let home = Home::new(pcscd.socket());
         let status = home.card_status();
         assert!(
@@ -142,13 +101,10 @@ fn scdaemon_sees_the_card_however_pcscd_is_isolated() {
 
 #[test]
 fn two_at_once_have_a_card_each_and_one_survives_the_other() {
-    let directories = [private_directory(), private_directory()];
+    let directories = [short_directory(), short_directory()];
     let mut one = PrivatePcscd::start(directories[0].path()).unwrap();
     let other = PrivatePcscd::start(directories[1].path()).unwrap();
-    let _cards = [
-        Inserted::new(&one, [0, 0, 0, 1]),
-        Inserted::new(&other, [0, 0, 0, 2]),
-    ];
+    let _cards = [insert(&one, [0, 0, 0, 1]), insert(&other, [0, 0, 0, 2])];
     let homes = [Home::new(one.socket()), Home::new(other.socket())];
     let (first, second) = (homes[0].card_status(), homes[1].card_status());
     assert!(first.contains("FF4B00000001"), "{first}");
@@ -163,7 +119,7 @@ fn two_at_once_have_a_card_each_and_one_survives_the_other() {
 
 #[test]
 fn nothing_is_left_and_the_place_can_be_used_again() {
-    let directory = private_directory();
+    let directory = short_directory();
     let pid_file = Path::new("/run/pcscd/pcscd.pid");
     let system = std::fs::read(pid_file).ok();
     for isolation in Isolation::possible() {
@@ -181,12 +137,13 @@ fn nothing_is_left_and_the_place_can_be_used_again() {
 
 #[test]
 fn it_outlives_the_thread_that_started_it() {
-    let directory = private_directory();
+    let directory = short_directory();
     let path = directory.path().to_owned();
     let pcscd = std::thread::spawn(move || PrivatePcscd::start(&path).unwrap())
         .join()
         .unwrap();
-    pause();
+    // Time for what would end it with the thread.
+    std::thread::sleep(Duration::from_millis(50));
     assert!(UnixStream::connect(pcscd.socket()).is_ok());
     assert!(named_by_a_process(directory.path()));
 }
@@ -223,9 +180,8 @@ fn owner_of_one_for_each_isolation() {
 
 #[test]
 fn it_ends_with_an_owner_that_is_killed() {
-    let directory = private_directory();
-    let mut owner = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "owner_of_one_for_each_isolation", "--nocapture"])
+    let directory = short_directory();
+    let mut owner = this_test_program("owner_of_one_for_each_isolation")
         .env(OWNER, directory.path())
         .stdout(Stdio::piped())
         .spawn()
@@ -242,11 +198,7 @@ fn it_ends_with_an_owner_that_is_killed() {
         format!("owns {}", Isolation::possible().len())
     );
     assert!(running);
-    for _ in 0..20 {
-        if !named_by_a_process(directory.path()) {
-            return;
-        }
-        pause();
-    }
-    panic!("a pcscd outlived its owner");
+    until("pcscd ends with its owner", || {
+        !named_by_a_process(directory.path())
+    });
 }

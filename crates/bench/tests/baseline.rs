@@ -1,0 +1,61 @@
+//! Which case a ratio is taken to.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use keymark_bench::baseline::Baseline;
+use keymark_bench::case::Case;
+
+fn case(algorithm: &str, stack: &str, concurrency: u32) -> Case {
+    keymark_testkit::case(algorithm)
+        .stack(stack.parse().unwrap())
+        .concurrency(concurrency)
+        .build()
+}
+
+#[test]
+fn the_default_is_rsa2048_of_the_same_stack_and_load() {
+    let cases = [
+        case("cv25519", "raw", 1),
+        case("rsa2048", "raw", 1),
+        case("rsa2048", "gnupg", 1),
+        case("cv25519", "gnupg", 1),
+        case("cv25519", "gnupg", 4),
+    ];
+    let baseline = Baseline::default();
+    assert_eq!(baseline.of(&cases[0], &cases), Some(1));
+    assert_eq!(baseline.of(&cases[3], &cases), Some(2));
+    assert_eq!(
+        baseline.of(&cases[4], &cases),
+        Some(4),
+        "no rsa2048 at c=4: the first of its kind"
+    );
+}
+
+#[test]
+fn one_algorithm_is_compared_with_its_first_stack_and_one_stack_with_c_1() {
+    let cases = [case("rsa2048", "raw", 1), case("rsa2048", "agent", 1)];
+    assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
+    let cases = [case("rsa2048", "gnupg", 1), case("rsa2048", "gnupg", 4)];
+    assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
+}
+
+#[test]
+fn a_pattern_replaces_the_axes_it_names() {
+    let cases = [
+        case("rsa2048", "raw", 1),
+        case("rsa4096", "raw", 1),
+        case("rsa4096", "gnupg", 4),
+    ];
+    let baseline: Baseline = "raw,c=1".parse().unwrap();
+    assert_eq!(baseline.of(&cases[2], &cases), Some(1));
+    assert_eq!(baseline.to_string(), "raw,c=1");
+    assert_eq!(
+        "rsa2048,device=x"
+            .parse::<Baseline>()
+            .unwrap()
+            .of(&cases[1], &cases),
+        None
+    );
+    assert!("rsa2047".parse::<Baseline>().is_err());
+    assert!("c=0".parse::<Baseline>().is_err());
+}

@@ -1,0 +1,111 @@
+//! Cases, said by what is particular about them.
+
+use std::num::NonZeroU32;
+
+use keymark_bench::case::{
+    Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
+};
+use keymark_bench::operation::Operation;
+
+/// A case of the algorithm, by any of its names.
+///
+/// What is not said otherwise: the algorithm's first operation (decryption, where it has one), in
+/// software, measured, through `raw`, one worker in a closed loop, the key in the clear, 16 bytes,
+/// replica 0.
+///
+/// # Panics
+/// When no algorithm has the name.
+pub fn case(algorithm: &str) -> CaseBuilder {
+    let algorithm: keymark_bench::algorithm::Algorithm = algorithm.parse().unwrap();
+    CaseBuilder(Case {
+        device: DeviceName::software(),
+        store: StoreKind::Software,
+        provenance: Provenance::Measured,
+        algorithm,
+        operation: algorithm.operations()[0],
+        stack: StackName::Raw,
+        load: Load::single(),
+        protection: Protection::None,
+        input_bytes: 16,
+        replica: 0,
+    })
+}
+
+/// A case in the making; see [`case`] for what it begins as.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct CaseBuilder(Case);
+
+impl CaseBuilder {
+    /// The case.
+    #[must_use]
+    pub fn build(self) -> Case {
+        self.0
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Case)) -> Self {
+        change(&mut self.0);
+        self
+    }
+
+    /// What is asked of the key.
+    pub fn operation(self, operation: Operation) -> Self {
+        self.with(|case| case.operation = operation)
+    }
+
+    /// The device, by name.
+    pub fn device(self, name: &str) -> Self {
+        self.with(|case| case.device = DeviceName::new(name))
+    }
+
+    /// What kind of key store it is.
+    pub fn store(self, kind: StoreKind) -> Self {
+        self.with(|case| case.store = kind)
+    }
+
+    /// What kind of figure it yields.
+    pub fn provenance(self, provenance: Provenance) -> Self {
+        self.with(|case| case.provenance = provenance)
+    }
+
+    /// Through which program.
+    pub fn stack(self, stack: StackName) -> Self {
+        self.with(|case| case.stack = stack)
+    }
+
+    /// So many workers.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn concurrency(self, workers: u32) -> Self {
+        self.with(|case| case.load.concurrency = NonZeroU32::new(workers).unwrap())
+    }
+
+    /// An open loop with arrivals at that rate, such as `50/s`.
+    ///
+    /// # Panics
+    /// When that is no rate.
+    pub fn rate(self, rate: &str) -> Self {
+        self.with(|case| case.load.pacing = Pacing::Open(rate.parse().unwrap()))
+    }
+
+    /// Behind a passphrase that the agent has cached.
+    pub fn cached(self) -> Self {
+        self.protection(Protection::Cached)
+    }
+
+    /// How the key is kept at rest.
+    pub fn protection(self, protection: Protection) -> Self {
+        self.with(|case| case.protection = protection)
+    }
+
+    /// Length of the message.
+    pub fn input_bytes(self, bytes: u32) -> Self {
+        self.with(|case| case.input_bytes = bytes)
+    }
+
+    /// Which of several cases that are otherwise the same.
+    pub fn replica(self, number: u32) -> Self {
+        self.with(|case| case.replica = number)
+    }
+}

@@ -1,0 +1,152 @@
+//! A keymark with temporary files and an archive of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Where keymark's children of one test have their files; gone with the value.
+#[derive(Debug)]
+pub struct Place {
+    program: PathBuf,
+    directory: TempDir,
+}
+
+impl Place {
+    /// A place for the program: `env!("CARGO_BIN_EXE_keymark")`, which cargo tells keymark's own
+    /// tests alone.
+    ///
+    /// # Panics
+    /// When no directory can be made.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        let place = Self {
+            program: program.into(),
+            directory: short_directory(),
+        };
+        std::fs::create_dir(place.temporary()).unwrap();
+        place
+    }
+
+    /// The place itself.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A file in it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// keymark's `TMPDIR`.
+    #[must_use]
+    pub fn temporary(&self) -> PathBuf {
+        self.path("t")
+    }
+
+    /// keymark's archive.
+    #[must_use]
+    pub fn archive(&self) -> PathBuf {
+        self.path("runs.sqlite3")
+    }
+
+    /// What keymark has not tidied up.
+    ///
+    /// # Panics
+    /// When the directory cannot be read.
+    #[must_use]
+    pub fn leftovers(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.temporary()).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// keymark with these arguments, to be run.
+    #[must_use]
+    pub fn keymark(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .env("TMPDIR", self.temporary())
+            .env("KEYMARK_ARCHIVE", self.archive())
+            // A pcscd of this machine, and what is in its readers, is no part of a test.
+            .env("PCSCLITE_CSOCK_NAME", "/nonexistent");
+        command
+    }
+
+    /// Runs keymark to its end.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        self.keymark(arguments).output().unwrap()
+    }
+
+    /// What keymark prints when it succeeds.
+    ///
+    /// # Panics
+    /// With what it says, when it does not.
+    pub fn stdout(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        text(&output.stdout)
+    }
+
+    /// The rows that keymark prints when it succeeds.
+    ///
+    /// # Panics
+    /// When it does not, or prints something else.
+    #[must_use]
+    pub fn rows(&self, arguments: &[&str]) -> Vec<Value> {
+        objects(&self.stdout(arguments))
+    }
+
+    /// What keymark says when it ends with that status.
+    ///
+    /// # Panics
+    /// When it ends with another.
+    pub fn refused(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.output(arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        said
+    }
+}
+
+/// A private directory under `/tmp`, whatever `TMPDIR` is: the path of a socket has 108 octets.
+///
+/// # Panics
+/// When none can be made.
+#[must_use]
+pub fn short_directory() -> TempDir {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("km").tempdir_in("/tmp").unwrap()
+}
+
+/// What a program wrote.
+#[must_use]
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Everything a program wrote.
+#[must_use]
+pub fn said(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// JSON, one object a line.
+///
+/// # Panics
+/// When a line is none.
+#[must_use]
+pub fn objects(lines: &str) -> Vec<Value> {
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
