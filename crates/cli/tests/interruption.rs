@@ -2,130 +2,63 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
 
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tempfile::TempDir;
+use serde_json::Value;
 
-/// Polls, 10 ms apart, before a condition counts as never met.
-const POLLS: usize = 6_000;
+const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
-/// A keymark with a temporary directory and an archive of its own.
-struct Place {
-    directory: TempDir,
+fn spawned(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = place.keymark(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
 }
 
-impl Place {
-    fn new() -> Self {
-        // Short, because sockets live below it.
-        let directory = tempfile::Builder::new()
-            .prefix("km")
-            .tempdir_in("/tmp")
-            .unwrap();
-        std::fs::create_dir(directory.path().join("t")).unwrap();
-        Self { directory }
-    }
-
-    fn temporary(&self) -> PathBuf {
-        self.directory.path().join("t")
-    }
-
-    fn keymark(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
-        command
-            .args(arguments)
-            .env("TMPDIR", self.temporary())
-            .env(
-                "KEYMARK_ARCHIVE",
-                self.directory.path().join("runs.sqlite3"),
-            )
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn output(&self, arguments: &[&str]) -> Output {
-        self.keymark(arguments).output().unwrap()
-    }
-
-    /// A run that would take a minute, once it has saved samples.
-    fn measuring(&self) -> Child {
-        let arguments = [
-            "bench",
-            "--algorithm",
-            "ed25519",
-            "--stack",
-            "agent,gnupg",
-            "--precision",
-            "0.001%",
-            "--max-time",
-            "60s",
-        ];
-        let child = self.keymark(&arguments).spawn().unwrap();
-        until("samples are saved", || {
-            self.run()["samples"]
-                .as_u64()
-                .is_some_and(|samples| samples > 0)
-        });
-        child
-    }
-
-    /// The only run, as `keymark runs` lists it.
-    fn run(&self) -> serde_json::Value {
-        let listed = self.output(&["runs", "--json"]).stdout;
-        let line = String::from_utf8(listed)
-            .unwrap()
-            .lines()
-            .next()
-            .unwrap_or("{}")
-            .to_owned();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn leftovers(&self) -> Vec<PathBuf> {
-        std::fs::read_dir(self.temporary())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect()
-    }
+/// A run that would take a minute, once it has saved samples.
+fn measuring(place: &Place) -> Child {
+    let arguments = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "agent,gnupg",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "60s",
+    ];
+    let child = spawned(place, &arguments);
+    until("samples are saved", || {
+        run(place)["samples"].as_u64() > Some(0)
+    });
+    child
 }
 
-fn until(what: &str, met: impl Fn() -> bool) {
-    for _ in 0..POLLS {
-        if met() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("{what}: never");
+/// The only run, as `keymark runs` lists it; nothing before there is one.
+fn run(place: &Place) -> Value {
+    let listed = text(&place.output(&["runs", "--json"]).stdout);
+    objects(&listed).into_iter().next().unwrap_or_default()
 }
 
-/// Processes, zombies aside, with the path among their arguments.
-fn processes_naming(path: &Path) -> usize {
-    let needle = path.to_str().unwrap();
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries
-        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-        .filter(|arguments| String::from_utf8_lossy(arguments).contains(needle))
-        .count()
+fn until_no_agent_runs(place: &Place) {
+    until("agents are gone", || naming(&place.temporary()) == 0);
 }
 
 fn signal(child: &Child, signal: Signal) {
     kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
-    let place = Place::new();
-    let child = place.measuring();
-    assert!(processes_naming(&place.temporary()) > 0, "an agent runs");
+    let place = Place::new(KEYMARK);
+    let child = measuring(&place);
+    assert!(naming(&place.temporary()) > 0, "an agent runs");
     signal(&child, Signal::SIGINT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
@@ -139,26 +72,22 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
         "{}",
         text(&output.stderr)
     );
-    assert_eq!(place.run()["state"], "interrupted");
-    assert!(place.run()["samples"].as_u64().unwrap() > 0);
+    assert_eq!(run(&place)["state"], "interrupted");
+    assert!(run(&place)["samples"].as_u64().unwrap() > 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
-    until("agents are gone", || {
-        processes_naming(&place.temporary()) == 0
-    });
+    until_no_agent_runs(&place);
 }
 
 #[test]
 fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_up() {
-    let place = Place::new();
-    let mut child = place.measuring();
-    let before = place.run()["samples"].as_u64().unwrap();
+    let place = Place::new(KEYMARK);
+    let mut child = measuring(&place);
+    let before = run(&place)["samples"].as_u64().unwrap();
     signal(&child, Signal::SIGKILL);
     child.wait().unwrap();
     // The agent's tie to keymark: it ends without anybody's help.
-    until("agents are gone", || {
-        processes_naming(&place.temporary()) == 0
-    });
-    let run = place.run();
+    until_no_agent_runs(&place);
+    let run = run(&place);
     assert_eq!(run["state"], "unfinished");
     assert!(
         run["samples"].as_u64().unwrap() >= before,
@@ -187,42 +116,36 @@ fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_u
 
 #[test]
 fn a_run_that_nobody_reads_any_more_ends_cleanly() {
-    let place = Place::new();
-    let mut child = place
-        .keymark(&[
-            "bench",
-            "--json",
-            "--algorithm",
-            "ed25519,rsa2048,rsa3072,rsa4096",
-            "--operation",
-            "sign",
-            "--stack",
-            "raw,agent,gnupg",
-            "--runs",
-            "20",
-        ])
-        .spawn()
-        .unwrap();
+    let place = Place::new(KEYMARK);
+    let arguments = [
+        "bench",
+        "--json",
+        "--algorithm",
+        "ed25519,rsa2048,rsa3072,rsa4096",
+        "--operation",
+        "sign",
+        "--stack",
+        "raw,agent,gnupg",
+        "--runs",
+        "20",
+    ];
+    let mut child = spawned(&place, &arguments);
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
-    assert_eq!(place.run()["state"], "interrupted");
-    until("agents are gone", || {
-        processes_naming(&place.temporary()) == 0
-    });
+    assert_eq!(run(&place)["state"], "interrupted");
+    until_no_agent_runs(&place);
 }
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_agents_still_go() {
     for second in [Signal::SIGINT, Signal::SIGTERM] {
-        let place = Place::new();
-        let mut child = place.measuring();
+        let place = Place::new(KEYMARK);
+        let mut child = measuring(&place);
         signal(&child, Signal::SIGINT);
         signal(&child, second);
         assert_eq!(child.wait().unwrap().code(), Some(130));
-        until("agents are gone", || {
-            processes_naming(&place.temporary()) == 0
-        });
+        until_no_agent_runs(&place);
     }
 }

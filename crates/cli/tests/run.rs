@@ -2,64 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
+use keymark_testkit::place::{Place, objects, text};
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A place with an archive of its own.
-struct Place {
-    directory: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self {
-            directory: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_keymark"));
-        command
-            .args(arguments)
-            .env("KEYMARK_ARCHIVE", self.path("runs.sqlite3"))
-            // A pcscd of this machine, and what is in its readers, is no part of these tests.
-            .env("PCSCLITE_CSOCK_NAME", "/nonexistent");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    /// Runs it to success.
-    fn stdout(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert!(
-            output.status.success(),
-            "{arguments:?}: {}",
-            text(&output.stderr)
-        );
-        text(&output.stdout)
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn objects(lines: &str) -> Vec<Value> {
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
+const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
 /// A short run of the library alone.
 const SHORT: [&str; 9] = [
@@ -76,7 +25,7 @@ const SHORT: [&str; 9] = [
 
 #[test]
 fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let shown = place.stdout(&SHORT);
     assert!(
         shown.contains("ed25519") && shown.contains("rsa2048"),
@@ -86,7 +35,7 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
         !shown.contains('\u{1b}'),
         "no escape codes where there is no terminal"
     );
-    let runs = objects(&place.stdout(&["runs", "--json"]));
+    let runs = place.rows(&["runs", "--json"]);
     assert_eq!(
         (runs.len(), &runs[0]["state"], &runs[0]["samples"]),
         (1, &"finished".into(), &150.into())
@@ -100,8 +49,8 @@ fn a_run_is_shown_without_colours_and_saved_to_the_sample() {
 
 #[test]
 fn json_is_one_object_a_case_with_every_field() {
-    let place = Place::new();
-    let cases = objects(&place.stdout(&[&SHORT[..], &["--json"]].concat()));
+    let place = Place::new(KEYMARK);
+    let cases = place.rows(&[&SHORT[..], &["--json"]].concat());
     assert_eq!(cases.len(), 3);
     let fields = [
         "device",
@@ -135,7 +84,7 @@ fn json_is_one_object_a_case_with_every_field() {
 
 #[test]
 fn an_export_fits_its_schema_and_comes_back_whole() {
-    let (here, there) = (Place::new(), Place::new());
+    let (here, there) = (Place::new(KEYMARK), Place::new(KEYMARK));
     here.stdout(&SHORT);
     let exported = here.stdout(&["export", "last", "--format", "json"]);
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
@@ -157,7 +106,7 @@ fn an_export_fits_its_schema_and_comes_back_whole() {
     );
 
     std::fs::write(&file, &exported[..exported.len() / 2]).unwrap();
-    let cut = there.run(&["import", file.to_str().unwrap()]);
+    let cut = there.output(&["import", file.to_str().unwrap()]);
     assert_eq!(cut.status.code(), Some(1));
     assert_eq!(
         text(&cut.stderr).lines().count(),
@@ -165,11 +114,7 @@ fn an_export_fits_its_schema_and_comes_back_whole() {
         "{}",
         text(&cut.stderr)
     );
-    assert_eq!(
-        objects(&there.stdout(&["runs", "--json"])).len(),
-        1,
-        "nothing lost"
-    );
+    assert_eq!(there.rows(&["runs", "--json"]).len(), 1, "nothing lost");
 }
 
 /// The record with latencies around 100 µs, whatever the machine did, and rsa2048's multiplied.
@@ -195,7 +140,7 @@ fn made_up(record: &str, id: &str, factor: u64) -> String {
 
 #[test]
 fn compare_fails_above_a_limit_only_when_something_is_slower() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     place.stdout(&SHORT);
     let measured = place.stdout(&["export", "last", "--format", "json"]);
     for (id, factor) in [("before", 1), ("slower", 3)] {
@@ -204,7 +149,7 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
         place.stdout(&["import", file.to_str().unwrap()]);
     }
     let compared = |old, new| {
-        let output = place.run(&["compare", old, new, "--fail-above", "5%"]);
+        let output = place.output(&["compare", old, new, "--fail-above", "5%"]);
         (output.status.code(), text(&output.stderr))
     };
     assert_eq!(compared("before", "before"), (Some(0), String::new()));
@@ -219,7 +164,7 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
 
 #[test]
 fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let file = place.path("a-file");
     std::fs::write(
         &file,
@@ -234,7 +179,8 @@ fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
     later.pragma_update(None, "user_version", 99).unwrap();
     drop(later);
     for archive in [&file, &below_a_file, &newer] {
-        let output = place.run(&[&SHORT[..], &["--archive", archive.to_str().unwrap()]].concat());
+        let output =
+            place.output(&[&SHORT[..], &["--archive", archive.to_str().unwrap()]].concat());
         assert_eq!(output.status.code(), Some(1), "{}", archive.display());
         let said = text(&output.stderr);
         assert!(
@@ -250,11 +196,11 @@ fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
 
 #[test]
 fn a_locked_archive_is_said_and_the_table_still_printed() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     place.stdout(&SHORT);
-    let other = rusqlite::Connection::open(place.path("runs.sqlite3")).unwrap();
+    let other = rusqlite::Connection::open(place.archive()).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let output = place.run(&SHORT);
+    let output = place.output(&SHORT);
     drop(other);
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -270,13 +216,13 @@ fn a_full_disk_ends_the_saving_and_not_the_run() {
     // A file of this process may not grow beyond 64 blocks of 512 bytes; whoever writes on gets a
     // signal, unless that is ignored, and an error as on a full disk.
     for before in ["", "trap '' XFSZ;"] {
-        let place = Place::new();
+        let place = Place::new(KEYMARK);
         let script = format!("{before} ulimit -f 64; exec \"$0\" \"$@\"");
         let output = Command::new("sh")
             .args(["-c", &script, env!("CARGO_BIN_EXE_keymark")])
             .args(["bench", "--algorithm", "ed25519,rsa2048"])
             .args(["--stack", "raw", "--runs", "5000"])
-            .env("KEYMARK_ARCHIVE", place.path("runs.sqlite3"))
+            .env("KEYMARK_ARCHIVE", place.archive())
             .output()
             .unwrap();
         let said = text(&output.stderr);
@@ -291,9 +237,9 @@ fn a_full_disk_ends_the_saving_and_not_the_run() {
 
 #[test]
 fn output_that_is_lost_is_no_success_and_a_reader_that_leaves_is_no_failure() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let file = std::fs::File::create("/dev/full").unwrap();
-    let lost = place.command(&["man"]).stdout(file).output().unwrap();
+    let lost = place.keymark(&["man"]).stdout(file).output().unwrap();
     assert_eq!(lost.status.code(), Some(1));
     assert!(
         text(&lost.stderr).contains("stdout cannot be written"),
@@ -303,17 +249,17 @@ fn output_that_is_lost_is_no_success_and_a_reader_that_leaves_is_no_failure() {
 
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let left = place.command(&["man"]).stdout(writer).output().unwrap();
+    let left = place.keymark(&["man"]).stdout(writer).output().unwrap();
     assert_eq!(left.status.code(), Some(0));
     assert_eq!(text(&left.stderr), "");
 }
 
 #[test]
 fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let without = |arguments: &[&str]| {
         place
-            .command(arguments)
+            .keymark(arguments)
             .env("PATH", "/nonexistent")
             .output()
             .unwrap()
@@ -346,7 +292,7 @@ fn without_gnupg_its_stacks_are_named_with_the_command_that_brings_it() {
 
 #[test]
 fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let long = place.path(&"x".repeat(90));
     std::fs::create_dir(&long).unwrap();
     let arguments = [
@@ -359,7 +305,7 @@ fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
         "1",
     ];
     let output = place
-        .command(&arguments)
+        .keymark(&arguments)
         .env("TMPDIR", &long)
         .output()
         .unwrap();
@@ -368,7 +314,7 @@ fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
     assert!(said.contains("107") && said.contains("TMPDIR"), "{said}");
 
     let json = place
-        .command(&[&arguments[..], &["--json"]].concat())
+        .keymark(&[&arguments[..], &["--json"]].concat())
         .env("TMPDIR", &long)
         .output()
         .unwrap();
@@ -384,7 +330,7 @@ fn a_home_too_long_for_sockets_ends_the_case_with_the_remedy() {
 
 #[test]
 fn gnupg_is_measured_end_to_end_with_all_three_layers() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let arguments = [
         "bench",
         "--algorithm",
@@ -403,7 +349,7 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
         shown.contains("a thread of 50 messages opens in"),
         "{shown}"
     );
-    let rows = objects(&place.stdout(&["show", "last", "--json"]));
+    let rows = place.rows(&["show", "last", "--json"]);
     assert_eq!(rows.len(), 18);
     let processes: Vec<&Value> = rows.iter().filter(|row| row["stack"] == "gnupg").collect();
     assert!(
@@ -419,7 +365,7 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
 
 #[test]
 fn completions_and_man_pages_come_from_the_definition() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     for (shell, mark) in [
         ("bash", "_keymark"),
         ("zsh", "#compdef keymark"),
@@ -439,7 +385,7 @@ fn completions_and_man_pages_come_from_the_definition() {
 
 #[test]
 fn devices_lists_every_stack_with_what_it_offers() {
-    let ways = objects(&Place::new().stdout(&["devices", "--json"]));
+    let ways = Place::new(KEYMARK).rows(&["devices", "--json"]);
     for device in ["software", "virtual"] {
         let stacks: Vec<&str> = ways
             .iter()
@@ -458,8 +404,8 @@ fn devices_lists_every_stack_with_what_it_offers() {
             "{way}"
         );
     }
-    let without = Place::new()
-        .command(&["devices"])
+    let without = Place::new(KEYMARK)
+        .keymark(&["devices"])
         .env("PATH", "/nonexistent")
         .output()
         .unwrap();

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::place::{Place, kernel, objects};
+use crate::place::{KEYMARK, Place, kernel};
 
 #[test]
 fn differences_are_explained_by_class_and_cause() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let said = place.stdout(&[
         "mcu",
         "explain",
@@ -28,7 +28,7 @@ fn differences_are_explained_by_class_and_cause() {
 
 #[test]
 fn firmware_is_run_with_phases_and_a_profile_by_function() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let folded = place.path("stacks.txt");
     let elf = kernel("ed25519-umull-o2.elf");
     let said = place.stdout(&["mcu", "run", &elf, "--folded", folded.to_str().unwrap()]);
@@ -49,14 +49,13 @@ fn firmware_is_run_with_phases_and_a_profile_by_function() {
 
 #[test]
 fn explanations_and_profiles_add_up_as_json() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let sum = |rows: &Value, key: &str| -> u64 {
         let rows = rows.as_array().unwrap().iter();
         rows.map(|row| row[key].as_u64().unwrap()).sum()
     };
     let explain = ["mcu", "explain", "stm32f405:umaal=off", "stm32f405"];
-    let explained =
-        objects(&place.stdout(&[&explain[..], &["--kernel", "x25519", "--json"]].concat()));
+    let explained = place.rows(&[&explain[..], &["--kernel", "x25519", "--json"]].concat());
     for side in ["first", "second"] {
         assert_eq!(
             sum(&explained[0]["differences"], side),
@@ -65,7 +64,7 @@ fn explanations_and_profiles_add_up_as_json() {
     }
 
     let elf = kernel("x25519-umaal-o2.elf");
-    let run = objects(&place.stdout(&["mcu", "run", &elf, "--mcu", "nrf52840", "--json"]));
+    let run = place.rows(&["mcu", "run", &elf, "--mcu", "nrf52840", "--json"]);
     let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
     assert_eq!(sum(&run["phases"], "cycles"), whole);
     assert_eq!(sum(&run["functions"], "cycles"), whole);
@@ -82,7 +81,7 @@ fn explanations_and_profiles_add_up_as_json() {
 
 #[test]
 fn what_cannot_be_run_is_refused_with_the_reason() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let elf = kernel("x25519-umull-o2.elf");
     let file = place.path("not.elf");
     std::fs::write(&file, "not a program").unwrap();

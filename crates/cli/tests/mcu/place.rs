@@ -1,53 +1,10 @@
 //! A keymark with an archive of its own, and files for it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-use serde_json::Value;
-use tempfile::TempDir;
+pub use keymark_testkit::place::{Place, objects};
 
-pub struct Place(TempDir);
-
-impl Place {
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_keymark"))
-            .args(arguments)
-            .env("KEYMARK_ARCHIVE", self.path("runs.sqlite3"))
-            .env("PCSCLITE_CSOCK_NAME", "/nonexistent")
-            .output()
-            .unwrap()
-    }
-
-    /// Runs it to success.
-    pub fn stdout(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {said}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Runs it to this exit status; gives what it said.
-    pub fn refused(&self, arguments: &[&str], status: i32) -> String {
-        let output = self.run(arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
-        said
-    }
-}
-
-pub fn objects(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
+pub const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
 pub fn kernel(name: &str) -> String {
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcu/kernels/elf");

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::place::{Place, objects, own_part};
+use crate::place::{KEYMARK, Place, objects, own_part};
 
 #[test]
 fn predictions_are_shown_streamed_and_saved() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let selection = [
         "mcu",
         "predict",
@@ -15,7 +15,7 @@ fn predictions_are_shown_streamed_and_saved() {
         "--option",
         "umaal=on,off",
     ];
-    let rows = objects(&place.stdout(&[&selection[..], &["--json"]].concat()));
+    let rows = place.rows(&[&selection[..], &["--json"]].concat());
     // The Cortex-M3 has no UMAAL: one variant there, two on the other parts.
     assert_eq!(rows.len(), 2 * (1 + 2 + 2));
     for row in &rows {
@@ -59,14 +59,14 @@ fn predictions_are_shown_streamed_and_saved() {
         shown.contains("predicted") && shown.contains("no device was measured"),
         "{shown}"
     );
-    let saved = objects(&place.stdout(&["show", "last", "--json"]));
+    let saved = place.rows(&["show", "last", "--json"]);
     assert_eq!(saved.len(), rows.len());
     assert!(saved.iter().all(|row| row["provenance"] == "predicted"));
 }
 
 #[test]
 fn a_prediction_that_fails_does_not_cost_the_others() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let small = own_part(&place, "small.toml", "ram-kib = 20", "ram-kib = 4");
     std::fs::write(
         &small,
@@ -75,7 +75,7 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
             .replace("\"stm32f103\"", "\"small\""),
     )
     .unwrap();
-    let output = place.run(&[
+    let output = place.output(&[
         "mcu",
         "predict",
         "--mcu",
@@ -94,7 +94,7 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
 
 #[test]
 fn two_parts_of_one_name_are_refused() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let other = own_part(&place, "other.toml", "clock-mhz = 72", "clock-mhz = 48");
     let parts = format!("stm32f103,{other}");
     let said = place.refused(&["mcu", "predict", "--mcu", &parts], 2);
@@ -103,8 +103,8 @@ fn two_parts_of_one_name_are_refused() {
 
 #[test]
 fn repeated_arguments_are_one() {
-    let place = Place::new();
-    let rows = objects(&place.stdout(&[
+    let place = Place::new(KEYMARK);
+    let rows = place.rows(&[
         "mcu",
         "predict",
         "--mcu",
@@ -116,14 +116,14 @@ fn repeated_arguments_are_one() {
         "--option",
         "umaal=off",
         "--json",
-    ]));
+    ]);
     let options: Vec<_> = rows.iter().map(|row| &row["options"]["umaal"]).collect();
     assert_eq!(options, ["on", "off"]);
 }
 
 #[test]
 fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let archive = place.path("no/runs.sqlite3");
     std::fs::write(place.path("no"), "a file").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_keymark"))
@@ -139,7 +139,7 @@ fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
 
 #[test]
 fn the_same_question_has_the_same_answer() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let ask = [
         "mcu",
         "predict",
@@ -160,7 +160,7 @@ fn the_same_question_has_the_same_answer() {
 
 #[test]
 fn a_slower_clock_takes_longer_in_fewer_cycles() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let ask = [
         "mcu",
         "predict",
@@ -170,7 +170,7 @@ fn a_slower_clock_takes_longer_in_fewer_cycles() {
         "x25519",
         "--json",
     ];
-    let rows = objects(&place.stdout(&ask));
+    let rows = place.rows(&ask);
     let number = |row: usize, key: &str| rows[row][key].as_f64().unwrap();
     assert!(
         number(1, "cycles") < number(0, "cycles"),
@@ -181,7 +181,7 @@ fn a_slower_clock_takes_longer_in_fewer_cycles() {
 
 #[test]
 fn a_prediction_becomes_a_twin() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     let profile = place.stdout(&[
         "mcu",
         "profile",
@@ -209,7 +209,7 @@ fn a_prediction_becomes_a_twin() {
     let file = place.path("f405.toml");
     std::fs::write(&file, &profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let rows = objects(&place.stdout(&[
+    let rows = place.rows(&[
         "bench",
         "--device",
         &device,
@@ -222,7 +222,7 @@ fn a_prediction_becomes_a_twin() {
         "--runs",
         "3",
         "--json",
-    ]));
+    ]);
     assert_eq!(rows.len(), 1);
     assert_eq!(
         (&rows[0]["provenance"], &rows[0]["failed"]),
@@ -236,7 +236,7 @@ fn a_prediction_becomes_a_twin() {
 
 #[test]
 fn predictions_can_be_compared_and_guarded() {
-    let place = Place::new();
+    let place = Place::new(KEYMARK);
     for clock in ["72", "48"] {
         let part = own_part(
             &place,

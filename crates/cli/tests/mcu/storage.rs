@@ -1,11 +1,11 @@
 //! `mcu storage` and `mcu list`.
 
-use crate::place::{Place, objects};
+use crate::place::{KEYMARK, Place};
 
 #[test]
 fn storage_says_what_fits_and_what_it_costs() {
-    let place = Place::new();
-    let rows = objects(&place.stdout(&[
+    let place = Place::new(KEYMARK);
+    let rows = place.rows(&[
         "mcu",
         "storage",
         "--geometry",
@@ -15,7 +15,7 @@ fn storage_says_what_fits_and_what_it_costs() {
         "--operations",
         "5000",
         "--json",
-    ]));
+    ]);
     assert_eq!(rows.len(), 3);
     for row in &rows {
         assert!(
@@ -42,7 +42,7 @@ fn storage_says_what_fits_and_what_it_costs() {
         1,
     );
     assert!(refused.contains("needs 8 sectors and has 4"), "{refused}");
-    let answers = objects(&place.stdout(&[
+    let answers = place.rows(&[
         "mcu",
         "storage",
         "--geometry",
@@ -52,7 +52,7 @@ fn storage_says_what_fits_and_what_it_costs() {
         "--operations",
         "10",
         "--json",
-    ]));
+    ]);
     assert_eq!(answers.len(), 3);
     assert_eq!(answers[0]["settled"], false);
     assert_eq!(answers[2]["design"], "separate-pages");
@@ -61,8 +61,8 @@ fn storage_says_what_fits_and_what_it_costs() {
 
 #[test]
 fn every_part_says_what_it_rests_on() {
-    let place = Place::new();
-    let parts = objects(&place.stdout(&["mcu", "list", "--json"]));
+    let place = Place::new(KEYMARK);
+    let parts = place.rows(&["mcu", "list", "--json"]);
     assert!(parts.len() >= 5);
     for part in &parts {
         assert!(!part["sources"].as_array().unwrap().is_empty(), "{part}");
