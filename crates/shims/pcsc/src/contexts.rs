@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::connection::Connection;
 use crate::types::{Code, Context, Dword, Handle, SHARE_EXCLUSIVE};
-use crate::virtual_reader::Connection;
 
 /// Every context and handle of this process.
 #[derive(Default)]

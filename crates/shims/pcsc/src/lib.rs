@@ -3,7 +3,10 @@
 //! down, with what each took and without any of their data.
 
 mod abi;
+mod connection;
 mod contexts;
+mod functions;
+mod library;
 mod memory;
 mod mode;
 mod served;

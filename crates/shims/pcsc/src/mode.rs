@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use keymark_shim_protocol::{CARD, LIBRARY, READER};
 
-use crate::abi::Library;
+use crate::library::{IsValidContext, Library};
 use crate::virtual_reader::VirtualReader;
 
 /// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
@@ -22,8 +22,9 @@ pub(crate) enum Mode {
     Missing,
 }
 
-/// Decided once, by the environment.
-pub(crate) fn mode() -> &'static Mode {
+/// Decided once, by the environment. `own` is the function of this very library, which would call
+/// itself for ever if it was the one that is named.
+pub(crate) fn mode(own: IsValidContext) -> &'static Mode {
     static MODE: OnceLock<Mode> = OnceLock::new();
     MODE.get_or_init(|| {
         if let Some(socket) = std::env::var_os(CARD) {
@@ -36,7 +37,7 @@ pub(crate) fn mode() -> &'static Mode {
         }
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
         Library::load(&library)
-            .filter(|library| !library.is_this_one())
+            .filter(|library| !library.has(own))
             .map_or(Mode::Missing, Mode::Forward)
     })
 }

@@ -7,7 +7,6 @@ use std::ffi::{CStr, c_char, c_void};
 
 use keymark_shim_protocol::wire::Request;
 
-use crate::abi::protocol_header;
 use crate::memory::{fill, give_back, set, slice};
 use crate::status_change;
 use crate::types::{
@@ -299,7 +298,7 @@ pub(crate) unsafe fn transmit(
         // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
         // what asks for that elsewhere is a buffer for anything.
         Ok(response) => unsafe {
-            set(receive_header, protocol_header(PROTOCOL_T1));
+            set(receive_header, IoRequest::of(PROTOCOL_T1));
             *receive_length = (*receive_length).min(MAX_APDU);
             fill(&response, receive, receive_length)
         },

@@ -8,6 +8,7 @@
 
 use std::ffi::{CStr, c_char};
 
+use crate::abi::SCardIsValidContext;
 use crate::mode::{Mode, mode};
 use crate::trace::guarded;
 use crate::types::{Code, Context, Dword, Long};
@@ -46,7 +47,7 @@ pub extern "C" fn pcsc_stringify_error(code: Long) -> *const c_char {
 /// context and does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn SCardSetTimeout(context: Context, _: Dword) -> Long {
-    guarded(|| match mode() {
+    guarded(|| match mode(SCardIsValidContext) {
         Mode::Virtual(reader) => reader.check(context),
         // SAFETY: the function takes a number, and checks it.
         Mode::Forward(library) => Code(unsafe { (library.SCardIsValidContext)(context) }),

@@ -16,6 +16,16 @@ pub struct IoRequest {
     pub(crate) length: Dword,
 }
 
+impl IoRequest {
+    /// With nothing behind it.
+    pub(crate) const fn of(protocol: Dword) -> Self {
+        Self {
+            protocol,
+            length: size_of::<Self>() as Dword,
+        }
+    }
+}
+
 /// SCARD_READERSTATE.
 #[repr(C)]
 pub struct ReaderState {
