@@ -3,7 +3,7 @@
 //! MOVER, the method of variance estimates recovery: Zou & Donner, "Construction of confidence
 //! limits about effect measures", Statistics in Medicine 27 (2008), eq. 5.
 
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Computed, Estimate, Method};
 use crate::quantity::Quantity;
 
 /// `a - b`; a side without the bounds it needs stays open.
@@ -17,7 +17,13 @@ pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> 
     };
     let low = reach(a.low, b.high).map(|reach| value - reach);
     let high = reach(a.high, b.low).map(|reach| value + reach);
-    Estimate::new(value, low, high, Method::Mover)
+    let computed = Computed {
+        value,
+        low,
+        high,
+        method: Method::Mover,
+    };
+    computed.widened()
 }
 
 #[cfg(test)]
@@ -25,7 +31,7 @@ mod tests {
     use super::*;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate<f64> {
-        Estimate::new(value, Some(low), Some(high), Method::StudentT)
+        Computed::new(value, (low, high), Method::StudentT).widened()
     }
 
     #[test]

@@ -89,23 +89,48 @@ pub struct Estimate<T> {
     pub method: Method,
 }
 
-impl<T: Quantity> Estimate<T> {
-    /// Builds an estimate from plain numbers, widening the interval to hold the value.
-    pub(crate) fn new(value: f64, low: Option<f64>, high: Option<f64>, method: Method) -> Self {
+/// Plain numbers, as a method has computed them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Computed {
+    pub value: f64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub method: Method,
+}
+
+impl Computed {
+    pub(crate) const fn new(value: f64, (low, high): (f64, f64), method: Method) -> Self {
         Self {
-            value: T::from_f64(value),
-            low: low.map(|low| T::from_f64(low.min(value))),
-            high: high.map(|high| T::from_f64(high.max(value))),
-            confidence: CONFIDENCE,
+            value,
+            low: Some(low),
+            high: Some(high),
             method,
         }
     }
 
-    /// An estimate without bounds.
-    pub(crate) fn point(value: f64) -> Self {
-        Self::new(value, None, None, Method::PointOnly)
+    /// Without bounds.
+    pub(crate) const fn point(value: f64) -> Self {
+        Self {
+            value,
+            low: None,
+            high: None,
+            method: Method::PointOnly,
+        }
     }
 
+    /// With an interval that holds the value: one from resamples may miss it.
+    pub(crate) fn widened<T: Quantity>(self) -> Estimate<T> {
+        Estimate {
+            value: T::from_f64(self.value),
+            low: self.low.map(|low| T::from_f64(low.min(self.value))),
+            high: self.high.map(|high| T::from_f64(high.max(self.value))),
+            confidence: CONFIDENCE,
+            method: self.method,
+        }
+    }
+}
+
+impl<T: Quantity> Estimate<T> {
     /// Half the interval's width as a share of the value; `None` if a side is
     /// unbounded or the value is not positive.
     #[must_use]
@@ -137,7 +162,7 @@ mod tests {
 
     #[test]
     fn half_width_needs_both_sides() {
-        let mut e: Estimate<Seconds> = Estimate::new(2.0, Some(1.9), Some(2.3), Method::BootstrapT);
+        let mut e: Estimate<Seconds> = Computed::new(2.0, (1.9, 2.3), Method::BootstrapT).widened();
         assert!((e.relative_half_width().unwrap() - 0.1).abs() < 1e-12);
         e.high = None;
         assert_eq!(e.relative_half_width(), None);
@@ -145,8 +170,23 @@ mod tests {
 
     #[test]
     fn map_changes_the_unit() {
-        let e: Estimate<Seconds> = Estimate::new(2.0, Some(1.0), None, Method::Woodruff);
+        let e: Estimate<Seconds> = Estimate {
+            high: None,
+            ..Computed::new(2.0, (1.0, 3.0), Method::Woodruff).widened()
+        };
         let ms = e.map(|s| s.0 * 1e3);
         assert_eq!((ms.value, ms.low, ms.high), (2000.0, Some(1000.0), None));
     }
+
+    #[test]
+    fn an_interval_that_misses_its_value_is_widened_to_hold_it() {
+        let e: Estimate<f64> = Computed::new(2.0, (2.5, 3.0), Method::ClusterBootstrap).widened();
+        assert_eq!((e.low, e.high), (Some(2.0), Some(3.0)));
+        let e: Estimate<f64> = Computed::new(2.0, (1.0, 1.5), Method::ClusterBootstrap).widened();
+        assert_eq!((e.low, e.high), (Some(1.0), Some(2.0)));
+    }
 }
+
+#[cfg(test)]
+#[path = "estimate_tests.rs"]
+mod computed;

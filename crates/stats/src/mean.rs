@@ -8,7 +8,7 @@
 //! block, a 95 % interval covers 21 % with one block and 36 % with two.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
 use crate::quantity::{NS, Seconds};
 use crate::resample::{
@@ -23,6 +23,10 @@ const MIN_SAMPLES: usize = 8;
 /// Bounds below zero are raised to zero: a duration is not negative.
 #[must_use]
 pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
+    computed(blocks, seed).map(Computed::widened)
+}
+
+pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
     if blocks.is_empty() {
         return None;
     }
@@ -32,7 +36,7 @@ pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
     let seconds = |shifted: f64| (units.offset_ns + shifted).max(0.0) / NS;
     let k = clusters.len();
     if k < 2 {
-        return Some(Estimate::point(seconds(point.value)));
+        return Some(Computed::point(seconds(point.value)));
     }
     let resampled = if k < MIN_UNITS || blocks.len() < MIN_SAMPLES {
         None
@@ -45,13 +49,8 @@ pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
         let half = t_half_width(point.error, k);
         (point.value - half, point.value + half, Method::StudentT)
     };
-    let bounds = (Some(seconds(low)), Some(seconds(high)));
-    Some(Estimate::new(
-        seconds(point.value),
-        bounds.0,
-        bounds.1,
-        method,
-    ))
+    let bounds = (seconds(low), seconds(high));
+    Some(Computed::new(seconds(point.value), bounds, method))
 }
 
 /// Half-width of Student's t interval over batches, as a share of the mean.

@@ -8,7 +8,7 @@
 //! Meeker, "Statistical Intervals", 1991, §5.2).
 
 use crate::blocks::Blocks;
-use crate::estimate::{Estimate, Method, TAIL};
+use crate::estimate::{Computed, Estimate, Method, TAIL};
 use crate::num::{Float, index};
 use crate::quantity::{NS, Seconds};
 use crate::resample::{Cluster, ratio_of_sums, t_half_width};
@@ -55,10 +55,14 @@ impl Sorted {
 /// cannot bound is `None`: the 99th percentile needs 368 of them for an upper bound.
 #[must_use]
 pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Seconds>> {
+    computed(blocks, sorted, p).map(Computed::widened)
+}
+
+pub(crate) fn computed(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Computed> {
     let n = sorted.0.len();
     let value = sorted.quantile_ns(p)?;
     if n < 2 || !(p > 0.0 && p < 1.0) {
-        return Some(Estimate::point(value / NS));
+        return Some(Computed::point(value / NS));
     }
     let (mut low, mut high) = binomial_ranks(n, p, TAIL);
     let half = proportion_half_width(blocks, value);
@@ -76,7 +80,12 @@ pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Sec
     } else {
         Method::OrderStatistics
     };
-    Some(Estimate::new(value / NS, low.map(at), high.map(at), method))
+    Some(Computed {
+        value: value / NS,
+        low: low.map(at),
+        high: high.map(at),
+        method,
+    })
 }
 
 /// Half-width of the interval of the share of samples below `value` (ns), with

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::blocks::{Batches, Blocks, MAX_BATCHES};
-use crate::estimate::{Estimate, Method, TAIL};
+use crate::estimate::{Computed, Estimate, Method, TAIL};
 use crate::num::Float;
 use crate::quantity::Ratio;
 use crate::resample::{
@@ -31,6 +31,14 @@ const RESAMPLED_ROUNDS: usize = 60;
 /// single sample.
 #[must_use]
 pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
+    computed_independent(numerator, denominator, seed).map(Computed::widened)
+}
+
+pub(crate) fn computed_independent(
+    numerator: &Blocks,
+    denominator: &Blocks,
+    seed: u64,
+) -> Option<Computed> {
     let (top, bottom) = (absolute(&numerator.units()), absolute(&denominator.units()));
     let (a, b) = (
         log_mean(top.iter().copied())?,
@@ -39,7 +47,7 @@ pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Optio
     let point = difference(a, b);
     let (ka, kb) = (top.len(), bottom.len());
     if ka < 2 || kb < 2 {
-        return Some(Estimate::point(point.value.exp()));
+        return Some(Computed::point(point.value.exp()));
     }
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
@@ -67,9 +75,17 @@ pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Optio
 /// both were measured; [`independent`] with fewer than [`MIN_ROUNDS`] of them.
 #[must_use]
 pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
+    computed_paired(numerator, denominator, seed).map(Computed::widened)
+}
+
+pub(crate) fn computed_paired(
+    numerator: &Blocks,
+    denominator: &Blocks,
+    seed: u64,
+) -> Option<Computed> {
     let rounds = shared_rounds(numerator, denominator);
     if rounds.len() < MIN_ROUNDS {
-        return independent(numerator, denominator, seed);
+        return computed_independent(numerator, denominator, seed);
     }
     let rounds = join(&rounds);
     let point = paired_log(rounds.iter().copied())?;
@@ -107,8 +123,8 @@ fn resampled(star: Option<Point>, point: Point) -> Point {
     })
 }
 
-fn on_ratio_scale(point: Point, (low, high): (f64, f64), method: Method) -> Estimate<Ratio> {
-    Estimate::new(point.value.exp(), Some(low.exp()), Some(high.exp()), method)
+fn on_ratio_scale(point: Point, (low, high): (f64, f64), method: Method) -> Computed {
+    Computed::new(point.value.exp(), (low.exp(), high.exp()), method)
 }
 
 /// Clusters of unshifted durations: residuals do not cancel, squares are not needed.

@@ -6,7 +6,7 @@
 //! its Role in Robust Estimation", 1974), not rescaled.
 
 use crate::blocks::{Batch, Blocks};
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
 use crate::quantile::Sorted;
 use crate::quantity::{NS, Seconds};
@@ -16,6 +16,10 @@ use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 /// bounds below six batches.
 #[must_use]
 pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
+    computed(blocks, seed).map(Computed::widened)
+}
+
+pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
     if blocks.len() < 2 {
         return None;
     }
@@ -23,7 +27,7 @@ pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds
     let value = deviation(batches.iter()) / NS;
     let k = batches.len();
     if k < MIN_UNITS {
-        return Some(Estimate::point(value));
+        return Some(Computed::point(value));
     }
     let mut rng = rng(seed, Stream::Spread);
     let mut picks = vec![0; k];
@@ -33,13 +37,8 @@ pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds
             deviation(picks.iter().map(|&i| &batches[i])) / NS
         })
         .collect();
-    let (low, high) = percentile(&mut values)?;
-    Some(Estimate::new(
-        value,
-        Some(low),
-        Some(high),
-        Method::ClusterBootstrap,
-    ))
+    let bounds = percentile(&mut values)?;
+    Some(Computed::new(value, bounds, Method::ClusterBootstrap))
 }
 
 fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
 use crate::quantity::{NS, PerSecond};
 use crate::resample::{Cluster, MIN_UNITS, Stream, bootstrap_t, ratio_of_sums, rng, t_half_width};
@@ -36,6 +36,10 @@ pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
 /// Observed operations a second; `None` without a window, no bounds for one.
 #[must_use]
 pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> {
+    computed(windows, seed).map(Computed::widened)
+}
+
+pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Computed> {
     let clusters = clusters(windows);
     let k = clusters.len();
     if k == 0 {
@@ -43,7 +47,7 @@ pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> 
     }
     let point = ratio_of_sums(clusters.iter().copied());
     if k < 2 {
-        return Some(Estimate::point(point.value));
+        return Some(Computed::point(point.value));
     }
     let resampled = if k < MIN_UNITS {
         None
@@ -55,12 +59,8 @@ pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> 
         Some((low, high)) => (low, high, Method::BootstrapT),
         None => (point.value - half, point.value + half, Method::StudentT),
     };
-    Some(Estimate::new(
-        point.value,
-        Some(low.max(0.0)),
-        Some(high.max(0.0)),
-        method,
-    ))
+    let bounds = (low.max(0.0), high.max(0.0));
+    Some(Computed::new(point.value, bounds, method))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::estimate::{Estimate, Method};
+use crate::estimate::{Computed, Estimate, Method};
 use crate::levels::{Level, Point, points};
 use crate::num::Float;
 use crate::quantity::PerSecond;
@@ -103,13 +103,17 @@ pub fn fit(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
         } else {
             Method::PointOnly
         };
-        (best[i], low, high, method)
+        Computed {
+            value: best[i],
+            low,
+            high,
+            method,
+        }
     };
-    let (lambda, sigma, kappa) = (estimate(0), estimate(1), estimate(2));
     let mut usl = Usl {
-        lambda: Estimate::new(lambda.0, lambda.1, lambda.2, lambda.3),
-        sigma: Estimate::new(sigma.0, sigma.1, sigma.2, sigma.3),
-        kappa: Estimate::new(kappa.0, kappa.1, kappa.2, kappa.3),
+        lambda: estimate(0).widened(),
+        sigma: estimate(1).widened(),
+        kappa: estimate(2).widened(),
         r_squared: None,
         lack_of_fit: None,
     };
