@@ -174,6 +174,8 @@ pub fn processes_naming(dir: &Path) -> Vec<Pid> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -197,9 +199,12 @@ mod tests {
             .arg(dir.path().join(LOCK))
             .spawn()
             .unwrap();
-        while processes_naming(dir.path()).is_empty() {
-            std::thread::yield_now(); // until exec has replaced the arguments
-        }
+        // Until exec has replaced the arguments.
+        let named = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !processes_naming(dir.path()).is_empty()
+        });
+        assert!(named, "tail names the directory");
         drop(dir);
         assert!(!child.wait().unwrap().success());
     }

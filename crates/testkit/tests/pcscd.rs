@@ -173,9 +173,8 @@ fn owner_of_one_for_each_isolation() {
         })
         .collect();
     println!("\nowns {}", owned.len());
-    loop {
-        std::thread::park();
-    }
+    // Until it is killed, or nobody is left who would.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
 #[test]
@@ -183,6 +182,7 @@ fn it_ends_with_an_owner_that_is_killed() {
     let directory = short_directory();
     let mut owner = this_test_program("owner_of_one_for_each_isolation")
         .env(OWNER, directory.path())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
