@@ -10,8 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Input, KeyRef, KeyStore, StoreIdentity};
-use keymark_stores::openpgp_card::{CardDevice, Channel, Consent, Notice, Pins, Port, Slot};
+use keymark_bench::store::{KeyRef, StoreIdentity};
+use keymark_bench::workload::Input;
+use keymark_stores::openpgp_card::{CardDevice, CardPlace, Channel, Port, Slot};
+use keymark_stores::store::KeyStore;
+use keymark_stores::user::User;
 use keymark_tokens::card::Card;
 use keymark_tokens::firmware::{Firmware, FirmwareOptions};
 use libfuzzer_sys::fuzz_target;
@@ -58,17 +61,16 @@ fn lie(data: &[u8]) {
     reset();
     let card = CardDevice::new(
         Arc::new(Liar(Arc::new(Mutex::new(data.to_vec())))),
+        CardPlace::Pcscd("Liar".to_owned()),
         &StoreIdentity {
             device: DeviceName::new("liar"),
-            kind: StoreKind::OpenpgpCard,
+            kind: StoreKind::OPENPGP_CARD,
             provenance: Provenance::Virtual,
             product: String::new(),
             serial: None,
             versions: std::collections::BTreeMap::new(),
         },
-        Pins::factory(),
-        Consent::default(),
-        Arc::new(Nobody),
+        User::of_made_device(),
     );
     // Nothing was changed in an empty input: then everything succeeds.
     let honest = data.is_empty();
@@ -78,7 +80,7 @@ fn lie(data: &[u8]) {
     let name = ["rsa2048", "nistp256", "ed25519"][data.len() % 3];
     let algorithm: Algorithm = name.parse().expect("a name of keymark's");
     for slot in Slot::ALL {
-        let _ = card.public_key(slot, algorithm);
+        let _ = card.slot_public_key(slot, algorithm);
     }
 }
 
@@ -184,16 +186,5 @@ impl Port for Liar {
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
         Ok(vec![0x3B, 0x00])
-    }
-}
-
-/// Agrees to nothing.
-struct Nobody;
-
-impl Notice for Nobody {
-    fn tell(&self, _: &str) {}
-
-    fn agrees(&self, _: &str) -> bool {
-        false
     }
 }

@@ -8,18 +8,18 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use keymark_shim_protocol::trace::{RECORD, Reader, Record};
+use keymark_shim_protocol::trace::{RECORD, TraceReader, TracedCall};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let (records, torn) = data.as_chunks::<RECORD>();
-    let decoded: Vec<_> = records.iter().map_while(Record::decode).collect();
+    let decoded: Vec<_> = records.iter().map_while(TracedCall::decode).collect();
     for record in &decoded {
-        assert_eq!(Record::decode(&record.encode()), Some(*record));
+        assert_eq!(TracedCall::decode(&record.encode()), Some(*record));
         let _ = (record.duration(), record.call.name());
     }
     let whole = torn.is_empty() && decoded.len() == records.len();
-    match Reader::new(&written(data)).read() {
+    match TraceReader::new(&written(data)).read() {
         Ok(read) => assert!(whole && read == decoded),
         Err(_) => assert!(!whole),
     }

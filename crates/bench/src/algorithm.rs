@@ -62,6 +62,17 @@ impl Curve {
     }
 }
 
+/// A digest of SHA-2 (FIPS 180-4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Digest {
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
 /// What a key is for, mathematically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
@@ -89,6 +100,49 @@ pub enum Family {
     SlhDsa(u32, SlhVariant),
     /// ML-KEM combined with ECDH, as GnuPG 2.5 does for OpenPGP.
     KyberComposite(Composite),
+}
+
+impl Family {
+    /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
+    /// GnuPG writes comes first (OpenPGP card 3.4.1 §4.4.3.10, RFC 9580 §9.2, RFC 8410).
+    #[must_use]
+    pub const fn oids(self) -> &'static [&'static [u8]] {
+        match self {
+            Self::Weierstrass(Curve::NistP256) => &[&[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]],
+            Self::Weierstrass(Curve::NistP384) => &[&[0x2B, 0x81, 4, 0, 0x22]],
+            Self::Weierstrass(Curve::NistP521) => &[&[0x2B, 0x81, 4, 0, 0x23]],
+            Self::Weierstrass(Curve::Secp256k1) => &[&[0x2B, 0x81, 4, 0, 0x0A]],
+            Self::Weierstrass(Curve::BrainpoolP256r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7]],
+            Self::Weierstrass(Curve::BrainpoolP384r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B]],
+            Self::Weierstrass(Curve::BrainpoolP512r1) => &[&[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D]],
+            Self::Cv25519 => &[
+                &[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1],
+                &[0x2B, 0x65, 0x6E],
+            ],
+            Self::Ed25519 => &[
+                &[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1],
+                &[0x2B, 0x65, 0x70],
+            ],
+            Self::Cv448 => &[&[0x2B, 0x65, 0x6F]],
+            Self::Ed448 => &[&[0x2B, 0x65, 0x71]],
+            Self::Rsa(_)
+            | Self::Dsa(_)
+            | Self::Elgamal(_)
+            | Self::MlKem(_)
+            | Self::MlDsa(_)
+            | Self::SlhDsa(..)
+            | Self::KyberComposite(_) => &[],
+        }
+    }
+
+    /// The family whose curve has that object identifier.
+    #[must_use]
+    pub fn of_oid(oid: &[u8]) -> Option<Self> {
+        let curves = Curve::ALL.map(Self::Weierstrass).into_iter();
+        curves
+            .chain([Self::Cv25519, Self::Ed25519, Self::Cv448, Self::Ed448])
+            .find(|family| family.oids().contains(&oid))
+    }
 }
 
 /// SLH-DSA's two trade-offs (FIPS 205 §11).
@@ -233,6 +287,10 @@ impl Algorithm {
 
     /// Canonical name.
     #[must_use]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
     pub fn name(self) -> &'static str {
         match self.0 {
             // The two thirds of the table that are curves read better from their own names.
@@ -261,10 +319,35 @@ impl Algorithm {
         }
     }
 
-    /// Whether the algorithm has the operation.
+    /// Whether a key of the algorithm can do the operation: one that signs can authenticate as well.
     #[must_use]
     pub fn has(self, operation: Operation) -> bool {
-        self.operations().contains(&operation)
+        let signs = operation == Operation::Authenticate;
+        let same = if signs { Operation::Sign } else { operation };
+        self.operations().contains(&same)
+    }
+
+    /// The digest that is signed in place of the message: as long as the key's strength asks for
+    /// (FIPS 186-5 §6.1.1 for ECDSA). None: the algorithm takes the message itself.
+    ///
+    /// EdDSA in OpenPGP signs the digest as its message (RFC 9580 §5.2.3.3).
+    #[must_use]
+    pub const fn digest(self) -> Option<Digest> {
+        match self.0 {
+            Family::MlDsa(_) | Family::SlhDsa(..) | Family::MlKem(_) => None,
+            Family::Weierstrass(Curve::NistP384 | Curve::BrainpoolP384r1) => Some(Digest::Sha384),
+            Family::Weierstrass(Curve::NistP521 | Curve::BrainpoolP512r1) | Family::Ed448 => {
+                Some(Digest::Sha512)
+            }
+            Family::Weierstrass(Curve::NistP256 | Curve::BrainpoolP256r1 | Curve::Secp256k1)
+            | Family::Rsa(_)
+            | Family::Dsa(_)
+            | Family::Elgamal(_)
+            | Family::Cv25519
+            | Family::Cv448
+            | Family::Ed25519
+            | Family::KyberComposite(_) => Some(Digest::Sha256),
+        }
     }
 
     /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
@@ -277,7 +360,9 @@ impl Algorithm {
             Family::Weierstrass(curve) => match curve {
                 Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => ("nist", curve.bits()),
                 Curve::Secp256k1 => ("secp256k1", 256),
-                _ => ("brainpool", curve.bits()),
+                Curve::BrainpoolP256r1 | Curve::BrainpoolP384r1 | Curve::BrainpoolP512r1 => {
+                    ("brainpool", curve.bits())
+                }
             },
             Family::Cv25519 => ("cv25519", 255),
             Family::Ed25519 => ("ed25519", 255),
@@ -372,6 +457,27 @@ mod tests {
         );
         let error = "curve25518".parse::<Algorithm>().unwrap_err();
         assert!(error.to_string().contains("'curve25519'"), "{error}");
+    }
+
+    #[test]
+    fn every_identifier_leads_back_to_its_curve() {
+        for algorithm in Algorithm::all() {
+            for oid in algorithm.family().oids() {
+                assert_eq!(Family::of_oid(oid), Some(algorithm.family()), "{algorithm}");
+            }
+        }
+        assert_eq!(Family::of_oid(&[]), None);
+    }
+
+    #[test]
+    fn what_signs_can_authenticate() {
+        for algorithm in Algorithm::all() {
+            assert_eq!(
+                algorithm.has(Operation::Authenticate),
+                algorithm.has(Operation::Sign),
+                "{algorithm}"
+            );
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
-use crate::case::{Case, DeviceName, Load, Protection, StackName};
+use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, Protection, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,18 +28,16 @@ impl Baseline {
     /// plan with one algorithm the first stack; with one stack the smallest concurrency.
     #[must_use]
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
+        let key = case.key();
         if *self != Self::default() {
-            return find(cases, &self.applied(case));
+            return find(cases, &self.applied(&key, cases), case.replica);
         }
-        let variants = |change: &dyn Fn(&mut Case, &Case)| {
-            let mut candidates = cases.iter().map(|other| {
-                let mut wanted = case.clone();
+        let variants = |change: &dyn Fn(&mut CaseKey, &Case)| {
+            cases.iter().find_map(|other| {
+                let mut wanted = key.clone();
                 change(&mut wanted, other);
-                (other, wanted)
-            });
-            candidates
-                .find(|(other, wanted)| same(other, wanted))
-                .and_then(|(_, wanted)| find(cases, &wanted))
+                (other.key() == wanted).then(|| find(cases, &wanted, case.replica))?
+            })
         };
         let several = |axis: &dyn Fn(&Case) -> String| {
             cases
@@ -48,24 +46,31 @@ impl Baseline {
                 .any(|other| axis(other) != axis(case))
         };
         if several(&|c| c.algorithm.to_string()) {
-            let rsa2048 = "rsa2048".parse().ok()?;
-            return find(
-                cases,
-                &Case {
-                    algorithm: rsa2048,
-                    ..case.clone()
-                },
-            )
-            .or_else(|| variants(&|wanted, other| wanted.algorithm = other.algorithm));
+            let rsa2048 = CaseKey {
+                algorithm: "rsa2048".parse().ok()?,
+                ..key.clone()
+            };
+            return find(cases, &rsa2048, case.replica)
+                .or_else(|| variants(&|wanted, other| wanted.algorithm = other.algorithm));
         }
         if several(&|c| c.stack.to_string()) {
-            return variants(&|wanted, other| wanted.stack = other.stack);
+            return variants(&|wanted, other| {
+                if let Some(parameters) = of_stack(wanted.parameters, other) {
+                    (wanted.stack, wanted.parameters) = (other.stack, parameters);
+                }
+            });
         }
         variants(&|wanted, other| wanted.load = other.load)
     }
 
-    fn applied(&self, case: &Case) -> Case {
-        let mut wanted = case.clone();
+    /// The stack that it names, if it does.
+    #[must_use]
+    pub const fn stack(&self) -> Option<StackName> {
+        self.stack
+    }
+
+    fn applied(&self, key: &CaseKey, cases: &[Case]) -> CaseKey {
+        let mut wanted = key.clone();
         if let Some(device) = &self.device {
             wanted.device = device.clone();
         }
@@ -73,10 +78,13 @@ impl Baseline {
             wanted.algorithm = algorithm;
         }
         if let Some(stack) = self.stack {
+            let mut others = cases.iter().filter(|other| other.stack == stack);
+            let parameters = others.find_map(|other| of_stack(wanted.parameters, other));
+            wanted.parameters = parameters.unwrap_or(wanted.parameters);
             wanted.stack = stack;
         }
-        if let Some(protection) = self.protection {
-            wanted.protection = protection;
+        if let (Some(protection), Parameters::Gnupg { .. }) = (self.protection, wanted.parameters) {
+            wanted.parameters = Parameters::Gnupg { protection };
         }
         if let Some(concurrency) = self.concurrency {
             wanted.load = Load {
@@ -88,23 +96,22 @@ impl Baseline {
     }
 }
 
-/// Store kind and provenance follow from the device, and a replica's baseline may be replica 0.
-fn same(candidate: &Case, wanted: &Case) -> bool {
-    let Case {
-        store, provenance, ..
-    } = candidate.clone();
-    candidate.same_but_replica(&Case {
-        store,
-        provenance,
-        ..wanted.clone()
-    })
+/// The parameters of a case once it has another's stack: its own, if that stack has such, else those of
+/// the other one, if they keep the key alike.
+fn of_stack(own: Parameters, other: &Case) -> Option<Parameters> {
+    let theirs = other.parameters;
+    if std::mem::discriminant(&own) == std::mem::discriminant(&theirs) {
+        return Some(own);
+    }
+    (own.protection() == theirs.protection()).then_some(theirs)
 }
 
-fn find(cases: &[Case], wanted: &Case) -> Option<usize> {
+/// A replica's baseline may be replica 0.
+fn find(cases: &[Case], wanted: &CaseKey, replica: u32) -> Option<usize> {
     cases
         .iter()
-        .position(|case| same(case, wanted) && case.replica == wanted.replica)
-        .or_else(|| cases.iter().position(|case| same(case, wanted)))
+        .position(|case| case.key() == *wanted && case.replica == replica)
+        .or_else(|| cases.iter().position(|case| case.key() == *wanted))
 }
 
 impl FromStr for Baseline {
@@ -122,8 +129,6 @@ impl FromStr for Baseline {
                     .parse()
                     .map_err(|_| format!("'{word}' is no concurrency such as c=1"))?;
                 baseline.concurrency = Some(number);
-            } else if let Ok(stack) = word.parse() {
-                baseline.stack = Some(stack);
             } else if let Ok(protection) = word.parse() {
                 baseline.protection = Some(protection);
             } else if let Ok(algorithm) = word.parse() {
@@ -132,6 +137,8 @@ impl FromStr for Baseline {
                 baseline.device = Some(DeviceName::new(device));
             } else if word == DeviceName::software().as_str() {
                 baseline.device = Some(DeviceName::software());
+            } else if let Some(stack) = stack(word) {
+                baseline.stack = Some(stack);
             } else {
                 return Err(format!(
                     "'{word}' is no algorithm, stack, protection, c=N or device=NAME to take as baseline"
@@ -140,6 +147,12 @@ impl FromStr for Baseline {
         }
         Ok(baseline)
     }
+}
+
+/// Any word may be a stack's name; one with a digit is rather an algorithm, mistyped.
+fn stack(word: &str) -> Option<StackName> {
+    let digits = word.contains(|letter: char| letter.is_ascii_digit());
+    word.parse().ok().filter(|_| !digits)
 }
 
 impl fmt::Display for Baseline {

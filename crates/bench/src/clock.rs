@@ -30,7 +30,7 @@ impl Timestamp {
 
 /// A source of timestamps.
 pub trait Clock: Debug + Sync {
-    /// Now.
+    /// Time since a start of its own.
     fn now(&self) -> Timestamp;
 
     /// Waits until `deadline`.

@@ -1,5 +1,10 @@
 //! Why an operation, a preparation or a device failed, with the failing call and what to do.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 
@@ -12,6 +17,18 @@ pub enum Error {
         /// The call as its documentation spells it: `PKSIGN`, `EVP_PKEY_sign`, `gpg --decrypt`.
         call: String,
         /// The code and its meaning, as reported.
+        reason: String,
+        /// What to do about it; may be empty.
+        advice: String,
+    },
+    /// A device refused a call with a code of its specification.
+    #[error("{call} failed: {code} ({reason}){}", and_then(.advice))]
+    Refused {
+        /// The call as the specification spells it: `PSO:DECIPHER`, `C_Sign`.
+        call: String,
+        /// What the device returned.
+        code: ReturnCode,
+        /// What that means here.
         reason: String,
         /// What to do about it; may be empty.
         advice: String,
@@ -38,6 +55,40 @@ pub enum Error {
     },
 }
 
+/// A device's return code: its number, and the name that the specification gives it, if it does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ReturnCode {
+    /// `CKR_PIN_LOCKED`, `TPM_RC_LOCKOUT`, `SharingViolation`; of a status word the number is the name.
+    pub name: Cow<'static, str>,
+    /// `0xa4`, `0x6983`
+    pub number: u32,
+}
+
+impl ReturnCode {
+    /// A status word of ISO 7816-4 §5.6.
+    #[must_use]
+    pub fn status_word(word: u16) -> Self {
+        Self {
+            name: Cow::Owned(format!("{word:04X}")),
+            number: word.into(),
+        }
+    }
+
+    /// A code that has a name.
+    pub fn named(name: impl Into<Cow<'static, str>>, number: u32) -> Self {
+        Self {
+            name: name.into(),
+            number,
+        }
+    }
+}
+
+impl fmt::Display for ReturnCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
 fn and_then(text: &str) -> String {
     if text.is_empty() {
         String::new()
@@ -53,6 +104,30 @@ impl Error {
             call: call.into(),
             reason: reason.to_string(),
             advice: advice.into(),
+        }
+    }
+
+    /// A call that the device refused.
+    pub fn refused(
+        call: impl Into<String>,
+        code: ReturnCode,
+        reason: impl ToString,
+        advice: impl Into<String>,
+    ) -> Self {
+        Self::Refused {
+            call: call.into(),
+            code,
+            reason: reason.to_string(),
+            advice: advice.into(),
+        }
+    }
+
+    /// The device's return code, if one refused.
+    #[must_use]
+    pub const fn code(&self) -> Option<&ReturnCode> {
+        match self {
+            Self::Refused { code, .. } => Some(code),
+            Self::Call { .. } | Self::Unsupported { .. } | Self::Missing { .. } => None,
         }
     }
 }

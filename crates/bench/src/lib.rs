@@ -2,7 +2,9 @@
 //!
 //! Flow: [`plan::Selection`] and [`plan::Offer`]s become a [`plan::Plan`]; the [`runner::Runner`]
 //! prepares, warms up, measures, verifies and cleans up; what it yields is a [`record::Record`].
-//! The runner drives [`store::Stack`]s and knows neither GnuPG nor APDUs.
+//! The runner drives [`workload::Stack`]s and knows neither GnuPG nor APDUs.
+
+#![warn(missing_docs)]
 
 pub mod algorithm;
 pub mod baseline;
@@ -10,6 +12,7 @@ pub mod case;
 pub mod clock;
 pub mod environment;
 pub mod error;
+pub mod layers;
 pub mod operation;
 pub mod parts;
 pub mod plan;
@@ -19,3 +22,4 @@ pub mod sample;
 pub mod stop;
 pub mod store;
 pub mod words;
+pub mod workload;

@@ -13,13 +13,20 @@ words! {
         Sign = "sign",
         /// A signature that authenticates (INTERNAL AUTHENTICATE, ssh).
         Authenticate = "authenticate",
-        /// A shared secret (ECDH).
-        Derive = "derive",
         /// A shared secret out of a KEM ciphertext.
         Decapsulate = "decapsulate",
         /// One full TLS handshake.
         Handshake = "handshake",
-        /// A new key pair.
-        Keygen = "keygen",
+    }
+}
+
+impl Operation {
+    /// Whether what comes out is a signature, which anybody can check with the public key.
+    #[must_use]
+    pub const fn signs(self) -> bool {
+        match self {
+            Self::Sign | Self::Authenticate => true,
+            Self::Decrypt | Self::Decapsulate | Self::Handshake => false,
+        }
     }
 }

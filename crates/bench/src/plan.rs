@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
-use crate::case::{Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind};
+use crate::case::{
+    Case, DeviceName, Load, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
+    StoreKind,
+};
 use crate::operation::Operation;
 use crate::stop::{Precision, StopRule};
 use crate::store::Capability;
@@ -36,10 +39,10 @@ pub struct Selection {
     pub stacks: Option<Vec<StackName>>,
     /// At which concurrencies.
     pub concurrency: Vec<NonZeroU32>,
-    /// Closed or open loop.
+    /// When operations are started.
     pub pacing: Pacing,
-    /// How keys are kept.
-    pub protection: Vec<Protection>,
+    /// Of the parameters of stacks.
+    pub parameters: Vec<ParameterChoice>,
     /// Length of the message in bytes; each operation has its default.
     pub input_bytes: Option<u32>,
     /// How often each case stands in the plan.
@@ -55,7 +58,7 @@ impl Default for Selection {
             stacks: None,
             concurrency: vec![NonZeroU32::MIN],
             pacing: Pacing::Closed,
-            protection: vec![Protection::None],
+            parameters: vec![ParameterChoice::Protection(vec![Protection::None])],
             input_bytes: None,
             replicas: NonZeroU32::MIN,
         }
@@ -65,7 +68,7 @@ impl Default for Selection {
 /// What one device offers through one stack.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// The device.
+    /// Where the keys are.
     pub device: DeviceName,
     /// Its kind.
     pub store: StoreKind,
@@ -75,8 +78,22 @@ pub struct Offer {
     pub stack: StackName,
     /// What can be asked.
     pub capabilities: Vec<Capability>,
-    /// The ways of keeping keys that make a difference there.
-    pub protections: Vec<Protection>,
+    /// What can be asked as well, but is the same work under another name: measured only for who names
+    /// the operation.
+    pub synonyms: Vec<Capability>,
+    /// The sets of parameters that make a difference there.
+    pub parameters: Vec<Parameters>,
+    /// Whether it is measured unasked.
+    pub standing: Standing,
+}
+
+/// Whether a stack is part of a plan that names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    Usual,
+    /// Only if it is named.
+    OnRequest,
 }
 
 /// In which order cases are measured.
@@ -189,28 +206,26 @@ impl Plan {
         if cases.is_empty() {
             return Err(PlanError::Nothing);
         }
-        cases.sort_by(|a, b| {
-            let key = |case: &Case| {
-                let Case {
-                    operation,
-                    algorithm,
-                    stack,
-                    protection,
-                    replica,
-                    ..
-                } = case;
-                let place = Algorithm::all().position(|known| known == *algorithm);
-                (
-                    *operation,
-                    place,
-                    case.device.clone(),
-                    *stack,
-                    *protection,
-                    case.concurrency(),
-                    *replica,
-                )
-            };
-            key(a).cmp(&key(b))
+        // Offers come in the order in which their stacks are registered.
+        let rank = |case: &Case| offers.iter().position(|offer| offer.stack == case.stack);
+        cases.sort_by_cached_key(|case| {
+            let place = Algorithm::all().position(|known| known == case.algorithm);
+            let Case {
+                operation,
+                device,
+                parameters,
+                replica,
+                ..
+            } = case;
+            (
+                *operation,
+                place,
+                device.clone(),
+                rank(case),
+                *parameters,
+                case.concurrency(),
+                *replica,
+            )
         });
         Ok(Self { cases, settings })
     }
@@ -228,6 +243,7 @@ impl Plan {
                     let working = cost(case) * (per_worker + self.settings.warmup);
                     match case.load.pacing {
                         Pacing::Closed => working,
+                        Pacing::Thinking(longest) => working + longest / 2 * per_worker,
                         // Arrivals are waited for.
                         Pacing::Open(rate) => {
                             let arriving = f64::from(runs.get()) / rate.per_second();
@@ -250,13 +266,13 @@ impl Plan {
 impl Selection {
     fn offers<'a>(&'a self, offers: &'a [Offer]) -> impl Iterator<Item = &'a Offer> {
         offers.iter().filter(|offer| {
-            self.devices
-                .as_ref()
-                .is_none_or(|devices| devices.contains(&offer.device))
-                && self
-                    .stacks
-                    .as_ref()
-                    .is_none_or(|stacks| stacks.contains(&offer.stack))
+            let wanted = match (&self.stacks, offer.standing) {
+                (Some(stacks), _) => stacks.contains(&offer.stack),
+                (None, Standing::Usual) => true,
+                (None, Standing::OnRequest) => false,
+            };
+            let devices = self.devices.as_ref();
+            wanted && devices.is_none_or(|devices| devices.contains(&offer.device))
         })
     }
 
@@ -264,6 +280,13 @@ impl Selection {
         self.operations
             .as_ref()
             .is_none_or(|operations| operations.contains(&operation))
+    }
+
+    /// What an offer has of what is wanted, whatever the algorithm.
+    fn wanted<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = Capability> + 'a {
+        let synonyms = offer.synonyms.iter().filter(|_| self.operations.is_some());
+        let all = offer.capabilities.iter().chain(synonyms).copied();
+        all.filter(|capability| self.wants(capability.operation))
     }
 
     /// What was named must be there.
@@ -277,31 +300,19 @@ impl Selection {
             return Ok(());
         };
         for &algorithm in algorithms {
-            if !algorithm
-                .operations()
-                .iter()
-                .any(|operation| self.wants(*operation))
-            {
-                let asked = self.operations.iter().flatten().map(ToString::to_string);
-                return Err(PlanError::LacksOperation {
-                    algorithm,
-                    asked: asked.collect::<Vec<_>>().join(" or "),
-                    has: join(algorithm.operations()),
-                });
-            }
             let offered = |offer: &&Offer| {
-                offer.capabilities.iter().any(|capability| {
-                    capability.algorithm == algorithm && self.wants(capability.operation)
-                })
+                self.wanted(offer)
+                    .any(|capability| capability.algorithm == algorithm)
             };
             if !self.offers(offers).any(|offer| offered(&offer)) {
-                return Err(self.not_offered(algorithm, offers, offered));
+                return Err(self.unavailable(algorithm, offers, offered));
             }
         }
         Ok(())
     }
 
-    fn not_offered(
+    /// Why nothing selected offers the algorithm: what is here has other operations of it, or none.
+    fn unavailable(
         &self,
         algorithm: Algorithm,
         offers: &[Offer],
@@ -309,6 +320,22 @@ impl Selection {
     ) -> PlanError {
         let name = |offer: &Offer| format!("{} through {}", offer.device, offer.stack);
         let elsewhere: Vec<_> = offers.iter().filter(&offered).map(name).collect();
+        let mut has: Vec<Operation> = self
+            .offers(offers)
+            .flat_map(|offer| offer.capabilities.iter().chain(&offer.synonyms))
+            .filter(|capability| capability.algorithm == algorithm)
+            .map(|capability| capability.operation)
+            .collect();
+        has.sort_unstable();
+        has.dedup();
+        if elsewhere.is_empty() && !has.is_empty() {
+            let asked = self.operations.iter().flatten().map(ToString::to_string);
+            return PlanError::LacksOperation {
+                algorithm,
+                asked: asked.collect::<Vec<_>>().join(" or "),
+                has: join(&has),
+            };
+        }
         PlanError::NotOffered {
             algorithm,
             asked: match &self.stacks {
@@ -327,31 +354,22 @@ impl Selection {
         let longest = self.longest(offers);
         self.offers(offers).flat_map(move |offer| {
             let longest = longest.clone();
-            offer
-                .capabilities
-                .iter()
-                .filter(move |capability| {
-                    self.wants(capability.operation)
-                        && match &self.algorithms {
-                            AlgorithmChoice::Listed(listed) => {
-                                listed.contains(&capability.algorithm)
-                            }
-                            AlgorithmChoice::All => true,
-                            AlgorithmChoice::Longest => longest.contains(&capability.algorithm),
-                        }
+            self.wanted(offer)
+                .filter(move |capability| match &self.algorithms {
+                    AlgorithmChoice::Listed(listed) => listed.contains(&capability.algorithm),
+                    AlgorithmChoice::All => true,
+                    AlgorithmChoice::Longest => longest.contains(&capability.algorithm),
                 })
-                .flat_map(move |capability| self.variants(offer, *capability))
+                .flat_map(move |capability| self.variants(offer, capability))
         })
     }
 
-    /// One capability under every load, protection and replica.
+    /// One capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
+        let admitted =
+            |set: &&Parameters| self.parameters.iter().all(|choice| choice.admits(**set));
         let mut cases = Vec::new();
-        for &protection in self
-            .protection
-            .iter()
-            .filter(|kind| offer.protections.contains(kind))
-        {
+        for &parameters in offer.parameters.iter().filter(admitted) {
             for &concurrency in &self.concurrency {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {
@@ -361,11 +379,11 @@ impl Selection {
                         algorithm: capability.algorithm,
                         operation: capability.operation,
                         stack: offer.stack,
+                        parameters,
                         load: Load {
                             concurrency,
                             pacing: self.pacing,
                         },
-                        protection,
                         input_bytes: self
                             .input_bytes
                             .unwrap_or(default_input_bytes(capability.operation)),
@@ -380,8 +398,7 @@ impl Selection {
     fn longest(&self, offers: &[Offer]) -> Vec<Algorithm> {
         let all: Vec<Algorithm> = self
             .offers(offers)
-            .flat_map(|offer| &offer.capabilities)
-            .filter(|capability| self.wants(capability.operation))
+            .flat_map(|offer| self.wanted(offer))
             .map(|capability| capability.algorithm)
             .collect();
         let is_longest = |algorithm: &Algorithm| {
@@ -394,11 +411,9 @@ impl Selection {
 }
 
 /// As in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table signs 40.
-const fn default_input_bytes(operation: Operation) -> u32 {
-    match operation {
-        Operation::Sign | Operation::Authenticate => 40,
-        _ => 16,
-    }
+#[must_use]
+pub const fn default_input_bytes(operation: Operation) -> u32 {
+    if operation.signs() { 40 } else { 16 }
 }
 
 fn join<T: ToString>(items: &[T]) -> String {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::clock::{Harness, Timestamp};
 use crate::environment::Environment;
+use crate::error::ReturnCode;
 use crate::parts::Parts;
 use crate::plan::Plan;
 use crate::sample::{Block, CpuTime, Outcome, Sample};
@@ -65,6 +66,9 @@ pub struct Ending {
     pub stopped: Stopped,
     /// Why, if it failed.
     pub reason: Option<String>,
+    /// What the device returned, if one refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ReturnCode>,
 }
 
 /// A mean that somebody published, without its samples.
@@ -81,7 +85,7 @@ pub struct PublishedMean {
 /// One case with everything measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseRecord {
-    /// The case.
+    /// What was measured.
     pub case: Case,
     /// How it ended; none while it is under way or if keymark was killed.
     pub ending: Option<Ending>,

@@ -1,18 +1,12 @@
-//! The seam to key stores and stacks: what yields a timed operation.
+//! Devices, what they offer, and their keys: the words that stores and stacks have in common.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
-use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
-use crate::case::{Case, DeviceName, Provenance, StackName, StoreKind};
-use crate::error::Error;
+use crate::case::{DeviceName, Provenance, StoreKind};
 use crate::operation::Operation;
-use crate::parts::PartSums;
-use crate::sample::CpuTime;
 
 /// One device: what it is and what runs on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,148 +55,13 @@ pub struct KeyRef {
     pub label: String,
 }
 
-/// Where private keys live. Capabilities are asked for, never assumed.
-pub trait KeyStore: Debug + Send + Sync {
-    /// Which device this is.
-    ///
-    /// # Errors
-    /// When the device cannot be asked.
-    fn identity(&self) -> Result<StoreIdentity, Error>;
-
-    /// What it offers.
-    ///
-    /// # Errors
-    /// When the device cannot be asked.
-    fn capabilities(&self) -> Result<Vec<Capability>, Error>;
-
-    /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here.
-    ///
-    /// # Errors
-    /// When the key is not there or cannot do what the reference says.
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
-}
-
-/// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
-    /// The bytes that [`KeyHandle::perform`] gets.
-    pub bytes: Vec<u8>,
-}
-
-/// What an operation that succeeded left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Performed {
-    /// Bytes written to the output.
-    pub length: usize,
-    /// Processor time of the child process, where there was one.
-    pub cpu: Option<CpuTime>,
-}
-
-/// One worker's way to a key. Only `perform` stands between the two clock readings.
-pub trait KeyHandle: Send {
-    /// Untimed, before each operation: opens the file that will take the output, say.
-    ///
-    /// # Errors
-    /// When that fails.
-    fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        let _ = input;
-        Ok(())
-    }
-
-    /// The operation.
-    ///
-    /// # Errors
-    /// With the failing call and its code.
-    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error>;
-
-    /// Untimed, after each operation: fetches output that `perform` left elsewhere.
-    ///
-    /// # Errors
-    /// When the output cannot be had.
-    fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
-        let _ = output;
-        Ok(performed.length)
-    }
-
-    /// Untimed, after `collect`: where the time of the operation went, if that was measured.
-    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
-        let _ = (latency, into);
-    }
-}
-
-/// An operation's input and output, for the check.
-#[derive(Debug, Clone, Copy)]
-pub struct Verifiable<'a> {
-    /// Which of the workload's inputs.
-    pub input: usize,
-    /// What came out.
-    pub output: &'a [u8],
-}
-
-/// Checks, outside the timed region, that the intended thing happened.
-pub trait Verifier: Send + Sync {
-    /// One verdict an operation: why the result is wrong, or nothing.
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
-}
-
-/// Checks results one by one, on all processors if they are many: a signature can take longer to
-/// verify than to make. Verdicts come in the order of the results.
-pub fn verify_each<'r>(
-    results: &[Verifiable<'r>],
-    check: impl Fn(&Verifiable<'r>) -> Result<(), String> + Sync,
-) -> Vec<Result<(), String>> {
-    /// Fewer are not worth a thread.
-    const FEW: usize = 16;
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let part = results.len().div_ceil(processors).max(FEW);
-    std::thread::scope(|scope| {
-        let check = &check;
-        let mut parts = results.chunks(part);
-        let own = parts.next().unwrap_or_default();
-        let others: Vec<_> = parts
-            .map(|part| scope.spawn(move || part.iter().map(check).collect::<Vec<_>>()))
-            .collect();
-        let mut verdicts: Vec<_> = own.iter().map(check).collect();
-        for other in others {
-            verdicts.extend(
-                other
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            );
+impl KeyRef {
+    /// What it was named for.
+    #[must_use]
+    pub const fn capability(&self) -> Capability {
+        Capability {
+            algorithm: self.algorithm,
+            operation: self.operation,
         }
-        verdicts
-    })
-}
-
-/// A case made ready: keys exist, agents run, inputs are prepared.
-pub struct Workload {
-    /// One handle a worker.
-    pub handles: Vec<Box<dyn KeyHandle>>,
-    /// Inputs, used in turn.
-    pub inputs: Arc<[Input]>,
-    /// The check.
-    pub verifier: Arc<dyn Verifier>,
-    /// Room for one output, in bytes.
-    pub output_capacity: usize,
-}
-
-impl Debug for Workload {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workload")
-            .field("handles", &self.handles.len())
-            .field("inputs", &self.inputs.len())
-            .finish_non_exhaustive()
     }
-}
-
-/// A program path to keys: makes cases ready to be measured.
-pub trait Stack: Send + Sync {
-    /// Its name.
-    fn name(&self) -> StackName;
-
-    /// Makes the case ready.
-    ///
-    /// # Errors
-    /// Why it cannot be measured here.
-    fn prepare(&self, case: &Case) -> Result<Workload, Error>;
 }

@@ -6,9 +6,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Pacing, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{
+    Case, DeviceName, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
+    StoreKind,
+};
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings};
+use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
 use keymark_bench::stop::{Precision, StopRule};
 use keymark_bench::store::Capability;
 
@@ -18,27 +21,33 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
         .map(|name| name.parse::<Algorithm>().unwrap())
         .flat_map(Capability::of)
         .collect();
-    let protections = match stack {
-        StackName::Raw => vec![Protection::None],
-        _ => vec![Protection::None, Protection::Cached],
+    let gnupg = |protection: &Protection| Parameters::Gnupg {
+        protection: *protection,
+    };
+    let parameters = if stack == StackName::RAW {
+        vec![Parameters::None]
+    } else {
+        Protection::ALL.iter().map(gnupg).collect()
     };
     Offer {
         device: DeviceName::software(),
-        store: StoreKind::Software,
+        store: StoreKind::SOFTWARE,
         provenance: Provenance::Measured,
         stack,
         capabilities,
-        protections,
+        synonyms: Vec::new(),
+        parameters,
+        standing: Standing::Usual,
     }
 }
 
 fn offers() -> Vec<Offer> {
     vec![
         offer(
-            StackName::Raw,
+            StackName::RAW,
             &["rsa2048", "rsa4096", "ed25519", "mlkem768"],
         ),
-        offer(StackName::Gnupg, &["rsa2048", "rsa4096", "ed25519"]),
+        offer(StackName::GNUPG, &["rsa2048", "rsa4096", "ed25519"]),
     ]
 }
 
@@ -75,7 +84,7 @@ fn longest_takes_one_of_each_kind() {
     let selection = Selection {
         algorithms: AlgorithmChoice::Longest,
         operations: Some(vec![Operation::Sign]),
-        stacks: Some(vec![StackName::Raw]),
+        stacks: Some(vec![StackName::RAW]),
         ..Selection::default()
     };
     assert_eq!(
@@ -87,7 +96,7 @@ fn longest_takes_one_of_each_kind() {
 #[test]
 fn protection_doubles_only_what_it_changes() {
     let selection = Selection {
-        protection: vec![Protection::None, Protection::Cached],
+        parameters: vec![ParameterChoice::Protection(Protection::ALL.to_vec())],
         ..listed(&["ed25519"])
     };
     assert_eq!(
@@ -101,12 +110,87 @@ fn protection_doubles_only_what_it_changes() {
 }
 
 #[test]
+fn work_under_another_name_is_measured_only_for_who_names_it() {
+    let authenticate = Capability {
+        algorithm: "ed25519".parse().unwrap(),
+        operation: Operation::Authenticate,
+    };
+    let offers = [Offer {
+        synonyms: vec![authenticate],
+        ..offer(StackName::RAW, &["ed25519"])
+    }];
+    let cases = |operations| {
+        let selection = Selection {
+            operations,
+            ..listed(&["ed25519"])
+        };
+        let plan = Plan::build(&[selection], &offers, Settings::default()).unwrap();
+        plan.cases
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(cases(None), ["ed25519 sign software raw"]);
+    assert_eq!(
+        cases(Some(vec![Operation::Authenticate])),
+        ["ed25519 authenticate software raw"]
+    );
+}
+
+#[test]
+fn a_stack_on_request_has_to_be_named() {
+    let ssh = StackName::of("ssh");
+    let mut offers = offers();
+    offers.push(Offer {
+        standing: Standing::OnRequest,
+        ..offer(ssh, &["ed25519"])
+    });
+    let cases = |stacks| {
+        let selection = Selection {
+            stacks,
+            ..listed(&["ed25519"])
+        };
+        let plan = Plan::build(&[selection], &offers, Settings::default()).unwrap();
+        plan.cases.iter().map(|case| case.stack).collect::<Vec<_>>()
+    };
+    assert_eq!(cases(None), [StackName::RAW, StackName::GNUPG]);
+    assert_eq!(
+        cases(Some(vec![ssh, StackName::RAW])),
+        [StackName::RAW, ssh],
+        "in the order of the offers"
+    );
+}
+
+#[test]
+fn what_an_offer_lacks_is_said_from_the_offers() {
+    let token = [Offer {
+        capabilities: [Operation::Sign, Operation::Authenticate]
+            .map(|operation| Capability {
+                algorithm: "rsa2048".parse().unwrap(),
+                operation,
+            })
+            .to_vec(),
+        ..offer(StackName::RAW, &[])
+    }];
+    let selection = |operation| Selection {
+        operations: Some(vec![operation]),
+        ..listed(&["rsa2048"])
+    };
+    let build = |operation| Plan::build(&[selection(operation)], &token, Settings::default());
+    assert_eq!(build(Operation::Authenticate).unwrap().cases.len(), 1);
+    assert_eq!(
+        build(Operation::Decrypt).unwrap_err().to_string(),
+        "rsa2048 has no decrypt; it has: sign, authenticate"
+    );
+}
+
+#[test]
 fn replicas_and_concurrency_multiply() {
     let four = NonZeroU32::new(4).unwrap();
     let selection = Selection {
         concurrency: vec![NonZeroU32::MIN, four],
         replicas: NonZeroU32::new(2).unwrap(),
-        stacks: Some(vec![StackName::Raw]),
+        stacks: Some(vec![StackName::RAW]),
         ..listed(&["ed25519"])
     };
     assert_eq!(
@@ -143,7 +227,7 @@ fn what_cannot_be_had_is_said() {
     );
 
     let gnupg = Selection {
-        stacks: Some(vec![StackName::Gnupg]),
+        stacks: Some(vec![StackName::GNUPG]),
         ..listed(&["mlkem768"])
     };
     assert_eq!(

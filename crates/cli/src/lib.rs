@@ -7,10 +7,10 @@
 
 pub mod args;
 mod commands;
-mod devices;
 mod exit;
 mod observers;
 mod output;
+mod user;
 
 use std::ffi::OsString;
 use std::sync::Arc;

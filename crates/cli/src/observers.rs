@@ -12,7 +12,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 use keymark_report::analysis::row_of;
 use keymark_report::table::FlatRow;
-use keymark_stats::Blocks;
+use keymark_report::units;
+use keymark_stats::{Blocks, Seconds};
 
 use crate::output;
 
@@ -76,8 +77,8 @@ impl Observer for Progress<'_> {
             .map_or(0.0, |limit| elapsed.as_secs_f64() / limit.as_secs_f64());
         self.step(by_cases.max(by_time));
         self.bar.set_message(format!(
-            "measuring, {:.0} s, {} of {} cases done",
-            elapsed.as_secs_f64(),
+            "measuring, {}, {} of {} cases done",
+            units::duration(Seconds(elapsed.as_secs_f64())),
             self.finished,
             self.cases
         ));

@@ -1,15 +1,18 @@
-//! What goes to the terminal: colours only there, and a closed pipe is no failure.
+//! What goes to the terminal: colours only there, as wide as it is, and a closed pipe is no failure.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anstyle::{AnsiColor, Style};
+use keymark_report::document::Document;
+use keymark_report::render::Width;
+use keymark_report::render::text::{self, HEADING};
 
+use crate::args::TableArguments;
 use crate::exit::Exit;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
-const HEADING: Style = Style::new().bold();
 
 /// What became of stdout.
 static STDOUT: AtomicU8 = AtomicU8::new(OPEN);
@@ -26,7 +29,7 @@ pub(crate) fn print(text: &str) {
     if is_gone() {
         return;
     }
-    let mut out = io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => {}
         Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => {
@@ -61,7 +64,30 @@ pub(crate) fn line(text: &str) {
 
 /// A heading for stdout.
 pub(crate) fn heading(text: &str) {
-    line(&styled(text, HEADING, io::stdout().is_terminal()));
+    line(&format!("{HEADING}{text}{HEADING:#}"));
+}
+
+/// A report on stdout, its warnings on stderr.
+pub(crate) fn document(document: &Document, tables: &TableArguments) {
+    print(&text::render(document, width(tables)));
+    for remark in &document.warnings {
+        warning(&remark.text);
+    }
+}
+
+/// Room for tables: what `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
+fn width(tables: &TableArguments) -> Width {
+    if tables.wide {
+        return Width::Unlimited;
+    }
+    let said = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
+    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
+    match said.or_else(seen) {
+        Some(columns) if columns > 0 => Width::Columns(columns),
+        _ => Width::Unlimited,
+    }
 }
 
 /// An error on stderr.
@@ -91,14 +117,5 @@ pub(crate) fn agrees(to: &str) -> bool {
 }
 
 fn say(label: &str, style: Style, text: &str) {
-    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let _ = writeln!(io::stderr(), "{} {text}", styled(label, style, colour));
-}
-
-fn styled(text: &str, style: Style, colour: bool) -> String {
-    if colour && std::env::var_os("NO_COLOR").is_none() {
-        format!("{}{text}{}", style.render(), style.render_reset())
-    } else {
-        text.to_owned()
-    }
+    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#} {text}");
 }

@@ -6,10 +6,11 @@
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use keymark_bench::case::Protection;
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::keys::{GnupgKeys, KeyHome};
-use keymark_stores::openpgp_card::CardMaker;
+use keymark_stacks::gnupg::homes::{GnupgHomes, LoadedCard};
+use keymark_stacks::gnupg::key_home::KeyHome;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::{found, until};
@@ -269,20 +270,17 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
 }
 
 /// A home of GnuPG's with a key, and a card that holds the same.
-fn owner() -> (GnupgKeys, Arc<KeyHome>, Reader) {
-    let gnupg = Gnupg::find(None).unwrap();
-    let keys = GnupgKeys::new(gnupg).unwrap();
-    let algorithm = "cv25519".parse().unwrap();
-    let owner = keys.home(algorithm, Protection::None).unwrap();
-    let (reader, _) = keys
-        .loaded_card(&CardMaker::virtual_card(), algorithm, &owner)
-        .unwrap();
-    (keys, owner, reader)
+fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
+    let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
+    let cards = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    let card = homes.loaded_card(&cards, "cv25519".parse().unwrap());
+    let LoadedCard { reader, plain, .. } = card.unwrap();
+    (homes, plain, reader)
 }
 
 #[test]
 fn gnupg_uses_the_owners_card() {
-    let (_keys, owner, reader) = owner();
+    let (_homes, owner, reader) = owner();
     let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [
@@ -323,7 +321,7 @@ fn gnupg_uses_the_owners_card() {
 
 #[test]
 fn a_card_pulled_out_ends_its_cases_only() {
-    let (_keys, _owner, reader) = owner();
+    let (_homes, _owner, reader) = owner();
     let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let arguments = [

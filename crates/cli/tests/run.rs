@@ -356,11 +356,31 @@ fn gnupg_is_measured_end_to_end_with_all_three_layers() {
         processes.iter().all(|row| row["user_s"].is_number()),
         "the child's own time is there"
     );
+    let markdown = place.stdout(&["export", "last", "--format", "markdown"]);
+    let parts = ["# run ", "| algorithm", "## where", "## in", "## warnings"];
+    let places: Vec<_> = parts.iter().map(|part| markdown.find(part)).collect();
     assert!(
-        place
-            .stdout(&["export", "last", "--format", "markdown"])
-            .starts_with("| algorithm")
+        places[0] == Some(0) && places.is_sorted() && !places.contains(&None),
+        "{places:?}: {markdown}"
     );
+}
+
+#[test]
+fn tables_are_as_wide_as_the_terminal_and_wide_shows_all() {
+    let place = Place::new(KEYMARK);
+    let wide = place.stdout(&SHORT);
+    let on_80 = |arguments: &[&str]| {
+        let output = place.keymark(arguments).env("COLUMNS", "80").output();
+        text(&output.unwrap().stdout)
+    };
+    let narrow = on_80(&["show"]);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80));
+    assert!(narrow.contains("left out for want of width"), "{narrow}");
+    assert_eq!(on_80(&["show", "--wide"]), wide, "whoever asks gets all");
+
+    let document = objects(&place.stdout(&["export", "last", "--format", "document"]));
+    assert_eq!(document.len(), 1);
+    assert!(document[0]["sections"].is_array(), "{}", document[0]);
 }
 
 #[test]
@@ -396,13 +416,8 @@ fn devices_lists_every_stack_with_what_it_offers() {
     }
     for way in ways.iter().filter(|way| way["device"] == "software") {
         assert_eq!(way["usable"], true, "{way}");
-        assert!(
-            way["offers"]["sign"]
-                .as_array()
-                .unwrap()
-                .contains(&"ed25519".into()),
-            "{way}"
-        );
+        let offered = way["offers"]["sign"].as_array().unwrap();
+        assert!(offered.contains(&"ed25519".into()), "{way}");
     }
     let without = Place::new(KEYMARK)
         .keymark(&["devices"])

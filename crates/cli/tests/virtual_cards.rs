@@ -66,6 +66,22 @@ fn all_three_layers_are_measured_with_their_parts() {
 }
 
 #[test]
+fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let output = place.output(&[
+        "bench", "--device", "software,twin:yubikey-neo", "--algorithm", "ed25519", "--stack", "raw", "--runs", "3",
+    ]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("twin:yubikey-neo is left out: it has nothing"),
+        "{said}"
+    );
+    assert!(!said.contains("software is left out"), "{said}");
+}
+
+#[test]
 fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
     let place = Place::new(KEYMARK);
     for (device, algorithm, said) in [

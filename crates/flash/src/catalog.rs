@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
-use crate::record::{Content, LONG_HEADER, Record, counter_bytes, encode};
+use crate::record::{Content, FlashRecord, LONG_HEADER, counter_bytes, encode};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalog {
-    live: BTreeMap<ObjectId, Record>,
+    live: BTreeMap<ObjectId, FlashRecord>,
     /// Value of the signature counter.
     count: u32,
-    /// Record with its high bits, where they are not zero by default.
+    /// FlashRecord with its high bits, where they are not zero by default.
     high: Option<usize>,
 }
 
 impl Catalog {
     /// Takes the next record in order of writing; gives back the value it supersedes.
-    pub(crate) fn apply(&mut self, record: Record) -> Option<Record> {
+    pub(crate) fn apply(&mut self, record: FlashRecord) -> Option<FlashRecord> {
         match record.content {
             Content::CounterLow(low) => self.count = self.count & !0xfff | low,
             Content::CounterFull(count) => {
@@ -36,12 +36,12 @@ impl Catalog {
     }
 
     /// The record an object has, or that says that it has none.
-    pub(crate) fn record(&self, object: ObjectId) -> Option<Record> {
+    pub(crate) fn record(&self, object: ObjectId) -> Option<FlashRecord> {
         self.live.get(&object).copied()
     }
 
     /// Whether the object would be lost with this record.
-    pub(crate) fn needs(&self, record: &Record) -> bool {
+    pub(crate) fn needs(&self, record: &FlashRecord) -> bool {
         let high = record.object == ObjectId::SignatureCounter && self.high == Some(record.address);
         high || self
             .live
@@ -50,7 +50,7 @@ impl Catalog {
     }
 
     /// Live records in order of object.
-    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = &FlashRecord> {
         self.live.values()
     }
 
@@ -70,7 +70,7 @@ impl Catalog {
 
     /// The bytes of a live record, to be written elsewhere. A signature counter becomes one record,
     /// so that a cut between two of them cannot set it back.
-    pub(crate) fn copy(&self, flash: &Flash, record: &Record) -> Result<Vec<u8>, FlashError> {
+    pub(crate) fn copy(&self, flash: &Flash, record: &FlashRecord) -> Result<Vec<u8>, FlashError> {
         if record.object == ObjectId::SignatureCounter {
             return Ok(encode(
                 record.object,

@@ -19,6 +19,11 @@
 //!
 //! Nothing here reads a clock or a key; whatever is random takes a seed.
 
+#![warn(missing_docs)]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "objects and writes that are alike in this"
+)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod catalog;

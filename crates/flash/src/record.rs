@@ -57,7 +57,7 @@ pub(crate) enum Content {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct FlashRecord {
     pub(crate) object: ObjectId,
     pub(crate) content: Content,
     /// Address of its first byte.
@@ -76,7 +76,7 @@ pub(crate) enum Parsed {
     /// A unit of zeros.
     Zeros,
     /// A record, perhaps with a torn value.
-    Record(Record),
+    Record(FlashRecord),
     /// Neither.
     Torn,
 }
@@ -244,10 +244,10 @@ fn readable(
 }
 
 /// The record a code announces, before its value is checked.
-fn described(code: u16, address: usize, unit: usize) -> Option<Record> {
+fn described(code: u16, address: usize, unit: usize) -> Option<FlashRecord> {
     let (kind, value) = (code >> LOW_BITS, code & LOW_MASK);
     let record = |object, content, bytes| {
-        Some(Record {
+        Some(FlashRecord {
             object,
             content,
             address,
@@ -288,19 +288,19 @@ fn described(code: u16, address: usize, unit: usize) -> Option<Record> {
 }
 
 /// The record with what follows its code.
-fn checked(flash: &Flash, record: Record, end: usize) -> Result<Record, FlashError> {
+fn checked(flash: &Flash, record: FlashRecord, end: usize) -> Result<FlashRecord, FlashError> {
     let at = record.address;
     match record.content {
         Content::Value(length) => {
             let Some(bytes) = readable(flash, at, at + LONG_HEADER + length, end)? else {
-                return Ok(Record {
+                return Ok(FlashRecord {
                     whole: false,
                     ..record
                 });
             };
             let (head, value) = bytes.split_at(LONG_HEADER);
             let check = crc32(&[&head[..4], value]).to_le_bytes();
-            Ok(Record {
+            Ok(FlashRecord {
                 whole: head[4..] == check,
                 ..record
             })
@@ -309,7 +309,7 @@ fn checked(flash: &Flash, record: Record, end: usize) -> Result<Record, FlashErr
             let high = readable(flash, at + 4, at + 8, end)?.and_then(read_pair);
             let count = high.map(|high| u32::from(high) << LOW_BITS | low);
             let content = Content::CounterFull(count.unwrap_or(low));
-            Ok(Record {
+            Ok(FlashRecord {
                 whole: count.is_some(),
                 content,
                 ..record

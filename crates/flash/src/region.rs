@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::nor::{Flash, FlashError};
-use crate::record::{Parsed, Record, crc32, parse};
+use crate::record::{FlashRecord, Parsed, crc32, parse};
 
 /// Bytes of the generation and its checksum.
 const SEAL: usize = 8;
@@ -32,7 +32,7 @@ pub(crate) enum Seal {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scan {
     /// Records in order of writing, torn ones too.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<FlashRecord>,
     /// Units that are part of no record.
     pub(crate) torn: Vec<usize>,
     /// Where the next record goes.
@@ -146,7 +146,7 @@ impl Region {
         flash: &mut Flash,
         next: usize,
         bytes: &[u8],
-    ) -> Result<Record, FlashError> {
+    ) -> Result<FlashRecord, FlashError> {
         write(flash, next, bytes)?;
         match parse(flash, next, self.bytes.end)? {
             Parsed::Record(record) => Ok(record),
@@ -175,7 +175,7 @@ pub(crate) fn write(flash: &mut Flash, address: usize, bytes: &[u8]) -> Result<(
 
 /// Zeroes a record from its end, so that its code says how long it is until nothing else is left.
 /// Every family can program zeros over anything, also over what was torn.
-pub(crate) fn wipe(flash: &mut Flash, record: &Record) -> Result<(), FlashError> {
+pub(crate) fn wipe(flash: &mut Flash, record: &FlashRecord) -> Result<(), FlashError> {
     let unit = flash.unit();
     let units = (record.address..record.address + record.bytes).step_by(unit);
     units.rev().try_for_each(|address| zero(flash, address))

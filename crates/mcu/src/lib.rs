@@ -7,6 +7,11 @@
 //!
 //! Nothing here reads a clock or a key.
 
+#![warn(missing_docs)]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "an instruction set has hundreds of forms"
+)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 pub mod decode;

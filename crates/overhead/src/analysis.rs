@@ -55,7 +55,7 @@ pub fn analyse(case: &Case) -> Result<String, Failure> {
     let record = record(case);
     let clock = MonotonicClock::new();
     let start = clock.now();
-    let analysis = Analysis::of(&record);
+    let analysis = Analysis::of(&record, &[]);
     let seconds = clock.now().since(start).as_secs_f64();
     if analysis.rows.iter().any(|row| row.summary.is_none()) {
         return Err("nothing was analysed".into());

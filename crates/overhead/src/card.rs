@@ -7,9 +7,14 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::store::{KeyHandle, KeyRef, KeyStore, Stack};
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, CardRawStack, Slot};
-use keymark_stores::raw::{Generated, KeySource};
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{KeyHandle, Stack};
+use keymark_stacks::raw::RawStack;
+use keymark_stores::challenge::Challenge;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards, Slot};
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
 use keymark_tokens::card::{Answer, Card, CardFault};
 use keymark_tokens::profile::Profile;
 use keymark_tokens::reader::Reader;
@@ -55,15 +60,19 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
         card,
         work_ns: Arc::clone(&work_ns),
     }));
-    let device = CardDevice::of_made(&maker, reader);
-    let (key, challenge) = Generated::new(0).exercise(case)?;
-    let slot = Slot::of(case.operation).ok_or("no slot")?;
-    device.import(&key, slot, None)?;
-    let mut handle = device.open(&KeyRef {
+    let keys = Arc::new(SoftwareStore::default());
+    let capability = Capability {
         algorithm: case.algorithm,
         operation: case.operation,
-        label: slot.to_string(),
-    })?;
+    };
+    let test_key = keys.made_for(capability)?;
+    let device = CardDevice::of_made(&maker, reader, keys);
+    let slot = Slot::of(case.operation).ok_or("no slot")?;
+    device.import(&test_key, slot)?;
+    let key = device.key(capability)?;
+    let public = device.public_key(&key)?;
+    let challenge = Challenge::new(&public, case.operation, case.input_bytes, 0)?;
+    let mut handle = device.open(&key)?;
     let clock = MonotonicClock::new();
     let mut output = vec![0; 1024];
     let mut added = Vec::with_capacity(OPERATIONS);
@@ -121,7 +130,7 @@ fn twin(case: &Case, profile: &Profile, algorithm: Algorithm) -> Result<Duration
         algorithm,
         ..case.clone()
     };
-    let stack = CardRawStack::made(maker, Arc::new(Generated::new(0)));
+    let stack = RawStack::new(Arc::new(MadeCards::new(maker, Run::new(0))), 0);
     let mut workload = stack.prepare(&case)?;
     let handle: &mut dyn KeyHandle = workload.handles[0].as_mut();
     let clock = MonotonicClock::new();

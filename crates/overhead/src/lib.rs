@@ -18,7 +18,6 @@ pub struct Figure {
     pub name: String,
     /// The figure.
     pub value: f64,
-    /// The limit.
     pub limit: Limit,
     /// Unit of both.
     pub unit: &'static str,

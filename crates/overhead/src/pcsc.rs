@@ -9,9 +9,12 @@ use keymark_bench::case::{Case, Protection};
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::operation::Operation;
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::card::{CardAccess, Reader};
-use keymark_stacks::gnupg::keys::{GnupgKeys, KeyHome, Message};
-use keymark_stores::openpgp_card::CardMaker;
+use keymark_stacks::gnupg::card_link::{CardLink, ScdaemonReader};
+use keymark_stacks::gnupg::homes::GnupgHomes;
+use keymark_stacks::gnupg::key_home::KeyHome;
+use keymark_stacks::gnupg::messages::{Message, messages};
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_testkit::pcscd::PrivatePcscd;
 use keymark_tokens::profile::Profile;
 use keymark_tokens::socket::CardServer;
@@ -39,17 +42,19 @@ struct ThroughPcscd {
 /// # Errors
 /// When a program is missing or refuses.
 pub fn measure(case: &Case, driver: &Path) -> Result<Vec<Figure>, Failure> {
-    let keys = GnupgKeys::new(Gnupg::find(None)?)?;
+    let homes = GnupgHomes::new(Gnupg::find(None)?)?;
     let algorithm = case.algorithm;
+    let run = Run::new(0);
+    let cards = |maker| MadeCards::new(maker, run.clone());
     // Of constant time, so that half a per cent can be told.
-    let twin = CardMaker::twin(Profile::find("fst-01")?);
-    let plain = CardMaker::virtual_card();
-    let traced = through_pcscd(&keys, &twin, algorithm, driver, Trace::On)?;
-    let untraced = through_pcscd(&keys, &twin, algorithm, driver, Trace::Off)?;
-    let slow = through_pcscd(&keys, &plain, algorithm, driver, Trace::Off)?;
-    let (fast, _server) = through_library(&keys, &plain, algorithm, driver)?;
-    let owner = keys.home(algorithm, Protection::None)?;
-    let message = &keys.messages(&owner, Operation::Decrypt, 16)?[0];
+    let twin = || Profile::find("fst-01").map(|profile| cards(CardMaker::twin(profile)));
+    let plain = || cards(CardMaker::virtual_card());
+    let traced = through_pcscd(&homes, &twin()?, algorithm, driver, Trace::On)?;
+    let untraced = through_pcscd(&homes, &twin()?, algorithm, driver, Trace::Off)?;
+    let slow = through_pcscd(&homes, &plain(), algorithm, driver, Trace::Off)?;
+    let (fast, _server) = through_library(&homes, &plain(), algorithm, driver)?;
+    let owner = homes.file_home(run.test_keys.as_ref(), algorithm, Protection::None)?;
+    let message = &messages(&owner, Operation::Decrypt, 16)?[0];
     let homes = [&traced.home, &untraced.home, &slow.home, &fast];
     let mut totals = [Duration::ZERO; 4];
     for turn in 0..TURNS {
@@ -94,58 +99,53 @@ enum Trace {
 const PCSCLITE: &str = "libpcsclite.so.1";
 
 fn through_pcscd(
-    keys: &GnupgKeys,
-    maker: &CardMaker,
+    homes: &GnupgHomes,
+    cards: &MadeCards,
     algorithm: Algorithm,
     driver: &Path,
     trace: Trace,
 ) -> Result<ThroughPcscd, Failure> {
     let directory = tempfile::Builder::new().prefix("km").tempdir()?;
-    let plain = keys.home(algorithm, Protection::None)?;
-    let (reader, pin) = keys.loaded_card(maker, algorithm, &plain)?;
+    let card = homes.loaded_card(cards, algorithm)?;
     let pcscd = PrivatePcscd::start(directory.path())?;
-    let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), reader.connect())?;
+    let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.reader.connect())?;
     std::thread::spawn(move || vpcd.serve());
     std::thread::sleep(SEEN);
-    let access = CardAccess {
+    let link = CardLink {
         driver: match trace {
             Trace::On => driver.to_owned(),
             Trace::Off => PathBuf::from(PCSCLITE),
         },
-        reader: Reader::Pcscd {
+        reader: ScdaemonReader::Pcscd {
             name: READER.to_owned(),
             socket: Some(pcscd.socket().to_owned()),
         },
         trace: (trace == Trace::On).then(|| directory.path().join("trace")),
     };
     Ok(ThroughPcscd {
-        home: keys.home_with(algorithm, access, &pin)?,
+        home: homes.home_with(&card, link)?,
         _pcscd: pcscd,
         _directory: directory,
     })
 }
 
 fn through_library(
-    keys: &GnupgKeys,
-    maker: &CardMaker,
+    homes: &GnupgHomes,
+    cards: &MadeCards,
     algorithm: Algorithm,
     driver: &Path,
 ) -> Result<(KeyHome, (CardServer, TempDir)), Failure> {
     let directory = tempfile::Builder::new().prefix("km").tempdir()?;
-    let plain = keys.home(algorithm, Protection::None)?;
-    let (reader, pin) = keys.loaded_card(maker, algorithm, &plain)?;
-    let server = CardServer::start(reader, &directory.path().join("card"))?;
-    let access = CardAccess {
+    let card = homes.loaded_card(cards, algorithm)?;
+    let server = CardServer::start(card.reader.clone(), &directory.path().join("card"))?;
+    let link = CardLink {
         driver: driver.to_owned(),
-        reader: Reader::Served {
+        reader: ScdaemonReader::Served {
             socket: server.socket().to_owned(),
         },
         trace: None,
     };
-    Ok((
-        keys.home_with(algorithm, access, &pin)?,
-        (server, directory),
-    ))
+    Ok((homes.home_with(&card, link)?, (server, directory)))
 }
 
 fn decrypt(home: &KeyHome, message: &Message) -> Result<Duration, Failure> {

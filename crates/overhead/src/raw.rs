@@ -8,31 +8,20 @@ use std::time::Duration;
 
 use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::error::Error;
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::stop::StopRule;
-use keymark_bench::store::{KeyHandle, Stack};
+use keymark_bench::workload::{KeyHandle, Stack};
+use keymark_stacks::raw::RawStack;
 use keymark_stats::throughput;
-use keymark_stores::challenge::Challenge;
-use keymark_stores::raw::{Generated, KeySource, RawStack};
-use keymark_stores::test_key::TestKey;
+use keymark_stores::software::SoftwareStore;
 
 use crate::{Failure, Figure, Limit, median};
 
 const PAIRS: usize = 150;
 /// Time of each half of a pair.
 const HALF: Duration = Duration::from_millis(60);
-
-/// One key and one challenge for both sides.
-struct Same(Arc<TestKey>, Challenge);
-
-impl KeySource for Same {
-    fn exercise(&self, _: &Case) -> Result<(Arc<TestKey>, Challenge), Error> {
-        Ok((Arc::clone(&self.0), self.1.clone()))
-    }
-}
 
 struct Silent;
 impl Observer for Silent {}
@@ -42,8 +31,8 @@ impl Observer for Silent {}
 /// # Errors
 /// When OpenSSL fails.
 pub fn measure(case: &Case) -> Result<Figure, Failure> {
-    let (key, challenge) = Generated::new(0).exercise(case)?;
-    let stack = RawStack::new(Arc::new(Same(key, challenge)));
+    // One store: one key and the same messages for both sides.
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 0);
     let mut bare = stack.prepare(case)?;
     let clock = MonotonicClock::new();
     let inputs = Arc::clone(&bare.inputs);

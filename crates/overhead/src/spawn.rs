@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use keymark_bench::case::{Case, Protection};
 use keymark_bench::clock::{Clock, MonotonicClock};
-use keymark_bench::store::{Stack, Verifiable, Workload};
+use keymark_bench::workload::{Stack, Verifiable, Workload};
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::keys::GnupgKeys;
+use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::process::GnupgStack;
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
 
 use crate::{Failure, Figure, Limit, median};
 
@@ -98,10 +100,12 @@ impl Drop for Loop {
 pub fn measure(case: &Case) -> Result<Figure, Failure> {
     let directory = tempfile::tempdir()?;
     let program = compile(directory.path())?;
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None)?)?);
-    let stack = GnupgStack::new(Arc::clone(&keys));
+    let homes = Arc::new(GnupgHomes::new(Gnupg::find(None)?)?);
+    let keys = Arc::new(SoftwareStore::default());
+    let store = Arc::clone(&keys) as Arc<dyn KeyStore>;
+    let stack = GnupgStack::new(Arc::clone(&homes), store);
     let mut workload = stack.prepare(case)?;
-    let home = keys.home(case.algorithm, Protection::None)?;
+    let home = homes.file_home(keys.as_ref(), case.algorithm, Protection::None)?;
     let mut bare = Loop::start(&program, &home.home.gpg())?;
     let clock = MonotonicClock::new();
     let mut ratios = Vec::with_capacity(PAIRS);

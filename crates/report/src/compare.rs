@@ -2,9 +2,12 @@
 
 use std::cmp::Ordering;
 
-use keymark_bench::case::{Case, Provenance};
+use keymark_bench::case::{Case, CaseKey, Provenance};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_stats::{Estimate, Method, Ratio, Seconds, differs, independent, paired};
+
+use crate::analysis::{case_cells, case_columns};
+use crate::document::{Block, Cell, Column, Document, Section, Table, TableRow};
 
 /// A pair of cases that measure the same thing.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,20 +96,17 @@ pub fn compare(old: &Record, new: &Record) -> Vec<Pair> {
         .iter()
         .any(|a| new.cases.iter().any(|b| a.case.device == b.case.device));
     let same = |a: &Case, b: &Case| {
-        let device = if common {
-            b.device.clone()
+        let wanted = if common {
+            b.key()
         } else {
-            a.device.clone()
+            CaseKey {
+                device: a.device.clone(),
+                // The sources of articles differ in the length of the message by bytes only.
+                input_bytes: a.input_bytes,
+                ..b.key()
+            }
         };
-        let wanted = Case {
-            device,
-            store: a.store,
-            provenance: a.provenance,
-            // The sources of articles differ in the length of the message by bytes only.
-            input_bytes: if common { b.input_bytes } else { a.input_bytes },
-            ..b.clone()
-        };
-        *a == wanted
+        a.key() == wanted && a.replica == b.replica
     };
     let seed = new.plan.settings.seed;
     let pairs = old.cases.iter().flat_map(|a| {
@@ -126,7 +126,7 @@ pub fn replicas(record: &Record) -> Vec<Pair> {
         record
             .cases
             .iter()
-            .find(|b| b.case.replica == 1 && b.case.same_but_replica(&a.case))
+            .find(|b| b.case.replica == 1 && b.case.key() == a.case.key())
     };
     record
         .cases
@@ -134,6 +134,41 @@ pub fn replicas(record: &Record) -> Vec<Pair> {
         .filter(|a| a.case.replica == 0)
         .filter_map(|a| pair(a, second(a)?, |old, new| paired(new, old, seed)))
         .collect()
+}
+
+/// The report of a comparison. Each row has the device and the provenance of its first case.
+#[must_use]
+pub fn document(pairs: &[Pair]) -> Document {
+    let mut columns = case_columns();
+    columns.extend([
+        Column::name("against"),
+        Column::value("first").leave(2),
+        Column::value("second").leave(3),
+        Column::value("ratio (95 % interval)").shorten(1),
+        Column::value("verdict"),
+        Column::provenance(),
+        Column::provenance_of("against provenance"),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = pairs.iter().map(row).collect();
+    Document::of(vec![Section::bare(vec![Block::Table(table)])])
+}
+
+fn row(pair: &Pair) -> TableRow {
+    let mut cells = case_cells(&pair.old);
+    cells.extend([
+        if pair.new.device == pair.old.device {
+            Cell::text("itself")
+        } else {
+            Cell::Device(pair.new.device.clone())
+        },
+        Cell::Duration(pair.old_mean),
+        Cell::Duration(pair.new_mean),
+        Cell::RatioEstimate(pair.ratio),
+        Cell::text(pair.verdict()),
+        Cell::Provenance(pair.new.provenance),
+    ]);
+    TableRow::of(&pair.old, cells)
 }
 
 fn pair(

@@ -1,5 +1,6 @@
 //! What becomes of runs: the [`archive`] keeps them, [`exchange`] carries them elsewhere and back,
-//! [`analysis`] says what they show, [`table`] and [`compare`] put it side by side.
+//! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
+//! people. Programs read [`table`]s.
 
 #![cfg_attr(
     test,
@@ -9,9 +10,10 @@
 pub mod analysis;
 pub mod archive;
 pub mod compare;
+pub mod document;
 pub mod exchange;
+pub mod render;
 pub mod table;
 #[cfg(test)]
 mod testing;
-pub mod trace;
 pub mod units;

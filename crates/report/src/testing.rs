@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
+    Case, DeviceName, Load, Pacing, Parameters, Protection, Provenance, SshAgent, StackName,
+    StoreKind,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
+use keymark_bench::error::ReturnCode;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -26,16 +28,24 @@ pub(crate) fn case(algorithm: &str, stack: StackName) -> Case {
     let algorithm: Algorithm = algorithm.parse().unwrap();
     Case {
         device: DeviceName::software(),
-        store: StoreKind::Software,
+        store: StoreKind::SOFTWARE,
         provenance: Provenance::Measured,
         algorithm,
         operation: algorithm.operations()[0],
         stack,
+        parameters: if stack == StackName::RAW {
+            Parameters::None
+        } else {
+            kept(Protection::None)
+        },
         load: Load::single(),
-        protection: Protection::None,
         input_bytes: 16,
         replica: 0,
     }
+}
+
+pub(crate) const fn kept(protection: Protection) -> Parameters {
+    Parameters::Gnupg { protection }
 }
 
 /// Samples of so many nanoseconds each, one after the other.
@@ -62,15 +72,15 @@ pub(crate) fn block(round: u32, latencies: &[u64]) -> Block {
 
 /// A finished run with a bit of everything.
 pub(crate) fn record(id: &str) -> Record {
-    let mut open = case("ed25519", StackName::Agent);
+    let mut open = case("ed25519", StackName::AGENT);
     open.load = Load {
         concurrency: NonZeroU32::new(4).unwrap(),
         pacing: Pacing::Open(50.0.try_into().unwrap()),
     };
-    open.protection = Protection::Cached;
+    open.parameters = kept(Protection::Cached);
     let mut cases = [
-        case("rsa2048", StackName::Raw),
-        case("rsa4096", StackName::Gnupg),
+        case("rsa2048", StackName::RAW),
+        case("rsa4096", StackName::GNUPG),
         open,
     ]
     .map(CaseRecord::new);
@@ -85,6 +95,7 @@ pub(crate) fn record(id: &str) -> Record {
     cases[0].ending = Some(Ending {
         stopped: Stopped::RuleMet,
         reason: None,
+        code: None,
     });
     cases[1].blocks = vec![block(0, &[5_000_000, 6_000_000, 7_000_000])];
     cases[1].blocks[0].samples[1].cpu = Some(CpuTime {
@@ -96,6 +107,7 @@ pub(crate) fn record(id: &str) -> Record {
     cases[1].ending = Some(Ending {
         stopped: Stopped::Failed,
         reason: Some(reason),
+        code: None,
     });
     cases[2].blocks = vec![block(1, &[400])];
     cases[2].blocks[0].samples[0].outcome = Outcome::Failed;
@@ -109,13 +121,7 @@ pub(crate) fn record(id: &str) -> Record {
             cases: cases.iter().map(|case| case.case.clone()).collect(),
             settings: fixed(),
         },
-        environment: Environment {
-            cpu_model: Some("AMD EPYC".to_owned()),
-            cores: 2,
-            load_average: Some(0.1),
-            keymark: "0.1.0".to_owned(),
-            ..Environment::default()
-        },
+        environment: environment(),
         harness: Some(Harness {
             clock_resolution_ns: 1,
             clock_reading_ns: 20,
@@ -123,13 +129,23 @@ pub(crate) fn record(id: &str) -> Record {
         }),
         stores: vec![StoreIdentity {
             device: DeviceName::software(),
-            kind: StoreKind::Software,
+            kind: StoreKind::SOFTWARE,
             provenance: Provenance::Measured,
             product: "OpenSSL".to_owned(),
             serial: None,
             versions: BTreeMap::from([("openssl".to_owned(), "3.5.4".to_owned())]),
         }],
         cases: cases.into(),
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        cpu_model: Some("AMD EPYC".to_owned()),
+        cores: 2,
+        load_average: Some(0.1),
+        keymark: "0.1.0".to_owned(),
+        ..Environment::default()
     }
 }
 
@@ -178,18 +194,35 @@ fn samples(workers: u32) -> impl Strategy<Value = Sample> {
 prop_compose! {
     fn cases()(
         device in "[^\\x00]{1,6}",
-        (store, provenance) in (select(StoreKind::ALL), select(Provenance::ALL)),
+        store in select(vec![StoreKind::SOFTWARE, StoreKind::OPENPGP_CARD, StoreKind::of("pkcs11")]),
+        provenance in select(Provenance::ALL),
         algorithm in select(Algorithm::all().collect::<Vec<_>>()),
-        (operation, stack) in (select(Operation::ALL), select(StackName::ALL)),
-        (concurrency, rate) in (1_u32..5, proptest::option::of(1e-3..1e6)),
-        protection in select(Protection::ALL),
+        operation in select(Operation::ALL),
+        stack in select(vec![StackName::RAW, StackName::AGENT, StackName::GNUPG, StackName::of("ssh")]),
+        (concurrency, pacing) in (1_u32..5, pacings()),
+        parameters in parameters(),
         (input_bytes, replica) in (any::<u32>(), 0_u32..3),
     ) -> Case {
-        let pacing = rate.map_or(Pacing::Closed, |rate: f64| Pacing::Open(rate.try_into().unwrap()));
         let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), pacing };
         let device = DeviceName::new(device);
-        Case { device, store, provenance, algorithm, operation, stack, load, protection, input_bytes, replica }
+        Case { device, store, provenance, algorithm, operation, stack, parameters, load, input_bytes, replica }
     }
+}
+
+fn pacings() -> impl Strategy<Value = Pacing> {
+    prop_oneof![
+        Just(Pacing::Closed),
+        (1e-3..1e6).prop_map(|rate: f64| Pacing::Open(rate.try_into().unwrap())),
+        (1_u64..1 << 40).prop_map(|pause| Pacing::Thinking(Duration::from_nanos(pause))),
+    ]
+}
+
+fn parameters() -> impl Strategy<Value = Parameters> {
+    prop_oneof![
+        Just(Parameters::None),
+        select(Protection::ALL).prop_map(kept),
+        select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
+    ]
 }
 
 fn endings() -> impl Strategy<Value = Ending> {
@@ -199,8 +232,13 @@ fn endings() -> impl Strategy<Value = Ending> {
         Stopped::Interrupted,
         Stopped::Failed,
     ];
-    (select(all.to_vec()), proptest::option::of("[^\\x00]{0,8}"))
-        .prop_map(|(stopped, reason)| Ending { stopped, reason })
+    let code = proptest::option::of(("[A-Z_]{1,12}", any::<u32>()));
+    let reason = proptest::option::of("[^\\x00]{0,8}");
+    (select(all.to_vec()), reason, code).prop_map(|(stopped, reason, code)| Ending {
+        stopped,
+        reason,
+        code: code.map(|(name, number)| ReturnCode::named(name, number)),
+    })
 }
 
 fn case_records() -> impl Strategy<Value = CaseRecord> {

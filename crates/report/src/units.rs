@@ -1,10 +1,15 @@
 //! Figures as people read them: three or four digits and the unit that suits them.
 
+use std::time::Duration;
+
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 
-/// `7.912 ms`
+/// `7.91 ms`
 #[must_use]
 pub fn duration(time: Seconds) -> String {
+    if time.0 == 0.0 {
+        return "0 s".to_owned();
+    }
     let (divisor, unit) = unit(time);
     format!("{} {unit}", digits(time.0 / divisor))
 }
@@ -24,6 +29,24 @@ pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
     )
 }
 
+/// `2 s`, `450 µs`: a time that somebody chose, which is exact.
+#[must_use]
+pub fn chosen(time: Duration) -> String {
+    if time.is_zero() {
+        return duration(Seconds(0.0));
+    }
+    let (divisor, unit) = unit(Seconds(time.as_secs_f64()));
+    // Nanoseconds as a share of the largest unit: what is beyond is floating-point noise.
+    let number = (time.as_secs_f64() / divisor * 1e9).round() / 1e9;
+    format!("{number} {unit}")
+}
+
+/// `1.23`
+#[must_use]
+pub fn ratio(ratio: Ratio) -> String {
+    digits(ratio.0)
+}
+
 /// `1.23 (1.21–1.25)`; the value alone where there is no interval, or nothing to be uncertain of.
 #[must_use]
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
@@ -31,7 +54,7 @@ pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
         |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
     let exact = estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value);
     if exact || (estimate.low, estimate.high) == (None, None) {
-        return digits(estimate.value.0);
+        return self::ratio(estimate.value);
     }
     format!(
         "{} ({}–{})",
@@ -51,10 +74,36 @@ pub fn rate(rate: PerSecond) -> String {
     }
 }
 
+/// `×1.83`
+#[must_use]
+pub fn gain(gain: Ratio) -> String {
+    format!("×{}", digits(gain.0))
+}
+
 /// `12.3 %`
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", digits(share * 100.0))
+}
+
+/// `5.0 %`: a share that is estimated may be nought, of which no digit is significant.
+#[must_use]
+pub fn tenths_of_percent(share: Ratio) -> String {
+    format!("{:.1} %", share.0 * 100.0)
+}
+
+/// `5.0 % (4.8–5.2)`
+#[must_use]
+pub fn estimated_percent(estimate: &Estimate<Ratio>) -> String {
+    let bound = |bound: Option<Ratio>| {
+        bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound.0 * 100.0))
+    };
+    format!(
+        "{} ({}–{})",
+        tenths_of_percent(estimate.value),
+        bound(estimate.low),
+        bound(estimate.high)
+    )
 }
 
 fn unit(time: Seconds) -> (f64, &'static str) {
@@ -92,11 +141,20 @@ mod tests {
             (15.25e-6, "15.2 µs"),
             (83e-9, "83.0 ns"),
             (-0.002, "-2.00 ms"),
-            (0.0, "0.000 ns"),
+            (0.0, "0 s"),
         ];
         for (seconds, text) in cases {
             assert_eq!(duration(Seconds(seconds)), text);
         }
+        for (time, text) in [
+            (Duration::from_secs(2), "2 s"),
+            (Duration::from_millis(1500), "1.5 s"),
+            (Duration::from_micros(450), "450 µs"),
+            (Duration::ZERO, "0 s"),
+        ] {
+            assert_eq!(chosen(time), text);
+        }
+        assert_eq!(gain(Ratio(1.834)), "×1.83");
         assert_eq!(rate(PerSecond(126.4)), "126/s");
         assert_eq!(rate(PerSecond(1.2)), "1.20/s");
         assert_eq!(percent(0.1234), "12.3 %");

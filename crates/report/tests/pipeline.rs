@@ -1,27 +1,34 @@
-//! The whole pipeline over the fake stack into snapshots: plan, run, record, analysis, tables.
+//! The whole pipeline over the fake stack into snapshots: plan, run, record, analysis, document, text.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+mod layers;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{
+    Case, DeviceName, ParameterChoice, Parameters, Protection, Provenance, StackName, StoreKind,
+};
 use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
-use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, Selection, Settings};
+use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, Selection, Settings, Standing};
 use keymark_bench::record::{Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::stop::StopRule;
-use keymark_bench::store::{Capability, Stack};
+use keymark_bench::store::Capability;
+use keymark_bench::workload::Stack;
 use keymark_report::analysis::Analysis;
-use keymark_report::compare::{compare, replicas};
-use keymark_report::table::{self, Style};
+use keymark_report::compare::{self, compare, replicas};
+use keymark_report::document::Document;
+use keymark_report::render::{Width, markdown, text};
+use keymark_report::table;
 use keymark_testkit::fake::{FakeStack, Script, Step};
+use layers::layers;
 
 const US: Duration = Duration::from_micros(1);
-const TOLERANCE: Duration = Duration::from_secs(2);
 
 struct Silent;
 impl Observer for Silent {}
@@ -46,10 +53,10 @@ fn script(case: &Case) -> Script {
         "rsa2048" => 500,
         _ => 30,
     };
-    let layer = match (case.stack, case.protection) {
-        (StackName::Raw, _) => 0,
-        (StackName::Agent, Protection::None) => 400,
-        (StackName::Agent, Protection::Cached) => 90_000,
+    let layer = match (case.stack, case.parameters.protection()) {
+        (StackName::RAW, _) => 0,
+        (StackName::AGENT, Protection::None) => 400,
+        (StackName::AGENT, Protection::Cached) => 90_000,
         _ => 6_000,
     };
     Script::Steps(about(arithmetic + layer))
@@ -70,19 +77,22 @@ fn offers() -> Vec<Offer> {
         };
         names.map(of).concat()
     };
-    let stacks = [StackName::Raw, StackName::Agent, StackName::Gnupg];
+    let stacks = [StackName::RAW, StackName::AGENT, StackName::GNUPG];
     stacks
         .map(|stack| Offer {
             device: DeviceName::new("fake"),
-            store: StoreKind::Fake,
+            store: StoreKind::FAKE,
             provenance: Provenance::Measured,
             stack,
             capabilities: capabilities(["rsa2048", "rsa4096", "ed25519"]),
-            protections: if stack == StackName::Raw {
-                vec![Protection::None]
+            synonyms: Vec::new(),
+            parameters: if stack == StackName::RAW {
+                vec![Parameters::None]
             } else {
-                Protection::ALL.to_vec()
+                let set = |&protection: &Protection| Parameters::Gnupg { protection };
+                Protection::ALL.iter().map(set).collect()
             },
+            standing: Standing::Usual,
         })
         .to_vec()
 }
@@ -97,7 +107,7 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
     let plan = Plan::build(&[selection], &offers(), settings).unwrap();
     let clock = Arc::new(ManualClock::default());
     let fake = |name| FakeStack::new(name, Arc::clone(&clock), Box::new(script));
-    let stacks = [StackName::Raw, StackName::Agent, StackName::Gnupg].map(fake);
+    let stacks = [StackName::RAW, StackName::AGENT, StackName::GNUPG].map(fake);
     let by_name: Stacks<'_> = stacks
         .iter()
         .map(|stack| ((DeviceName::new("fake"), stack.name()), stack as &dyn Stack))
@@ -126,44 +136,55 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
 
 fn all() -> Selection {
     Selection {
-        protection: Protection::ALL.to_vec(),
+        parameters: vec![ParameterChoice::Protection(Protection::ALL.to_vec())],
         ..Selection::default()
     }
 }
 
+fn document(record: &Record) -> Document {
+    Analysis::of(record, &layers()).document(record, &[])
+}
+
+/// Without escape codes.
+fn plain(document: &Document, width: Width) -> String {
+    anstream::adapter::strip_str(&text::render(document, width)).to_string()
+}
+
 #[test]
-fn the_tables_of_a_run() {
+fn the_report_of_a_run() {
     let record = run(all(), script);
-    let analysis = Analysis::of(&record);
-    insta::assert_snapshot!("rows", table::rows(&analysis.rows, TOLERANCE, Style::Text));
-    insta::assert_snapshot!(
-        "rows_markdown",
-        table::rows(&analysis.rows[..2], TOLERANCE, Style::Markdown)
-    );
-    insta::assert_snapshot!(
-        "breakdowns",
-        table::breakdowns(&analysis.breakdowns, Style::Text)
-    );
-    insta::assert_snapshot!("lost", analysis.lost_in_overhead().unwrap());
-    insta::assert_snapshot!("threads", analysis.threads().join("\n"));
+    let document = document(&record);
+    insta::assert_snapshot!("wide", plain(&document, Width::Unlimited));
+    insta::assert_snapshot!("narrow", plain(&document, Width::Columns(100)));
+    let analysis = Analysis::of(&record, &layers());
     let mut csv = Vec::new();
     table::csv(&analysis.rows[..2], &mut csv).unwrap();
     insta::assert_snapshot!("csv", String::from_utf8(csv).unwrap());
 }
 
 #[test]
+fn the_report_of_a_run_as_markdown() {
+    let few = Selection {
+        algorithms: AlgorithmChoice::Listed(vec!["ed25519".parse().unwrap()]),
+        ..all()
+    };
+    let document = document(&run(few, script));
+    insta::assert_snapshot!("markdown", markdown::render(&document));
+}
+
+#[test]
 fn the_same_record_is_analysed_alike_every_time() {
     let record = run(all(), script);
-    assert_eq!(Analysis::of(&record), Analysis::of(&record));
+    assert_eq!(document(&record), document(&record));
 }
 
 #[test]
 fn failures_and_doubts_are_said() {
-    let record = run(all(), |case| match (case.algorithm.name(), case.stack) {
-        ("rsa4096", StackName::Gnupg) => Script::Steps(vec![Step::Fail(US)]),
-        ("rsa2048", StackName::Raw) => Script::Unprepared("no such key".to_owned()),
+    let mut record = run(all(), |case| match (case.algorithm.name(), case.stack) {
+        ("rsa4096", StackName::GNUPG) => Script::Steps(vec![Step::Fail(US)]),
+        ("rsa2048", StackName::RAW) => Script::Unprepared("no such key".to_owned()),
         // Two groups, far apart.
-        ("ed25519", StackName::Raw) => {
+        ("ed25519", StackName::RAW) => {
             let pairs = about(30).into_iter().zip(about(90));
             let mixed = (0u32..).zip(pairs).map(
                 |(i, (one, other))| {
@@ -174,18 +195,17 @@ fn failures_and_doubts_are_said() {
         }
         _ => script(case),
     });
-    let analysis = Analysis::of(&record);
-    insta::assert_snapshot!("warnings", analysis.warnings(&record.plan).join("\n"));
-    insta::assert_snapshot!(
-        "rows_with_failures",
-        table::rows(&analysis.rows, Duration::from_micros(450), Style::Text)
-    );
+    record.plan.settings.tolerance = US * 450;
+    let document = document(&record);
+    let warnings: Vec<_> = document.warnings.iter().map(|w| w.text.as_str()).collect();
+    insta::assert_snapshot!("warnings", warnings.join("\n"));
+    insta::assert_snapshot!("with_failures", plain(&document, Width::Unlimited));
 }
 
 #[test]
 fn a_slower_run_is_called_slower_and_an_equal_one_is_not() {
     let raw = Selection {
-        stacks: Some(vec![StackName::Raw]),
+        stacks: Some(vec![StackName::RAW]),
         ..Selection::default()
     };
     let before = run(raw.clone(), script);
@@ -196,7 +216,10 @@ fn a_slower_run_is_called_slower_and_an_equal_one_is_not() {
     });
     insta::assert_snapshot!(
         "compared",
-        table::pairs(&compare(&before, &slower), Style::Text)
+        plain(
+            &compare::document(&compare(&before, &slower)),
+            Width::Unlimited
+        )
     );
     assert!(
         compare(&before, &same)
@@ -215,11 +238,13 @@ fn a_slower_run_is_called_slower_and_an_equal_one_is_not() {
 fn copies_within_a_plan_are_paired() {
     let twice = Selection {
         algorithms: AlgorithmChoice::Listed(vec!["ed25519".parse().unwrap()]),
-        stacks: Some(vec![StackName::Raw, StackName::Agent]),
+        stacks: Some(vec![StackName::RAW, StackName::AGENT]),
         replicas: NonZeroU32::new(2).unwrap(),
         ..Selection::default()
     };
     let pairs = replicas(&run(twice, script));
     assert_eq!(pairs.len(), 2);
-    insta::assert_snapshot!("replicas", table::pairs(&pairs, Style::Text));
+    let document = compare::document(&pairs);
+    insta::assert_snapshot!("replicas", plain(&document, Width::Unlimited));
+    insta::assert_snapshot!("replicas_narrow", plain(&document, Width::Columns(100)));
 }

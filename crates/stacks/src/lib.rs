@@ -1,9 +1,15 @@
-//! Real programs, started in private directories and gone afterwards.
+//! The programs through which keys are reached, started in private directories and gone afterwards. One
+//! file or folder a family; [`registry`] has the list, [`inventory`] what of it is here.
 
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod default_plan;
 pub mod gnupg;
+pub mod inventory;
 pub mod private_dir;
+pub mod provider;
+pub mod raw;
+pub mod registry;

@@ -8,15 +8,19 @@ use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Stack, Verifiable, Workload};
+use keymark_bench::workload::{Stack, Verifiable, Workload};
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::agent::AgentStack;
 use keymark_stacks::gnupg::home::Passphrase;
-use keymark_stacks::gnupg::keys::GnupgKeys;
+use keymark_stacks::gnupg::homes::GnupgHomes;
+use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::private_dir::processes_naming;
-use keymark_stores::raw::RawStack;
+use keymark_stacks::raw::RawStack;
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
 use keymark_testkit::waiting::until;
 
 fn case(
@@ -25,10 +29,13 @@ fn case(
     stack: StackName,
     protection: Protection,
 ) -> Case {
-    keymark_testkit::case(algorithm.name())
-        .operation(operation)
-        .stack(stack)
-        .protection(protection)
+    let case = keymark_testkit::case(algorithm.name()).stack(stack);
+    let case = if stack == StackName::RAW {
+        case
+    } else {
+        case.protection(protection)
+    };
+    case.operation(operation)
         .concurrency(2)
         .input_bytes(40)
         .build()
@@ -77,10 +84,47 @@ fn refuses_wrong_results(workload: &Workload) -> bool {
         .all(Result::is_err)
 }
 
+/// Homes of the installed GnuPG, and the keys for them.
+struct Homes {
+    homes: Arc<GnupgHomes>,
+    keys: Arc<SoftwareStore>,
+}
+
+impl Homes {
+    fn new() -> Self {
+        Self::of(Gnupg::find(None).unwrap())
+    }
+
+    fn of(gnupg: Gnupg) -> Self {
+        Self {
+            homes: Arc::new(GnupgHomes::new(gnupg).unwrap()),
+            keys: Arc::default(),
+        }
+    }
+
+    fn home(&self, algorithm: &str, protection: Protection) -> Result<Arc<KeyHome>, Error> {
+        let algorithm = algorithm.parse().unwrap();
+        self.homes
+            .file_home(self.keys.as_ref(), algorithm, protection)
+    }
+
+    fn store(&self) -> Arc<dyn KeyStore> {
+        Arc::clone(&self.keys) as Arc<dyn KeyStore>
+    }
+
+    fn agent(&self) -> AgentStack {
+        AgentStack::new(Arc::clone(&self.homes), self.store(), 0)
+    }
+
+    fn gnupg(&self) -> GnupgStack {
+        GnupgStack::new(Arc::clone(&self.homes), self.store())
+    }
+}
+
 fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
-    let raw = RawStack::new(keys.clone());
-    let (agent, gnupg) = (AgentStack::new(keys.clone()), GnupgStack::new(keys));
+    let homes = Homes::new();
+    let raw = RawStack::new(homes.store(), 0);
+    let (agent, gnupg) = (homes.agent(), homes.gnupg());
     let stacks: [&dyn Stack; 3] = [&raw, &agent, &gnupg];
     let mut failures = Vec::new();
     for algorithm in algorithms {
@@ -122,7 +166,6 @@ fn every_algorithm_that_gpg_offers_works_on_every_layer() {
     every_layer(offered().filter(|algorithm| !is_elgamal(algorithm)));
 }
 
-/// Apart, because generating the group takes many seconds.
 #[test]
 fn elgamal_works_on_every_layer() {
     every_layer(offered().filter(is_elgamal));
@@ -130,10 +173,10 @@ fn elgamal_works_on_every_layer() {
 
 #[test]
 fn a_cached_passphrase_opens_the_key_on_both_layers() {
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let homes = Homes::new();
     let cv25519: Algorithm = "cv25519".parse().unwrap();
-    let plain = keys.home(cv25519, Protection::None).unwrap();
-    let cached = keys.home(cv25519, Protection::Cached).unwrap();
+    let plain = homes.home("cv25519", Protection::None).unwrap();
+    let cached = homes.home("cv25519", Protection::Cached).unwrap();
     assert_eq!(
         plain.key(Operation::Decrypt).unwrap().keygrip,
         cached.key(Operation::Decrypt).unwrap().keygrip,
@@ -150,10 +193,7 @@ fn a_cached_passphrase_opens_the_key_on_both_layers() {
         content.windows(10).any(|window| window == b"(protected"),
         "the cached key is protected at rest"
     );
-    for stack in [
-        &AgentStack::new(keys.clone()) as &dyn Stack,
-        &GnupgStack::new(keys.clone()),
-    ] {
+    for stack in [&homes.agent() as &dyn Stack, &homes.gnupg()] {
         let case = case(
             cv25519,
             Operation::Decrypt,
@@ -166,14 +206,11 @@ fn a_cached_passphrase_opens_the_key_on_both_layers() {
 
 #[test]
 fn a_wrong_passphrase_in_the_cache_ends_the_operation_with_a_reason() {
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let homes = Homes::new();
     let ed25519: Algorithm = "ed25519".parse().unwrap();
-    let home = keys.home(ed25519, Protection::Cached).unwrap();
+    let home = homes.home("ed25519", Protection::Cached).unwrap();
     home.home.prime(&Passphrase::random().unwrap()).unwrap();
-    for stack in [
-        &AgentStack::new(keys.clone()) as &dyn Stack,
-        &GnupgStack::new(keys.clone()),
-    ] {
+    for stack in [&homes.agent() as &dyn Stack, &homes.gnupg()] {
         let case = case(ed25519, Operation::Sign, stack.name(), Protection::Cached);
         let error = exercise(&mut stack.prepare(&case).unwrap()).unwrap_err();
         assert!(error.contains("passphrase"), "{}: {error}", stack.name());
@@ -182,18 +219,18 @@ fn a_wrong_passphrase_in_the_cache_ends_the_operation_with_a_reason() {
 
 #[test]
 fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
+    let homes = Homes::new();
     let ed25519: Algorithm = "ed25519".parse().unwrap();
-    let stack = AgentStack::new(keys.clone());
+    let stack = homes.agent();
     let mut workload = stack
         .prepare(&case(
             ed25519,
             Operation::Sign,
-            StackName::Agent,
+            StackName::AGENT,
             Protection::None,
         ))
         .unwrap();
-    let home = keys.home(ed25519, Protection::None).unwrap();
+    let home = homes.home("ed25519", Protection::None).unwrap();
     home.home.connect().unwrap().command("KILLAGENT").unwrap();
     until("the agent is gone", || home.home.connect().is_err());
     drop(home);
@@ -225,18 +262,10 @@ fn gpg_that_fails_once(directory: &Path) -> Gnupg {
 }
 
 #[test]
-fn a_key_of_curve_448_is_tried_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let keys = GnupgKeys::new(gpg_that_fails_once(directory.path())).unwrap();
-    keys.home("cv448".parse().unwrap(), Protection::None)
-        .unwrap();
-}
-
-#[test]
 fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
     let directory = tempfile::tempdir().unwrap();
-    let keys = GnupgKeys::new(gpg_that_fails_once(directory.path())).unwrap();
-    let home = || keys.home("ed25519".parse().unwrap(), Protection::None);
+    let homes = Homes::of(gpg_that_fails_once(directory.path()));
+    let home = || homes.home("ed25519", Protection::None);
     let error = home().unwrap_err().to_string();
     assert!(error.contains("No secret key"), "{error}");
     home().unwrap();
@@ -244,14 +273,12 @@ fn a_home_that_came_to_nothing_is_not_in_the_way_of_the_next() {
 
 #[test]
 fn homes_and_agents_are_gone_afterwards() {
-    let keys = Arc::new(GnupgKeys::new(Gnupg::find(None).unwrap()).unwrap());
-    let home = keys
-        .home("ed25519".parse().unwrap(), Protection::None)
-        .unwrap();
+    let homes = Homes::new();
+    let home = homes.home("ed25519", Protection::None).unwrap();
     let path = home.home.path().to_owned();
     assert!(!processes_naming(&path).is_empty(), "an agent runs");
     drop(home);
-    drop(keys);
+    drop(homes);
     assert!(!path.exists());
     assert!(processes_naming(&path).is_empty());
 }

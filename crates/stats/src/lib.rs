@@ -5,6 +5,7 @@
 //! named [`Method`]. Whatever is random takes a seed. Nothing here reads a
 //! clock, a file or a key.
 
+#![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;

@@ -39,7 +39,8 @@ impl Sorted {
     }
 
     /// The quantile at share `p` (0 to 1), in ns; `None` without samples.
-    pub(crate) fn quantile_ns(&self, p: f64) -> Option<f64> {
+    #[must_use]
+    pub fn quantile_ns(&self, p: f64) -> Option<f64> {
         let last = self.0.len().checked_sub(1)?;
         let h = last.float() * p.clamp(0.0, 1.0);
         let i = index(h).min(last);

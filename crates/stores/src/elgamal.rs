@@ -1,24 +1,25 @@
 //! Elgamal decryption, which OpenSSL lacks, on its big numbers.
 
+use std::sync::Arc;
+
 use keymark_bench::error::Error;
-use openssl::bn::{BigNum, BigNumContext, BigNumRef};
+use openssl::bn::{BigNum, BigNumContext};
 use openssl::error::ErrorStack;
 
-/// A private key: prime, generator, public y = g^x mod p, secret x.
+/// A private key.
 pub struct Elgamal {
-    p: BigNum,
-    g: BigNum,
-    y: BigNum,
+    public: Arc<ElgamalPublic>,
     x: BigNum,
 }
 
-impl Elgamal {
-    /// From its numbers.
-    pub(crate) fn new(p: BigNum, g: BigNum, y: BigNum, mut x: BigNum) -> Self {
-        x.set_const_time();
-        Self { p, g, y, x }
-    }
+/// Its public half: prime, generator, y = g^x mod p.
+pub(crate) struct ElgamalPublic {
+    p: BigNum,
+    g: BigNum,
+    y: BigNum,
+}
 
+impl Elgamal {
     /// A key in the MODP group of RFC 3526 with a prime of `bits` bits; the exponent is short, as
     /// GnuPG makes it (twice the strength, NIST SP 800-57 Table 2, with a margin).
     pub(crate) fn generate(bits: u32) -> Result<Self, ErrorStack> {
@@ -35,17 +36,49 @@ impl Elgamal {
         let g = BigNum::from_u32(2)?;
         let mut x = BigNum::new()?;
         x.rand(exponent_bits, openssl::bn::MsbOption::ONE, false)?;
+        x.set_const_time();
         let mut y = BigNum::new()?;
         y.mod_exp(&g, &x, &p, &mut *BigNumContext::new()?)?;
-        Ok(Self::new(p, g, y, x))
+        let public = Arc::new(ElgamalPublic { p, g, y });
+        Ok(Self { public, x })
     }
 
     /// Length of the prime in bytes.
     pub(crate) fn size(&self) -> usize {
-        usize::try_from(self.p.num_bytes()).unwrap_or(0)
+        usize::try_from(self.public.p.num_bytes()).unwrap_or(0)
     }
 
-    /// (g^k, m·y^k) for a fresh k, each padded to [`Self::size`], one after the other.
+    /// The public half.
+    pub(crate) fn public(&self) -> Arc<ElgamalPublic> {
+        Arc::clone(&self.public)
+    }
+
+    /// p, g, y and x, big-endian.
+    pub(crate) fn numbers(&self) -> [Vec<u8>; 4] {
+        let ElgamalPublic { p, g, y } = self.public.as_ref();
+        [p, g, y, &self.x].map(|number| number.to_vec())
+    }
+
+    /// A handle's working copy with everything allocated.
+    pub(crate) fn decryptor(&self) -> Result<Decryptor, ErrorStack> {
+        // b·a^(p-1-x): one exponentiation, no inversion (Menezes et al., Handbook of Applied
+        // Cryptography, 1996, algorithm 8.18).
+        let mut exponent = BigNum::new()?;
+        exponent.checked_sub(&self.public.p, &self.x)?;
+        exponent.sub_word(1)?;
+        exponent.set_const_time();
+        Ok(Decryptor {
+            p: self.public.p.to_owned()?,
+            exponent,
+            ctx: BigNumContext::new()?,
+            shared: BigNum::new()?,
+            message: BigNum::new()?,
+        })
+    }
+}
+
+impl ElgamalPublic {
+    /// (g^k, m·y^k) for a fresh k, each padded to the length of the prime, one after the other.
     pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, ErrorStack> {
         let mut ctx = BigNumContext::new()?;
         let (mut k, mut a, mut b) = (BigNum::new()?, BigNum::new()?, BigNum::new()?);
@@ -55,37 +88,9 @@ impl Elgamal {
         shared.mod_exp(&self.y, &k, &self.p, &mut ctx)?;
         let message = BigNum::from_slice(message)?;
         b.mod_mul(&shared, &message, &self.p, &mut ctx)?;
-        self.join(&a, &b)
-    }
-
-    /// The two halves of a ciphertext as one input.
-    pub(crate) fn join(&self, a: &BigNumRef, b: &BigNumRef) -> Result<Vec<u8>, ErrorStack> {
         let width = self.p.num_bytes();
-        let mut input = a.to_vec_padded(width)?;
-        input.extend(b.to_vec_padded(width)?);
-        Ok(input)
+        Ok([a.to_vec_padded(width)?, b.to_vec_padded(width)?].concat())
     }
-
-    /// A handle's working copy with everything allocated.
-    pub(crate) fn decryptor(&self) -> Result<Decryptor, ErrorStack> {
-        // b·a^(p-1-x): one exponentiation, no inversion (Menezes et al., Handbook of Applied
-        // Cryptography, 1996, algorithm 8.18).
-        let mut exponent = BigNum::new()?;
-        exponent.checked_sub(&self.p, &self.x)?;
-        exponent.sub_word(1)?;
-        exponent.set_const_time();
-        Ok(Decryptor {
-            p: copy(&self.p)?,
-            exponent,
-            ctx: BigNumContext::new()?,
-            shared: BigNum::new()?,
-            message: BigNum::new()?,
-        })
-    }
-}
-
-fn copy(number: &BigNumRef) -> Result<BigNum, ErrorStack> {
-    number.to_owned()
 }
 
 pub(crate) struct Decryptor {
@@ -131,7 +136,7 @@ mod tests {
     #[test]
     fn what_is_encrypted_is_decrypted() {
         let key = Elgamal::generate(2048).unwrap();
-        let input = key.encrypt(b"\x02a session key").unwrap();
+        let input = key.public().encrypt(b"\x02a session key").unwrap();
         assert_eq!(input.len(), 512);
         let mut output = [0; 256];
         let length = key

@@ -1,13 +1,20 @@
-//! Key stores, one file each, and what is asked of them.
+//! Where private keys live. One folder a family of key stores; [`registry`] has the list.
 
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod access;
+pub mod answer;
 pub mod challenge;
+pub mod device;
 mod elgamal;
+#[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
-pub mod raw;
+pub mod public_key;
+pub mod registry;
 pub mod software;
+pub mod store;
 pub mod test_key;
+pub mod user;

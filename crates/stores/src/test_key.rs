@@ -1,22 +1,21 @@
-//! Private keys made for measuring: generated here, or taken out of a private GnuPG home.
+//! Private keys made for measuring.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::Input;
-use openssl::bn::{BigNum, BigNumContext, BigNumRef};
+use openssl::bn::{BigNum, BigNumContext};
 use openssl::dsa::Dsa;
-use openssl::ec::{EcGroup, EcKey, EcPoint};
+use openssl::ec::{EcGroup, EcKey};
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
-use openssl::pkey::{Id, PKey, Private};
-use openssl::rsa::{Rsa, RsaPrivateKeyBuilder};
+use openssl::pkey::{PKey, PKeyRef, Private};
+use openssl::rsa::{Rsa, RsaRef};
+use zeroize::Zeroizing;
 
 use crate::elgamal::Elgamal;
+use crate::public_key::public_bytes;
 
 /// A private key. Not for keeping secrets with: it only ever measures.
 pub struct TestKey {
-    /// Its algorithm.
     pub algorithm: Algorithm,
     pub(crate) secret: Secret,
 }
@@ -34,36 +33,37 @@ impl std::fmt::Debug for TestKey {
     }
 }
 
-/// The numbers of a key, as big-endian bytes.
-#[allow(missing_docs, reason = "the letters are those of the specifications")]
-pub enum Numbers<'a> {
+/// The numbers of a key, as big-endian bytes, for programs with a form of their own.
+pub enum Numbers {
+    /// p is the smaller prime, and u its inverse modulo q (RFC 4880 §5.5.3).
     Rsa {
-        n: &'a [u8],
-        e: &'a [u8],
-        d: &'a [u8],
-        p: &'a [u8],
-        q: &'a [u8],
+        n: Vec<u8>,
+        e: Vec<u8>,
+        d: Vec<u8>,
+        p: Vec<u8>,
+        q: Vec<u8>,
+        u: Vec<u8>,
     },
     Dsa {
-        p: &'a [u8],
-        q: &'a [u8],
-        g: &'a [u8],
-        y: &'a [u8],
-        x: &'a [u8],
+        p: Vec<u8>,
+        q: Vec<u8>,
+        g: Vec<u8>,
+        y: Vec<u8>,
+        x: Vec<u8>,
     },
     Elgamal {
-        p: &'a [u8],
-        g: &'a [u8],
-        y: &'a [u8],
-        x: &'a [u8],
+        p: Vec<u8>,
+        g: Vec<u8>,
+        y: Vec<u8>,
+        x: Vec<u8>,
     },
     /// Uncompressed point (SEC 1 §2.3.3) and scalar.
-    Weierstrass { point: &'a [u8], d: &'a [u8] },
-    /// The private string of RFC 7748 or RFC 8032, in their byte order.
-    Raw { secret: &'a [u8] },
+    Weierstrass { point: Vec<u8>, d: Vec<u8> },
+    /// The public and the private string of RFC 7748 or RFC 8032, in their byte order.
+    Raw { public: Vec<u8>, secret: Vec<u8> },
 }
 
-impl std::fmt::Debug for Numbers<'_> {
+impl std::fmt::Debug for Numbers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Numbers")
     }
@@ -74,6 +74,10 @@ impl TestKey {
     ///
     /// # Errors
     /// When OpenSSL lacks the algorithm or fails.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
     pub fn generate(algorithm: Algorithm) -> Result<Self, Error> {
         let secret = match algorithm.family() {
             Family::KyberComposite(_) => {
@@ -90,25 +94,35 @@ impl TestKey {
         Ok(Self { algorithm, secret })
     }
 
-    /// Takes a key from its numbers.
+    /// Its numbers.
     ///
     /// # Errors
-    /// When they are not those of a key of this algorithm.
-    pub fn from_numbers(algorithm: Algorithm, numbers: &Numbers<'_>) -> Result<Self, Error> {
-        let secret = match numbers {
-            Numbers::Elgamal { p, g, y, x } => {
-                bignums([p, g, y, x]).map(|[p, g, y, x]| Secret::Elgamal(Elgamal::new(p, g, y, x)))
+    /// When OpenSSL has no such numbers of a key of this algorithm (ML-KEM, ML-DSA, SLH-DSA).
+    pub fn numbers(&self) -> Result<Numbers, Error> {
+        let numbers = match &self.secret {
+            Secret::Elgamal(key) => {
+                let [p, g, y, x] = key.numbers();
+                Ok(Numbers::Elgamal { p, g, y, x })
             }
-            other => evp_from_numbers(algorithm.family(), other).map(Secret::Evp),
+            Secret::Evp(pkey) => evp_numbers(pkey, self.algorithm.family()),
         };
-        let secret = secret.map_err(|error| {
-            Error::call(
-                "EVP_PKEY_fromdata",
-                format!("not the numbers of a key for {algorithm}: {error}"),
-                "",
-            )
-        })?;
-        Ok(Self { algorithm, secret })
+        numbers.map_err(|error| {
+            let reason = format!("no numbers of a key for {}: {error}", self.algorithm);
+            Error::call("EVP_PKEY_todata", reason, "")
+        })
+    }
+
+    /// PrivateKeyInfo (RFC 5958) in DER, of all but Elgamal.
+    ///
+    /// # Errors
+    /// When OpenSSL has no such form.
+    pub fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let der = match &self.secret {
+            Secret::Evp(pkey) => pkey.private_key_to_pkcs8(),
+            Secret::Elgamal(_) => Err(ErrorStack::get()),
+        };
+        der.map(Zeroizing::new)
+            .map_err(|error| Error::call("i2d_PKCS8_PRIV_KEY_INFO", error, ""))
     }
 
     /// Room that the longest result of an operation needs, in bytes.
@@ -120,42 +134,6 @@ impl TestKey {
             // ciphertext, longer than the secret.
             Secret::Evp(key) => key.size().max(64),
         }
-    }
-
-    /// A number filled up with zeros to the length of the modulus or prime.
-    #[must_use]
-    pub fn padded(&self, number: &[u8]) -> Vec<u8> {
-        let length = match &self.secret {
-            Secret::Elgamal(key) => key.size(),
-            Secret::Evp(key) => key.size(),
-        };
-        let mut padded = vec![0; length.saturating_sub(number.len())];
-        padded.extend(number);
-        padded
-    }
-
-    /// The ECDH secret shared with a peer: x coordinate, or the string of RFC 7748.
-    ///
-    /// # Errors
-    /// When the peer's public key is not one of this key's curve.
-    pub fn shared_secret(&self, peer: &[u8]) -> Result<Vec<u8>, Error> {
-        self.answer(Operation::Decrypt, peer)
-    }
-
-    /// What one operation yields, untimed.
-    ///
-    /// # Errors
-    /// As the operation.
-    pub fn answer(&self, operation: Operation, input: &[u8]) -> Result<Vec<u8>, Error> {
-        let input = Input {
-            bytes: input.to_vec(),
-        };
-        let mut output = vec![0; self.output_capacity()];
-        let mut handle = crate::software::handle(self, operation)?;
-        handle.arm(&input)?;
-        let performed = handle.perform(&input, &mut output)?;
-        output.truncate(performed.length);
-        Ok(output)
     }
 }
 
@@ -190,71 +168,59 @@ fn generate_evp(family: Family) -> Result<PKey<Private>, ErrorStack> {
     }
 }
 
-fn evp_from_numbers(family: Family, numbers: &Numbers<'_>) -> Result<PKey<Private>, ErrorStack> {
-    match (numbers, family) {
-        (Numbers::Rsa { n, e, d, p, q }, _) => {
-            let [n, e, d, p, q] = bignums([n, e, d, p, q])?;
-            let (dp, dq, qp) = crt(&d, &p, &q)?;
-            let rsa = RsaPrivateKeyBuilder::new(n, e, d)?
-                .set_factors(p, q)?
-                .set_crt_params(dp, dq, qp)?;
-            native(&*PKey::from_rsa(rsa.build())?)
+fn evp_numbers(pkey: &PKeyRef<Private>, family: Family) -> Result<Numbers, ErrorStack> {
+    match family {
+        Family::Rsa(_) => rsa_numbers(&*pkey.rsa()?),
+        Family::Dsa(_) => {
+            let dsa = pkey.dsa()?;
+            Ok(Numbers::Dsa {
+                p: dsa.p().to_vec(),
+                q: dsa.q().to_vec(),
+                g: dsa.g().to_vec(),
+                y: dsa.pub_key().to_vec(),
+                x: dsa.priv_key().to_vec(),
+            })
         }
-        (Numbers::Dsa { p, q, g, y, x }, _) => {
-            let [p, q, g, y, x] = bignums([p, q, g, y, x])?;
-            native(&*PKey::from_dsa(Dsa::from_private_components(
-                p, q, g, x, y,
-            )?)?)
+        Family::Weierstrass(_) => {
+            let ec = pkey.ec_key()?;
+            let bytes = i32::try_from(ec.group().degree().div_ceil(8)).unwrap_or(i32::MAX);
+            Ok(Numbers::Weierstrass {
+                point: public_bytes(pkey)?,
+                d: ec.private_key().to_vec_padded(bytes)?,
+            })
         }
-        (Numbers::Weierstrass { point, d }, Family::Weierstrass(curve)) => {
-            let group = EcGroup::from_curve_name(nid(curve))?;
-            let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
-            let key = EcKey::from_private_components(&group, &*BigNum::from_slice(d)?, &point)?;
-            key.check_key()?;
-            native(&*PKey::from_ec_key(key)?)
-        }
-        (Numbers::Raw { secret }, family) => {
-            let id = match family {
-                Family::Cv25519 => Id::X25519,
-                Family::Cv448 => Id::X448,
-                Family::Ed448 => Id::ED448,
-                _ => Id::ED25519,
-            };
-            PKey::private_key_from_raw_bytes(secret, id)
-        }
-        _ => Err(ErrorStack::get()),
+        Family::Cv25519 | Family::Ed25519 | Family::Cv448 | Family::Ed448 => Ok(Numbers::Raw {
+            public: pkey.raw_public_key()?,
+            secret: pkey.raw_private_key()?,
+        }),
+        Family::Elgamal(_)
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => Err(ErrorStack::get()),
     }
 }
 
-/// d mod (p-1), d mod (q-1), q⁻¹ mod p (RFC 8017 §3.2).
-fn crt(d: &BigNum, p: &BigNum, q: &BigNum) -> Result<(BigNum, BigNum, BigNum), ErrorStack> {
-    let mut ctx = BigNumContext::new()?;
-    let mut less_one = |prime: &BigNumRef| -> Result<BigNum, ErrorStack> {
-        let mut order = prime.to_owned()?;
-        order.sub_word(1)?;
-        let mut exponent = BigNum::new()?;
-        exponent.nnmod(d, &order, &mut ctx)?;
-        Ok(exponent)
-    };
-    let (dp, dq) = (less_one(p)?, less_one(q)?);
-    let mut qp = BigNum::new()?;
-    qp.mod_inverse(q, p, &mut ctx)?;
-    Ok((dp, dq, qp))
+fn rsa_numbers(rsa: &RsaRef<Private>) -> Result<Numbers, ErrorStack> {
+    let missing = ErrorStack::get;
+    let (p, q) = (rsa.p().ok_or_else(missing)?, rsa.q().ok_or_else(missing)?);
+    let (p, q) = if p < q { (p, q) } else { (q, p) };
+    let mut u = BigNum::new()?;
+    u.mod_inverse(p, q, &mut *BigNumContext::new()?)?;
+    Ok(Numbers::Rsa {
+        n: rsa.n().to_vec(),
+        e: rsa.e().to_vec(),
+        d: rsa.d().to_vec(),
+        p: p.to_vec(),
+        q: q.to_vec(),
+        u: u.to_vec(),
+    })
 }
 
 /// Keys built from legacy structures are exported to the provider at every first use of a context;
 /// once through DER they are the provider's own, as a key loaded from a file is.
 fn native(key: &openssl::pkey::PKeyRef<Private>) -> Result<PKey<Private>, ErrorStack> {
     PKey::private_key_from_der(&key.private_key_to_der()?)
-}
-
-fn bignums<const N: usize>(bytes: [&[u8]; N]) -> Result<[BigNum; N], ErrorStack> {
-    let numbers = bytes
-        .iter()
-        .map(|bytes| BigNum::from_slice(bytes))
-        .collect::<Result<Vec<_>, _>>()?;
-    // N in, N out.
-    numbers.try_into().map_err(|_| ErrorStack::get())
 }
 
 /// OpenSSL's number for a curve.

@@ -6,13 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{KeyHandle, KeyRef, KeyStore, Verifiable};
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::{KeyHandle, Verifiable};
+use keymark_stores::answer::AnswerForm;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::openpgp_card::{
-    CardDevice, CardMaker, Channel, Consent, Notice, Pin, PinSource, Pins, Port, Slot, VirtualPort,
-    checked,
+    CardDevice, CardMaker, CardPlace, Channel, Port, Slot, VirtualPort,
 };
-use keymark_stores::test_key::TestKey;
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
+use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, Unattended, User};
 
 /// What becomes of a command of an instruction.
 type Fault = Arc<Mutex<Option<(u8, Answer)>>>;
@@ -103,18 +107,8 @@ impl Channel for FaultyChannel {
     }
 }
 
-struct Silent;
-
-impl Notice for Silent {
-    fn tell(&self, _: &str) {}
-
-    fn agrees(&self, _: &str) -> bool {
-        false
-    }
-}
-
 /// A card with an RSA key to sign with, and its script.
-struct Card {
+struct FaultyCard {
     device: CardDevice,
     fault: Fault,
     challenge: Challenge,
@@ -124,22 +118,27 @@ struct Card {
 const PSO: u8 = 0x2A;
 const VERIFY: u8 = 0x20;
 
-fn card() -> Card {
+fn card() -> FaultyCard {
     let maker = CardMaker::virtual_card();
     let reader = maker.make().unwrap();
-    let key = TestKey::generate("rsa2048".parse().unwrap()).unwrap();
-    let made = CardDevice::of_made(&maker, reader.clone());
-    made.import(&key, Slot::Signature, None).unwrap();
+    let keys = Arc::new(SoftwareStore::default());
+    let key = keys.made_for(Capability {
+        algorithm: "rsa2048".parse().unwrap(),
+        operation: Operation::Sign,
+    });
+    let key = key.unwrap();
+    let made = CardDevice::of_made(&maker, reader.clone(), keys);
+    made.import(&key, Slot::Signature).unwrap();
     made.allow_many_signatures().unwrap();
     let fault = Fault::default();
     let port = Faulty {
         port: VirtualPort(reader),
         fault: Arc::clone(&fault),
     };
-    Card {
+    FaultyCard {
         device: device(&port, "123456"),
         fault,
-        challenge: Challenge::new(&key, Operation::Sign, 16, 0).unwrap(),
+        challenge: Challenge::new(&PublicKey::of(&key).unwrap(), Operation::Sign, 16, 0).unwrap(),
         port,
     }
 }
@@ -149,14 +148,18 @@ fn device(port: &Faulty, pin: &str) -> CardDevice {
         user: PinSource::Known(Pin::new(pin)),
         admin: PinSource::Known(Pin::new("12345678")),
     };
-    let identity = CardMaker::virtual_card().identity();
-    CardDevice::new(
-        Arc::new(port.clone()),
-        &identity,
+    let user = User {
         pins,
-        Consent::default(),
-        Arc::new(Silent),
-    )
+        consent: Consent::default(),
+        notice: Arc::new(Unattended),
+    };
+    behind(port, user)
+}
+
+fn behind(port: &Faulty, user: User) -> CardDevice {
+    let place = CardPlace::Pcscd("faulty".to_owned());
+    let identity = CardMaker::virtual_card().identity();
+    CardDevice::new(Arc::new(port.clone()), place, &identity, user)
 }
 
 fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
@@ -167,7 +170,7 @@ fn open(device: &CardDevice, operation: Operation) -> Result<Box<dyn KeyHandle>,
     })
 }
 
-impl Card {
+impl FaultyCard {
     /// One signature, as far as it comes; a right one is told from a wrong one.
     fn sign(&self) -> Result<(), String> {
         let mut handle = open(&self.device, Operation::Sign).map_err(|error| error.to_string())?;
@@ -178,7 +181,8 @@ impl Card {
             .and_then(|()| handle.perform(input, &mut output))
             .map_err(|error| error.to_string())?;
         let check = Arc::clone(&self.challenge.verifier);
-        let check = checked("rsa2048".parse().unwrap(), Operation::Sign, check);
+        let rsa2048 = "rsa2048".parse().unwrap();
+        let check = AnswerForm::Concatenated.checked(rsa2048, Operation::Sign, check);
         let output = &output[..done.length];
         check.verify(&[Verifiable { input: 0, output }]).remove(0)
     }
@@ -359,18 +363,15 @@ fn a_key_that_wants_a_touch_is_not_used_unasked() {
     }
     let told = Arc::new(Told(Mutex::default()));
     let consent = Consent {
-        touch: true,
+        touch: Touch::Allowed,
         write: None,
     };
-    let identity = CardMaker::virtual_card().identity();
-    let notice: Arc<dyn Notice> = told.clone();
-    let device = CardDevice::new(
-        Arc::new(card.port.clone()),
-        &identity,
-        Pins::factory(),
+    let user = User {
+        pins: Pins::factory(),
         consent,
-        notice,
-    );
+        notice: told.clone(),
+    };
+    let device = behind(&card.port, user);
     let mut handle = open(&device, Operation::Sign).unwrap();
     let mut output = vec![0; 1024];
     for input in card.challenge.inputs.iter().take(2) {

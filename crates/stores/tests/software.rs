@@ -1,67 +1,17 @@
-//! The raw stack over OpenSSL: every algorithm and operation it offers, checked, many times over.
+//! Test keys in memory: what they are asked and how they leave.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::Case;
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{KeyRef, KeyStore, Stack, Verifiable};
-use keymark_stores::raw::{Generated, RawStack};
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;
-
-fn case(algorithm: Algorithm, operation: Operation) -> Case {
-    keymark_testkit::case(algorithm.name())
-        .operation(operation)
-        .concurrency(2)
-        .input_bytes(40)
-        .build()
-}
-
-/// Seconds a signature in a debug run; the fast variants cover the same code.
-fn is_slow(algorithm: Algorithm) -> bool {
-    matches!(algorithm.family(), Family::SlhDsa(_, SlhVariant::Small))
-}
-
-#[test]
-fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
-    let stack = RawStack::new(Arc::new(Generated::new(1)));
-    let offered = SoftwareStore::default().capabilities().unwrap();
-    assert!(offered.len() > 40, "{}", offered.len());
-    for capability in offered
-        .into_iter()
-        .filter(|capability| !is_slow(capability.algorithm))
-    {
-        let case = case(capability.algorithm, capability.operation);
-        let mut workload = stack
-            .prepare(&case)
-            .unwrap_or_else(|error| panic!("{case}: {error}"));
-        assert_eq!(workload.handles.len(), 2, "{case}");
-        for handle in &mut workload.handles {
-            for (input, bytes) in workload.inputs.iter().enumerate() {
-                let mut output = vec![0; workload.output_capacity];
-                handle.arm(bytes).unwrap();
-                let performed = handle
-                    .perform(bytes, &mut output)
-                    .unwrap_or_else(|e| panic!("{case}: {e}"));
-                output.truncate(performed.length);
-                let verdicts = workload.verifier.verify(&[Verifiable {
-                    input,
-                    output: &output,
-                }]);
-                assert_eq!(verdicts, [Ok(())], "{case}");
-                output[0] ^= 1;
-                let verdicts = workload.verifier.verify(&[Verifiable {
-                    input,
-                    output: &output,
-                }]);
-                assert!(verdicts[0].is_err(), "{case}: a wrong result passed");
-            }
-        }
-    }
-}
+use openssl::pkey::PKey;
 
 #[test]
 fn an_operation_that_the_key_lacks_is_refused() {
@@ -75,6 +25,12 @@ fn an_operation_that_the_key_lacks_is_refused() {
     };
     let error = store.open(&reference).err().unwrap().to_string();
     assert_eq!(error, "the OpenSSL library has no decrypt with ed25519");
+    let other = KeyRef {
+        algorithm: "cv25519".parse().unwrap(),
+        ..reference.clone()
+    };
+    let error = store.open(&other).err().unwrap().to_string();
+    assert_eq!(error, "the key 'key' has no decrypt with cv25519");
     let missing = KeyRef {
         label: "other".to_owned(),
         operation: Operation::Sign,
@@ -91,16 +47,36 @@ fn an_operation_that_the_key_lacks_is_refused() {
 }
 
 #[test]
-fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
-    let stack = RawStack::new(Arc::new(Generated::new(1)));
-    let mut workload = stack
-        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
-        .unwrap();
-    let mut broken = workload.inputs[0].clone();
-    broken.bytes.pop();
-    let error = workload.handles[0]
-        .perform(&broken, &mut [0; 64])
-        .unwrap_err()
-        .to_string();
-    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
+fn an_operation_has_a_key_to_itself_but_for_rsas_signatures_and_decryptions() {
+    let store = SoftwareStore::default();
+    let spki = |name: &str, operation| {
+        let algorithm: Algorithm = name.parse().unwrap();
+        let capability = Capability {
+            algorithm,
+            operation,
+        };
+        let key = store.key(capability).unwrap();
+        store.public_key(&key).unwrap().spki_der().unwrap()
+    };
+    use Operation::{Authenticate, Decrypt, Sign};
+    assert_eq!(spki("rsa1024", Sign), spki("rsa1024", Decrypt));
+    assert_ne!(spki("nistp256", Sign), spki("nistp256", Decrypt));
+    for name in ["rsa1024", "nistp256"] {
+        assert_ne!(spki(name, Sign), spki(name, Authenticate), "{name}");
+    }
+}
+
+#[test]
+fn both_halves_of_a_key_leave_in_standard_forms_if_there_are_any() {
+    let key = TestKey::generate("nistp384".parse().unwrap()).unwrap();
+    let private = PKey::private_key_from_pkcs8(&key.pkcs8_der().unwrap()).unwrap();
+    let public = PublicKey::of(&key).unwrap();
+    assert_eq!(
+        private.public_key_to_der().unwrap(),
+        public.spki_der().unwrap()
+    );
+    assert_eq!(public.algorithm(), key.algorithm);
+    let elgamal = TestKey::generate("elg2048".parse().unwrap()).unwrap();
+    assert!(elgamal.pkcs8_der().is_err());
+    assert!(PublicKey::of(&elgamal).unwrap().spki_der().is_err());
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Protection, Provenance, StackName, StoreKind,
+    Case, DeviceName, Load, Pacing, Parameters, Protection, Provenance, StackName, StoreKind,
 };
 use keymark_bench::operation::Operation;
 
@@ -19,13 +19,13 @@ pub fn case(algorithm: &str) -> CaseBuilder {
     let algorithm: keymark_bench::algorithm::Algorithm = algorithm.parse().unwrap();
     CaseBuilder(Case {
         device: DeviceName::software(),
-        store: StoreKind::Software,
+        store: StoreKind::SOFTWARE,
         provenance: Provenance::Measured,
         algorithm,
         operation: algorithm.operations()[0],
-        stack: StackName::Raw,
+        stack: StackName::RAW,
         load: Load::single(),
-        protection: Protection::None,
+        parameters: Parameters::None,
         input_bytes: 16,
         replica: 0,
     })
@@ -68,9 +68,20 @@ impl CaseBuilder {
         self.with(|case| case.provenance = provenance)
     }
 
-    /// Through which program.
+    /// Through which program; GnuPG's stacks have a protection, none at first.
     pub fn stack(self, stack: StackName) -> Self {
-        self.with(|case| case.stack = stack)
+        let parameters = if [StackName::AGENT, StackName::GNUPG].contains(&stack) {
+            let protection = Protection::None;
+            Parameters::Gnupg { protection }
+        } else {
+            Parameters::None
+        };
+        self.with(|case| (case.stack, case.parameters) = (stack, parameters))
+    }
+
+    /// What its family of stacks distinguishes.
+    pub fn parameters(self, parameters: Parameters) -> Self {
+        self.with(|case| case.parameters = parameters)
     }
 
     /// So many workers.
@@ -94,9 +105,14 @@ impl CaseBuilder {
         self.protection(Protection::Cached)
     }
 
-    /// How the key is kept at rest.
+    /// How GnuPG keeps the key at rest.
     pub fn protection(self, protection: Protection) -> Self {
-        self.with(|case| case.protection = protection)
+        self.parameters(Parameters::Gnupg { protection })
+    }
+
+    /// Users who think for up to so long before each operation.
+    pub fn think(self, longest: std::time::Duration) -> Self {
+        self.with(|case| case.load.pacing = Pacing::Thinking(longest))
     }
 
     /// Length of the message.

@@ -1,23 +1,19 @@
 //! A stack with scripted latencies and failures: drives the whole pipeline in tests, exactly.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, DeviceName, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, StackName, StoreKind};
 use keymark_bench::clock::ManualClock;
 use keymark_bench::error::Error;
-use keymark_bench::store::{
-    Capability, Input, KeyHandle, KeyRef, KeyStore, Performed, Stack, StoreIdentity, Verifiable,
-    Verifier, Workload,
-};
+use keymark_bench::workload::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
 
 use crate::CaseBuilder;
 
 /// A case of the fake device; otherwise as [`crate::case`].
 pub fn case(algorithm: &str) -> CaseBuilder {
-    crate::case(algorithm).device(DEVICE).store(StoreKind::Fake)
+    crate::case(algorithm).device(DEVICE).store(StoreKind::FAKE)
 }
 
 /// The name of the fake device.
@@ -51,6 +47,15 @@ pub struct FakeStack {
     name: StackName,
     clock: Arc<ManualClock>,
     scripting: Scripting,
+    entered: Arc<Entered>,
+}
+
+/// Handles of a stack that are entered.
+#[derive(Debug, Default)]
+struct Entered {
+    now: AtomicUsize,
+    most: AtomicUsize,
+    times: AtomicUsize,
 }
 
 impl std::fmt::Debug for FakeStack {
@@ -69,7 +74,21 @@ impl FakeStack {
             name,
             clock,
             scripting,
+            entered: Arc::default(),
         }
+    }
+
+    /// Handles that are entered, and the most that were at a time.
+    #[must_use]
+    pub fn entered(&self) -> (usize, usize) {
+        let Entered { now, most, .. } = self.entered.as_ref();
+        (now.load(Ordering::SeqCst), most.load(Ordering::SeqCst))
+    }
+
+    /// How often one was.
+    #[must_use]
+    pub fn times_entered(&self) -> usize {
+        self.entered.times.load(Ordering::SeqCst)
     }
 }
 
@@ -88,6 +107,7 @@ impl Stack for FakeStack {
                 clock: Arc::clone(&self.clock),
                 steps: steps.clone(),
                 next: 0,
+                entered: Arc::clone(&self.entered),
             })
         };
         Ok(Workload {
@@ -103,9 +123,22 @@ struct FakeHandle {
     clock: Arc<ManualClock>,
     steps: Vec<Step>,
     next: usize,
+    entered: Arc<Entered>,
 }
 
 impl KeyHandle for FakeHandle {
+    fn enter(&mut self) -> Result<(), Error> {
+        let now = self.entered.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.entered.most.fetch_max(now, Ordering::SeqCst);
+        self.entered.times.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), Error> {
+        self.entered.now.fetch_sub(1, Ordering::SeqCst);
+        Ok(())
+    }
+
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let step = self.steps[self.next % self.steps.len()];
         self.next += 1;
@@ -139,52 +172,5 @@ impl Verifier for Echo {
                 }
             })
             .collect()
-    }
-}
-
-/// A key store whose operation is to hand its input back, for the suite that every store has to pass.
-#[derive(Debug, Default)]
-pub struct FakeStore;
-
-impl KeyStore for FakeStore {
-    fn identity(&self) -> Result<StoreIdentity, Error> {
-        Ok(StoreIdentity {
-            device: DeviceName::new(DEVICE),
-            kind: StoreKind::Fake,
-            provenance: Provenance::Virtual,
-            product: "nothing".to_owned(),
-            serial: None,
-            versions: BTreeMap::new(),
-        })
-    }
-
-    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
-        let ed25519 = Algorithm::of(Family::Ed25519);
-        Ok(ed25519.into_iter().flat_map(Capability::of).collect())
-    }
-
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let asked = Capability {
-            algorithm: key.algorithm,
-            operation: key.operation,
-        };
-        if self.capabilities()?.contains(&asked) {
-            return Ok(Box::new(EchoHandle));
-        }
-        Err(Error::Unsupported {
-            by: "the fake".to_owned(),
-            operation: key.operation,
-            algorithm: key.algorithm,
-        })
-    }
-}
-
-struct EchoHandle;
-
-impl KeyHandle for EchoHandle {
-    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let length = input.bytes.len();
-        output[..length].copy_from_slice(&input.bytes);
-        Ok(Performed { length, cpu: None })
     }
 }

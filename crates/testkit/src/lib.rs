@@ -14,6 +14,8 @@ pub mod inserted;
 pub mod pcscd;
 pub mod place;
 pub mod process;
+#[cfg(feature = "stores")]
+pub mod store;
 pub mod waiting;
 
 pub use case::{CaseBuilder, case};

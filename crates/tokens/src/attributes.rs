@@ -1,45 +1,8 @@
 //! Algorithm attributes of a key slot (OpenPGP card 3.4.1 §4.4.3.9).
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Family};
 
 const RSA: u8 = 0x01;
-
-/// Object identifiers (§4.4.3.10; Curve25519's as GnuPG uses them, and those of RFC 8410).
-const CURVES: [(&[u8], Family); 12] = [
-    (
-        &[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7],
-        Family::Weierstrass(Curve::NistP256),
-    ),
-    (
-        &[0x2B, 0x81, 4, 0, 0x22],
-        Family::Weierstrass(Curve::NistP384),
-    ),
-    (
-        &[0x2B, 0x81, 4, 0, 0x23],
-        Family::Weierstrass(Curve::NistP521),
-    ),
-    (
-        &[0x2B, 0x81, 4, 0, 0x0A],
-        Family::Weierstrass(Curve::Secp256k1),
-    ),
-    (
-        &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 7],
-        Family::Weierstrass(Curve::BrainpoolP256r1),
-    ),
-    (
-        &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0B],
-        Family::Weierstrass(Curve::BrainpoolP384r1),
-    ),
-    (
-        &[0x2B, 0x24, 3, 3, 2, 8, 1, 1, 0x0D],
-        Family::Weierstrass(Curve::BrainpoolP512r1),
-    ),
-    (&[0x2B, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1], Family::Cv25519),
-    (&[0x2B, 0x65, 0x6E], Family::Cv25519),
-    (&[0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1], Family::Ed25519),
-    (&[0x2B, 0x65, 0x70], Family::Ed25519),
-    (&[0x2B, 0x65, 0x71], Family::Ed448),
-];
 
 /// The algorithm of a DO C1, C2 or C3; `None` for what keymark does not know.
 #[must_use]
@@ -48,23 +11,12 @@ pub fn algorithm(attributes: &[u8]) -> Option<Algorithm> {
         [RSA, high, low, ..] => Family::Rsa(u32::from(u16::from_be_bytes([*high, *low]))),
         [_, oid @ ..] => {
             // A last octet FF says that imports come with the public key.
-            let known = |known: &&(&[u8], Family)| {
-                oid == known.0 || oid.strip_suffix(&[0xFF]) == Some(known.0)
-            };
-            CURVES.iter().find(known)?.1
+            let bare = oid.strip_suffix(&[0xFF]);
+            Family::of_oid(oid).or_else(|| Family::of_oid(bare?))?
         }
         [] => return None,
     };
     Algorithm::of(family)
-}
-
-/// The object identifier of a curve, in GnuPG's choice where there are two.
-#[must_use]
-pub fn oid(family: Family) -> Option<&'static [u8]> {
-    CURVES
-        .iter()
-        .find(|(_, known)| *known == family)
-        .map(|(oid, _)| *oid)
 }
 
 #[cfg(test)]

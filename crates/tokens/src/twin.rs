@@ -35,6 +35,10 @@ pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
 
 /// The firmware's name of an algorithm.
 #[must_use]
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
 pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
     Some(match algorithm.family() {
         Family::Rsa(2048) => AllowedAlgorithms::RSA_2048,

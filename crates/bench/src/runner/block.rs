@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use crate::case::Pacing;
 use crate::clock::{Clock, Timestamp};
-use crate::error::Error;
+use crate::error::{Error, ReturnCode};
 use crate::parts::PartSums;
 use crate::sample::{Block, Outcome, Sample};
-use crate::store::{Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
+use crate::workload::{Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
 
-use super::{Runner, arrivals};
+use super::Runner;
+use super::arrivals::{self, Thoughts};
 
 /// How long a block may last.
 #[derive(Debug, Clone, Copy)]
@@ -41,9 +42,31 @@ impl Budget {
 pub(super) struct MeasuredBlock {
     pub(super) block: Block,
     /// Why its first failing operation failed.
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Failure>,
     /// Where the time of its operations went.
     pub(super) parts: PartSums,
+}
+
+/// Why a case ends early: an error, or a result that the check refused.
+#[derive(Debug, Default)]
+pub(super) struct Failure {
+    pub(super) reason: String,
+    pub(super) code: Option<ReturnCode>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self {
+            reason: error.to_string(),
+            code: error.code().cloned(),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self { reason, code: None }
+    }
 }
 
 /// Room for outputs, kept from block to block: fresh pages would fault inside the timed region.
@@ -102,7 +125,9 @@ struct Shared<'a> {
     /// When the first worker came past the barrier.
     begin: OnceLock<Timestamp>,
     /// Arrivals of an open loop, counted from `begin`.
-    due: Option<Vec<Duration>>,
+    due: Vec<Duration>,
+    /// Of what is random in the block.
+    seed: u64,
     /// The next of them.
     arrival: AtomicUsize,
 }
@@ -136,9 +161,10 @@ pub(super) fn measure(
         failed: AtomicBool::new(false),
         begin: OnceLock::new(),
         due: match budget.pacing {
-            Pacing::Closed => None,
-            Pacing::Open(rate) => Some(arrivals::poisson(rate, budget.time, seed)),
+            Pacing::Closed | Pacing::Thinking(_) => Vec::new(),
+            Pacing::Open(rate) => arrivals::poisson(rate, budget.time, seed),
         },
+        seed,
         arrival: AtomicUsize::new(0),
     };
     let outputs = &mut buffers.workers[..workers];
@@ -169,7 +195,8 @@ pub(super) fn measure(
     conclude(shifts, outputs, workload.verifier.as_ref())
 }
 
-/// One worker's part: lead-in, barrier, then operations until the budget is spent.
+/// One worker's part: enters, leads in, waits for the others, operates until the budget is spent, and
+/// leaves.
 fn work(
     shared: &Shared<'_>,
     worker: u32,
@@ -181,28 +208,71 @@ fn work(
         failure: None,
         parts: PartSums::default(),
     };
-    let mut next_input = worker as usize % shared.inputs.len().max(1);
-    for _ in 0..shared.budget.lead_in {
-        let input = &shared.inputs[next_input];
-        let done = handle
-            .arm(input)
-            .and_then(|()| handle.perform(input, outputs.next()))
-            .and_then(|performed| handle.collect(performed, outputs.next()));
-        if let Err(error) = done {
-            shared.failed.store(true, Ordering::Relaxed);
-            shift.failure = Some(error);
-            break;
-        }
+    let first = worker as usize % shared.inputs.len().max(1);
+    let entered = handle.enter();
+    let begun = match &entered {
+        Ok(()) => lead_in(shared, handle, outputs, first),
+        Err(error) => Err(error.clone()),
+    };
+    if let Err(error) = begun {
+        shared.failed.store(true, Ordering::Relaxed);
+        shift.failure = Some(error);
     }
     // Everybody comes here, failed or not: the barrier counts heads.
     shared.barrier.wait();
+    if shift.failure.is_none() {
+        operate_until_spent(shared, worker, handle, outputs, first, &mut shift);
+    }
+    if entered.is_ok()
+        && let Err(error) = handle.leave()
+    {
+        shift.failure.get_or_insert(error);
+    }
+    shift
+}
+
+fn lead_in(
+    shared: &Shared<'_>,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+    first: usize,
+) -> Result<(), Error> {
+    for _ in 0..shared.budget.lead_in {
+        let input = &shared.inputs[first];
+        handle.arm(input)?;
+        let performed = handle.perform(input, outputs.next())?;
+        handle.collect(performed, outputs.next())?;
+    }
+    Ok(())
+}
+
+fn operate_until_spent(
+    shared: &Shared<'_>,
+    worker: u32,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+    first: usize,
+    shift: &mut Shift,
+) {
     let begin = *shared.begin.get_or_init(|| shared.clock.now());
     let deadline = begin.after(shared.budget.time);
+    let mut thoughts = Thoughts::new(shared.seed, worker);
+    let mut next_input = first;
     while shift.failure.is_none() && may_start(shared, outputs) {
-        let scheduled = match &shared.due {
-            None => None,
-            Some(due) => {
-                let Some(offset) = due.get(shared.arrival.fetch_add(1, Ordering::Relaxed)) else {
+        let scheduled = match shared.budget.pacing {
+            Pacing::Closed => None,
+            Pacing::Thinking(longest) => {
+                let ready = shared.clock.now().after(thoughts.next(longest));
+                // Whom the end of the block finds thinking starts nothing more; one operation is wanted.
+                if ready >= deadline && !shift.samples.is_empty() {
+                    break;
+                }
+                shared.clock.wait_until(ready);
+                None
+            }
+            Pacing::Open(_) => {
+                let next = shared.arrival.fetch_add(1, Ordering::Relaxed);
+                let Some(offset) = shared.due.get(next) else {
                     break;
                 };
                 shared.clock.wait_until(begin.after(*offset));
@@ -210,14 +280,14 @@ fn work(
             }
         };
         let end = operate(
-            shared, worker, handle, outputs, next_input, scheduled, &mut shift,
+            shared, worker, handle, outputs, next_input, scheduled, shift,
         );
         next_input = (next_input + 1) % shared.inputs.len();
-        if shared.due.is_none() && end >= deadline {
+        // Arrivals of an open loop are all served.
+        if scheduled.is_none() && end >= deadline {
             break;
         }
     }
-    shift
 }
 
 fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
@@ -273,8 +343,8 @@ fn operate(
 fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) -> MeasuredBlock {
     let mut failure = shifts
         .iter()
-        .find_map(|shift| shift.failure.as_ref())
-        .map(ToString::to_string);
+        .find_map(|shift| shift.failure.clone())
+        .map(Failure::from);
     let results: Vec<Verifiable<'_>> = outputs
         .iter()
         .flat_map(|outputs| {
@@ -302,7 +372,7 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
                 .unwrap_or_else(|| Err("the result was not checked".to_owned()));
             if let Err(reason) = verdict {
                 sample.outcome = Outcome::Wrong;
-                failure.get_or_insert(reason);
+                failure.get_or_insert(Failure::from(reason));
             }
         }
         samples.push(sample);

@@ -21,9 +21,9 @@ use crate::plan::{Order, Plan, Settings};
 use crate::record::{CaseRecord, Ending};
 use crate::sample::Block;
 use crate::stop::Stopped;
-use crate::store::{Stack, Workload};
+use crate::workload::{Stack, Workload};
 
-use block::{Budget, Buffers};
+use block::{Budget, Buffers, Failure};
 use progress::Progress;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
@@ -72,7 +72,7 @@ pub type Stacks<'a> = BTreeMap<(DeviceName, StackName), &'a dyn Stack>;
 /// Runs plans.
 #[derive(Debug)]
 pub struct Runner<'a> {
-    /// The clock.
+    /// What samples are timed with.
     pub clock: &'a dyn Clock,
     /// Set from outside (Ctrl-C) to end the run after the operations under way.
     pub interrupt: &'a AtomicBool,
@@ -189,7 +189,7 @@ impl Run<'_> {
                 }),
             };
             match ready
-                .map_err(|error| error.to_string())
+                .map_err(Failure::from)
                 .and_then(|ready| self.warm_up(id, case, ready))
             {
                 Ok(case) => active.push(case),
@@ -207,7 +207,7 @@ impl Run<'_> {
         id: CaseId,
         case: &Case,
         mut workload: Workload,
-    ) -> Result<Active, String> {
+    ) -> Result<Active, Failure> {
         let workers = u64::from(case.concurrency());
         let budget = Budget {
             operations: workers,
@@ -266,7 +266,7 @@ impl Run<'_> {
         round: u32,
         part: Option<Duration>,
         deadline: Option<Timestamp>,
-    ) -> Option<(Stopped, Option<String>)> {
+    ) -> Option<(Stopped, Option<Failure>)> {
         if self.runner.interrupted() {
             return Some((Stopped::Interrupted, None));
         }
@@ -303,9 +303,15 @@ impl Run<'_> {
         }
     }
 
-    fn finish(&mut self, id: CaseId, stopped: Stopped, reason: Option<String>) {
+    fn finish(&mut self, id: CaseId, stopped: Stopped, failure: Option<Failure>) {
         if let Some(record) = self.records.get_mut(id.0 as usize) {
-            record.ending = Some(Ending { stopped, reason });
+            let Failure { reason, code } = failure.unwrap_or_default();
+            let reason = (!reason.is_empty()).then_some(reason);
+            record.ending = Some(Ending {
+                stopped,
+                reason,
+                code,
+            });
             self.observer.finished(id, record);
         }
     }

@@ -66,6 +66,10 @@ impl Progress {
         let short = self.operation <= SHORT_OPERATION;
         let time = match self.pacing {
             Pacing::Open(_) => OPEN_BLOCK,
+            // Each user gets round a few times.
+            Pacing::Thinking(longest) => {
+                usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
+            }
             Pacing::Closed if short && self.workers.get() > 1 => {
                 usual.max(self.operation * LEAST_OPERATIONS / 2)
             }

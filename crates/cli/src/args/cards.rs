@@ -84,6 +84,10 @@ pub struct TraceArguments {
     #[arg(long)]
     pub apdu: bool,
 
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: super::TableArguments,
+
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Protection, Rate, StackName};
+use keymark_bench::case::{ParameterChoice, Protection, Rate, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
@@ -75,8 +75,10 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n\nThe program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a\ntest key called 'keymark test key' for a virtual one. Its exit status is keymark's."
     )]
+    #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
     /// A card that is not there
+    #[cfg(feature = "openpgp-card")]
     #[command(subcommand)]
     Token(TokenCommand),
     /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
@@ -127,6 +129,14 @@ pub struct JsonArguments {
     pub json: bool,
 }
 
+/// How tables are shown.
+#[derive(Debug, Args)]
+pub struct TableArguments {
+    /// Show every column, however narrow the terminal is
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
+}
+
 const BENCH_HELP: &str = "\
 Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent
 and gnupg, alone and four at once, the longest keys also ten at once, some of them on the virtual
@@ -149,7 +159,7 @@ your own keyring is only read, for the public keys of your card.";
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
-    /// Which operations: decrypt, sign, decapsulate [default: all that the algorithms have]
+    /// Which operations: decrypt, sign, authenticate, decapsulate [default: all that the algorithms have]
     #[arg(
         long,
         value_name = "LIST",
@@ -172,11 +182,12 @@ pub struct BenchArguments {
     )]
     pub device: Option<Vec<String>>,
 
-    /// Through which stacks: raw, agent, gnupg
+    /// Through which stacks: raw, agent, gnupg, and others that 'keymark devices' lists
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = stack,
         help_heading = "What to measure"
     )]
     pub stack: Option<Vec<StackName>>,
@@ -194,6 +205,10 @@ pub struct BenchArguments {
     )]
     pub rate: Option<Rate>,
 
+    /// Users: each worker thinks before every operation, for a random time up to this, such as 5s
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate", allow_hyphen_values = true, help_heading = "What to measure")]
+    pub think: Option<Duration>,
+
     /// How keys are kept: in the clear, or behind a passphrase that the agent has cached
     #[arg(
         long,
@@ -202,6 +217,10 @@ pub struct BenchArguments {
         help_heading = "What to measure"
     )]
     pub protection: Option<Vec<Protection>>,
+
+    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
+    #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
+    pub parameter: Vec<ParameterChoice>,
 
     /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), allow_negative_numbers = true, help_heading = "What to measure")]
@@ -245,7 +264,7 @@ pub struct BenchArguments {
     pub sequential: bool,
 
     /// What ratios are taken to: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
-    #[arg(long, value_name = "LIST", help_heading = "How")]
+    #[arg(long, value_name = "LIST", value_parser = baseline, help_heading = "How")]
     pub baseline: Option<Baseline>,
 
     /// How long users tolerate one operation to take
@@ -267,6 +286,10 @@ pub struct BenchArguments {
     /// Do not put the run into the archive
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
+
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
 }
 
 impl BenchArguments {
@@ -279,7 +302,9 @@ impl BenchArguments {
             && self.stack.is_none()
             && self.concurrency.is_none()
             && self.rate.is_none()
+            && self.think.is_none()
             && self.protection.is_none()
+            && self.parameter.is_empty()
     }
 }
 
@@ -290,8 +315,11 @@ pub struct ShowArguments {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// One JSON object a case
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
 }
 
 /// Formats of `keymark export`.
@@ -301,8 +329,10 @@ pub enum Format {
     Json,
     /// One line a case
     Csv,
-    /// Tables
+    /// What 'keymark show' says, with every column
     Markdown,
+    /// The same as one JSON object, with the data of pictures
+    Document,
 }
 
 /// `keymark export`
@@ -329,8 +359,11 @@ pub struct CompareArguments {
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
     pub fail_above: Option<f64>,
     /// One JSON object a pair
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
 }
 
 /// `keymark import`
@@ -363,6 +396,35 @@ fn algorithms(text: &str) -> Result<AlgorithmArgument, String> {
                 .map(AlgorithmArgument::Listed)
                 .map_err(|error| error.to_string())
         }
+    }
+}
+
+/// The stacks that are registered.
+fn registered() -> impl Iterator<Item = StackName> {
+    let families = keymark_stacks::registry::FAMILIES.iter();
+    families.flat_map(|family| family.stacks.iter().copied())
+}
+
+fn unregistered(word: &str) -> String {
+    let known: Vec<_> = registered().map(|stack| stack.to_string()).collect();
+    format!(
+        "no stack is called '{word}'; there are: {}",
+        known.join(", ")
+    )
+}
+
+fn stack(text: &str) -> Result<StackName, String> {
+    let named = registered().find(|stack| stack.word().eq_ignore_ascii_case(text));
+    named.ok_or_else(|| unregistered(text))
+}
+
+fn baseline(text: &str) -> Result<Baseline, String> {
+    let baseline: Baseline = text.parse()?;
+    match baseline.stack() {
+        Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
+            "'{unknown}' is no algorithm, stack, protection, c=N or device=NAME to take as baseline"
+        )),
+        _ => Ok(baseline),
     }
 }
 

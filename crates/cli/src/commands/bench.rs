@@ -5,42 +5,37 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keymark_bench::case::{Case, DeviceName, Protection, StackName};
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Plan, PlanError};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::{Measured, Observer, Runner};
 use keymark_bench::stop::Stopped;
-use keymark_report::archive::{Archive, CaseKey, LastMeans};
+use keymark_report::archive::{Archive, LastMeans};
+use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::private_dir;
 use keymark_stats::Seconds;
-use keymark_stores::openpgp_card::{Consent, PinSource, Pins};
+use keymark_stores::device::Wish;
 
 use super::{Outcome, open_archive, selection, show};
-use crate::args::{BenchArguments, CardArguments};
-use crate::devices::{CardChoice, Found, Inventory, Wish};
+use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::{JsonStream, Progress};
-use crate::output;
+use crate::{output, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     // What an earlier keymark left when it was killed is nothing to report.
     let _ = private_dir::sweep();
-    let wanted = |stack| {
-        arguments
-            .stack
-            .as_ref()
-            .is_none_or(|stacks| stacks.contains(&stack))
-    };
-    let inventory = Inventory::look(wanted, &wish(arguments), &choice(&arguments.card))
+    let (wish, user) = (wish(arguments), user::of_arguments(&arguments.card));
+    let inventory = Inventory::look(arguments.stack.as_deref(), &wish, &user)
         .map_err(Failure::nothing_usable)?;
     let plan = plan(arguments, &inventory)?;
     if arguments.dry_run {
-        dry_run(&plan, archive);
+        dry_run(&plan, &inventory, archive);
         return Ok(Exit::Fine);
     }
-    say_what_is_missing(&inventory);
+    say_what_is_missing(&inventory, &wish, &plan);
     let interrupt = interrupt_flag()?;
     let stacks = inventory.open(&plan).map_err(Failure::nothing_usable)?;
     let mut record = head(&plan, &inventory);
@@ -53,7 +48,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     // Agents are gone before the user reads that all is done.
     drop(stacks);
     if !arguments.json {
-        show::print(&record);
+        show::print(&record, &arguments.tables);
     }
     conclude(&record, saved, arguments)
 }
@@ -80,17 +75,17 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
     let devices = selected(arguments, inventory)?;
     let selections = selection::selections(arguments, &offers, devices);
     let missing = inventory.missing().map(|(_, _, error)| error);
-    let missing = missing.chain(&inventory.no_readers);
+    let missing = missing.chain(&inventory.unseen);
     Plan::build(&selections, &offers, selection::settings(arguments, seed)).map_err(|error| {
         let mut message = error.to_string();
         for missing in missing.take(1) {
             message = format!("{message}\n  {missing}");
         }
         match error {
-            PlanError::LacksOperation { .. } => Failure::usage(message),
-            PlanError::NotOffered { .. } | PlanError::UnknownDevice(_) | PlanError::Nothing => {
-                Failure::nothing_usable(message)
+            PlanError::LacksOperation { .. } | PlanError::UnknownDevice(_) => {
+                Failure::usage(message)
             }
+            PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
         }
     })
 }
@@ -101,38 +96,28 @@ fn selected(
     inventory: &Inventory,
 ) -> Result<Option<Vec<DeviceName>>, Failure> {
     if let Some(unknown) = inventory.unknown.first() {
-        let mut message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
-        if let Some(error) = &inventory.no_readers {
-            message = format!("{message}\n  {error}");
-        }
-        return Err(Failure::nothing_usable(message));
+        let message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
+        return Err(match &inventory.unseen {
+            // It may well be a card that nobody could look for.
+            Some(error) => Failure::nothing_usable(format!("{message}\n  {error}")),
+            None => Failure::usage(message),
+        });
     }
     Ok(arguments.device.as_ref().map(|_| inventory.names()))
 }
 
-fn say_what_is_missing(inventory: &Inventory) {
+fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan) {
     for (device, stack, error) in inventory.missing() {
         output::warning(&format!("stack {stack} to {device} is left out: {error}"));
     }
-}
-
-/// How cards in readers may be used.
-fn choice(arguments: &CardArguments) -> CardChoice {
-    let user = match (&arguments.pin_env, arguments.pin_fd) {
-        (Some(name), _) => PinSource::Environment(name.clone()),
-        (None, Some(number)) => PinSource::Descriptor(number),
-        (None, None) => PinSource::Prompt,
-    };
-    let admin = arguments.admin_pin_env.clone();
-    CardChoice {
-        pins: Pins {
-            user,
-            admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
-        },
-        consent: Consent {
-            touch: arguments.allow_touch,
-            write: arguments.write_to,
-        },
+    // Of a device that was asked for by name, no row would tell.
+    if let Wish::Named(_) = wish {
+        let planned = |name: &DeviceName| plan.cases.iter().any(|case| case.device == *name);
+        for name in inventory.names().iter().filter(|name| !planned(name)) {
+            output::warning(&format!(
+                "{name} is left out: it has nothing of what was asked for; 'keymark devices' lists what it has"
+            ));
+        }
     }
 }
 
@@ -155,15 +140,14 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
     for device in &inventory.devices {
-        for name in ["openssl", "gnupg", "libgcrypt"] {
-            if let Some(version) = device.identity.versions.get(name) {
-                environment
-                    .versions
-                    .insert(name.to_owned(), version.clone());
-            }
-        }
+        // A device's own firmware is its own affair, and stands with the device.
+        let programs = device.identity.versions.iter().filter(|(name, _)| {
+            !device.device.identity().versions.contains_key(*name) || *name == "openssl"
+        });
+        let programs = programs.map(|(name, version)| (name.clone(), version.clone()));
+        environment.versions.extend(programs);
     }
-    let planned = |device: &&Found| {
+    let planned = |device: &&keymark_stacks::inventory::Found| {
         let mut cases = plan.cases.iter();
         cases.any(|case| case.device == device.identity.device)
     };
@@ -208,7 +192,7 @@ impl Saving {
 /// Runs the plan into the record. An error is why the run is not, or not wholly, in the archive.
 fn measure(
     record: &mut Record,
-    stacks: &crate::devices::OpenStacks,
+    stacks: &OpenStacks,
     interrupt: &AtomicBool,
     saving: Option<&mut Saving>,
     arguments: &BenchArguments,
@@ -291,37 +275,23 @@ fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArgumen
     })
 }
 
-fn dry_run(plan: &Plan, archive: Option<&PathBuf>) {
+fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
     output::heading(&format!("{} cases", plan.cases.len()));
     for case in &plan.cases {
         output::line(&format!("  {case}"));
     }
     // Only a guess is at stake, so an archive that cannot be read is no failure here.
-    let means = open_archive(archive)
+    let means: LastMeans = open_archive(archive)
         .and_then(|archive| archive.last_means())
         .unwrap_or_default();
-    let expected = plan.expected_duration(&|case| cost(case, &means));
+    let cost = |case: &Case| -> Duration {
+        let known = means.get(&case.key()).copied();
+        known.unwrap_or_else(|| inventory.guess(case))
+    };
+    let expected = plan.expected_duration(&cost);
     output::line(&format!(
         "measuring takes up to {}; making the keys comes before that",
         keymark_report::units::duration(Seconds(expected.as_secs_f64()))
     ));
     output::line(&format!("seed {}", plan.settings.seed));
-}
-
-/// What an operation cost in an earlier run, or else about what it costs on a laptop.
-fn cost(case: &Case, means: &LastMeans) -> Duration {
-    let known = means.get(&CaseKey::from(case)).copied();
-    known.unwrap_or_else(|| {
-        let alone = match case.stack {
-            StackName::Raw => Duration::from_millis(1),
-            StackName::Agent => Duration::from_millis(2),
-            _ => Duration::from_millis(15),
-        };
-        let unprotect = if case.protection == Protection::Cached {
-            Duration::from_millis(200)
-        } else {
-            Duration::ZERO
-        };
-        alone + unprotect
-    })
 }

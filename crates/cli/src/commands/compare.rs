@@ -1,8 +1,7 @@
 //! `keymark compare`
 
 use keymark_report::archive::Archive;
-use keymark_report::compare::{Pair, Verdict, compare, replicas};
-use keymark_report::table::{self, Style};
+use keymark_report::compare::{Pair, Verdict, compare, document, replicas};
 use serde_json::json;
 
 use super::Outcome;
@@ -30,7 +29,7 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     if arguments.json {
         pairs.iter().for_each(|pair| print_json(&flat(pair)));
     } else {
-        output::print(&table::pairs(&pairs, Style::Text));
+        output::document(&document(&pairs), &arguments.tables);
     }
     let Some(limit) = arguments.fail_above else {
         return Ok(Exit::Fine);

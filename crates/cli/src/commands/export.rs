@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use keymark_report::analysis::Analysis;
 use keymark_report::archive::Archive;
 use keymark_report::exchange::json;
-use keymark_report::table::{self, Style};
+use keymark_report::render::{self, markdown};
+use keymark_report::table;
 
-use super::Outcome;
+use super::{Outcome, show};
 use crate::args::{ExportArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -22,24 +22,13 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
         }
         Format::Csv => {
             let mut text = Vec::new();
-            table::csv(&Analysis::of(&record).rows, &mut text).map_err(Failure::failed)?;
+            table::csv(&show::analysis(&record).rows, &mut text).map_err(Failure::failed)?;
             output::print(&String::from_utf8_lossy(&text));
         }
-        Format::Markdown => {
-            let analysis = Analysis::of(&record);
-            output::print(&table::rows(
-                &analysis.rows,
-                record.plan.settings.tolerance,
-                Style::Markdown,
-            ));
-            if !analysis.breakdowns.is_empty() {
-                output::line("");
-                output::print(&table::breakdowns(&analysis.breakdowns, Style::Markdown));
-            }
-            if !analysis.scaling.is_empty() {
-                output::line("");
-                output::print(&table::scaling(&analysis.scaling, Style::Markdown));
-            }
+        Format::Markdown => output::print(&markdown::render(&show::document(&record))),
+        Format::Document => {
+            let text = render::json::render(&show::document(&record)).map_err(Failure::failed)?;
+            output::print(&text);
         }
     }
     Ok(Exit::Fine)

@@ -12,7 +12,9 @@ mod published;
 mod runs;
 mod selection;
 mod show;
+#[cfg(feature = "openpgp-card")]
 mod token;
+#[cfg(feature = "openpgp-card")]
 mod trace;
 
 use std::path::PathBuf;
@@ -34,7 +36,9 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Show(own) => show::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
+        #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
+        #[cfg(feature = "openpgp-card")]
         Command::Token(own) => token::run(own),
         Command::Profile(own) => profile::run(own, &archive(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),

@@ -1,45 +1,41 @@
-//! Twins beside the published figures that their card times were derived from.
+//! The published figures that the card times of twins were derived from.
 
-use keymark_bench::case::{Pacing, StackName};
-use keymark_report::analysis::{Analysis, Row};
-use keymark_report::units;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use keymark_bench::case::{DeviceName, Provenance, StackName};
+use keymark_bench::record::Record;
+use keymark_report::analysis::PublishedFigure;
 use keymark_stats::Seconds;
 use keymark_tokens::profile::Profile;
 
-/// One line a twin that was measured through gpg, one at a time.
-pub(super) fn rows(analysis: &Analysis) -> Vec<Vec<String>> {
-    let twins = analysis.rows.iter().filter(|row| {
-        (row.case.stack, row.case.concurrency(), row.case.load.pacing)
-            == (StackName::Gnupg, 1, Pacing::Closed)
-    });
-    twins.filter_map(row).collect()
+/// Those of a run's twins; they are of gpg processes.
+pub(super) fn figures(record: &Record) -> Vec<PublishedFigure> {
+    let twins: BTreeSet<&DeviceName> = record
+        .cases
+        .iter()
+        .filter(|case| case.case.provenance == Provenance::Twin)
+        .map(|case| &case.case.device)
+        .collect();
+    twins.into_iter().flat_map(of_twin).collect()
 }
 
-/// The names of the columns.
-pub(super) const NAMES: [&str; 7] = [
-    "algorithm",
-    "operation",
-    "device",
-    "card time",
-    "twin",
-    "published",
-    "twin/published",
-];
-
-fn row(row: &Row) -> Option<Vec<String>> {
-    let name = row.case.device.as_str().strip_prefix("twin:")?;
-    // A profile of the user's own has no published figures, and may be gone.
-    let profile = Profile::find(name).ok()?;
-    let service = profile.service(row.case.algorithm, row.case.operation)?;
-    let (published, mean) = (service.published?, row.mean()?);
-    let time = |time: std::time::Duration| units::duration(Seconds(time.as_secs_f64()));
-    Some(vec![
-        row.case.algorithm.to_string(),
-        row.case.operation.to_string(),
-        row.case.device.to_string(),
-        time(service.time.mean()),
-        units::duration(mean),
-        time(published),
-        format!("{:.3}", mean.0 / published.as_secs_f64()),
-    ])
+fn of_twin(device: &DeviceName) -> Vec<PublishedFigure> {
+    let name = device.as_str().strip_prefix("twin:");
+    // A profile of the user's own may be gone.
+    let Some(profile) = name.and_then(|name| Profile::find(name).ok()) else {
+        return Vec::new();
+    };
+    let seconds = |time: Duration| Seconds(time.as_secs_f64());
+    let figures = profile.services.iter().filter_map(|(capability, service)| {
+        Some(PublishedFigure {
+            device: device.clone(),
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            stack: StackName::GNUPG,
+            card: seconds(service.time.mean()),
+            whole: seconds(service.published?),
+        })
+    });
+    figures.collect()
 }

@@ -3,11 +3,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
-use keymark_bench::case::{DeviceName, Pacing, Protection, StackName, StoreKind};
-use keymark_bench::operation::Operation;
+use keymark_bench::case::{DeviceName, Pacing, ParameterChoice};
 use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
 use keymark_bench::stop::{Precision, StopRule};
+use keymark_stacks::default_plan::default_plan;
 
 use crate::args::{AlgorithmArgument, BenchArguments};
 
@@ -70,134 +69,28 @@ pub(super) fn selections(
             .concurrency
             .clone()
             .unwrap_or(vec![NonZeroU32::MIN]),
-        pacing: arguments.rate.map_or(Pacing::Closed, Pacing::Open),
-        protection: arguments
-            .protection
-            .clone()
-            .unwrap_or(vec![Protection::None]),
+        pacing: match (arguments.rate, arguments.think) {
+            (Some(rate), _) => Pacing::Open(rate),
+            (None, Some(longest)) => Pacing::Thinking(longest),
+            (None, None) => Pacing::Closed,
+        },
+        parameters: parameters(arguments, &common),
         ..common
     }]
 }
 
-/// What the virtual card is compared with this CPU for.
-const ON_CARD: [Family; 5] = [
-    Family::Rsa(2048),
-    Family::Rsa(4096),
-    Family::Cv25519,
-    Family::Ed25519,
-    Family::Weierstrass(Curve::NistP256),
-];
-
-/// Every algorithm of GnuPG on its three layers, alone and in parallel; S2K once, because it costs
-/// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them; some
-/// on the virtual card.
-fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
-    let common = &Selection {
-        devices: Some(vec![DeviceName::software()]),
-        ..common.clone()
-    };
-    let offered = |stack: StackName| {
-        let offers = offers
-            .iter()
-            .filter(move |offer| offer.stack == stack && offer.device == DeviceName::software());
-        offers
-            .flat_map(|offer| &offer.capabilities)
-            .map(|capability| capability.algorithm)
-    };
-    let mut gnupg: Vec<Algorithm> = offered(StackName::Gnupg)
-        .filter(|algorithm| by_default(*algorithm))
-        .collect();
-    gnupg.dedup();
-    let workers = |number: u32| NonZeroU32::new(number).into_iter().collect();
-    let only = |stack: StackName| Some(vec![stack]);
-    let new_keys = offered(StackName::Raw)
-        .filter(|algorithm| is_post_quantum(*algorithm))
-        .collect();
-    let mut selections = vec![Selection {
-        algorithms: AlgorithmChoice::Listed(new_keys),
-        stacks: only(StackName::Raw),
-        ..common.clone()
-    }];
-    selections.extend(on_card(common, offers));
-    if gnupg.is_empty() {
-        // Without GnuPG there is still the library.
-        let classical = offered(StackName::Raw).filter(|algorithm| by_default(*algorithm));
-        let classical = classical.filter(|algorithm| !is_post_quantum(*algorithm));
-        selections.push(Selection {
-            algorithms: AlgorithmChoice::Listed(classical.collect()),
-            stacks: only(StackName::Raw),
-            ..common.clone()
-        });
-        return selections;
-    }
-    let listed = |algorithms: Vec<Algorithm>| AlgorithmChoice::Listed(algorithms);
-    let offers_cv25519 = gnupg
-        .iter()
-        .copied()
-        .find(|algorithm| algorithm.family() == Family::Cv25519);
-    selections.extend([
-        Selection {
-            algorithms: listed(gnupg.clone()),
-            ..common.clone()
-        },
-        Selection {
-            algorithms: listed(gnupg.clone()),
-            stacks: only(StackName::Gnupg),
-            concurrency: workers(4),
-            ..common.clone()
-        },
-        Selection {
-            algorithms: AlgorithmChoice::Longest,
-            operations: Some(vec![Operation::Sign]),
-            stacks: only(StackName::Gnupg),
-            concurrency: workers(10),
-            ..common.clone()
-        },
-        Selection {
-            algorithms: listed(offers_cv25519.into_iter().collect()),
-            stacks: only(StackName::Agent),
-            protection: vec![Protection::Cached],
-            ..common.clone()
-        },
-    ]);
-    selections
-}
-
-/// The virtual card's keys, raw and through gpg where that can reach it.
-fn on_card(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
-    let cards = offers
-        .iter()
-        .filter(|offer| offer.store == StoreKind::OpenpgpCard);
-    let stacks = [StackName::Raw, StackName::Gnupg];
-    cards
-        .filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty())
-        .map(|offer| Selection {
-            algorithms: AlgorithmChoice::Listed(
-                ON_CARD
-                    .iter()
-                    .filter_map(|family| Algorithm::of(*family))
-                    .collect(),
-            ),
-            operations: Some(vec![Operation::Decrypt, Operation::Sign]),
-            devices: Some(vec![offer.device.clone()]),
-            stacks: Some(vec![offer.stack]),
-            ..common.clone()
-        })
-        .collect()
-}
-
-/// Left out: Elgamal groups of 3072 bits and more, which gpg takes up to a minute to find, and
-/// lengths that nobody should make keys of any more.
-fn by_default(algorithm: Algorithm) -> bool {
-    !matches!(
-        algorithm.family(),
-        Family::Elgamal(3072..) | Family::Rsa(..2048) | Family::Dsa(..3072)
-    )
-}
-
-const fn is_post_quantum(algorithm: Algorithm) -> bool {
-    matches!(
-        algorithm.family(),
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, SlhVariant::Fast)
-    )
+/// What was said of parameters, over what a selection has without a word.
+fn parameters(arguments: &BenchArguments, common: &Selection) -> Vec<ParameterChoice> {
+    let protection = arguments
+        .protection
+        .clone()
+        .map(ParameterChoice::Protection);
+    let named = arguments.parameter.iter().cloned().chain(protection);
+    let named: Vec<ParameterChoice> = named.collect();
+    let kind = std::mem::discriminant::<ParameterChoice>;
+    let unnamed = common.parameters.iter().filter(|choice| {
+        let mut named = named.iter();
+        !named.any(|other| kind(other) == kind(choice))
+    });
+    unnamed.cloned().chain(named.iter().cloned()).collect()
 }

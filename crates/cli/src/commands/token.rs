@@ -3,7 +3,6 @@
 use std::net::{Shutdown, TcpStream};
 
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_tokens::profile::Profile;
 use keymark_tokens::vpcd::{PORT, Vpcd};
 
 use super::Outcome;
@@ -18,18 +17,12 @@ pub(super) fn run(command: &TokenCommand) -> Outcome {
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {
-    let maker = match (
-        arguments.device.as_str(),
-        arguments.device.strip_prefix("twin:"),
-    ) {
-        ("virtual", _) => CardMaker::virtual_card(),
-        (_, Some(profile)) => CardMaker::twin(Profile::find(profile).map_err(Failure::usage)?),
-        (other, None) => {
-            return Err(Failure::usage(format!(
-                "'{other}' is neither 'virtual' nor 'twin:PROFILE'"
-            )));
-        }
-    };
+    let named = &arguments.device;
+    let maker = CardMaker::named(named)
+        .ok_or_else(|| {
+            Failure::usage(format!("'{named}' is neither 'virtual' nor 'twin:PROFILE'"))
+        })?
+        .map_err(Failure::usage)?;
     let reader = maker
         .make_in(arguments.state.clone())
         .map_err(Failure::failed)?;

@@ -19,7 +19,7 @@ use crate::catalog::Catalog;
 use crate::error::StorageError;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
-use crate::record::{Content, Record, encode_removed, full_bytes, small_bytes};
+use crate::record::{Content, FlashRecord, encode_removed, full_bytes, small_bytes};
 use crate::region::{Region, Seal, wipe, wipe_torn};
 
 /// How an old private key is made unreadable.
@@ -101,7 +101,7 @@ impl Log {
         &mut self,
         flash: &mut Flash,
         order: impl Iterator<Item = usize>,
-    ) -> Result<Vec<Record>, FlashError> {
+    ) -> Result<Vec<FlashRecord>, FlashError> {
         let mut residue = Vec::new();
         for index in order {
             let scan = self.segments[index].region.scan(flash)?;
@@ -131,7 +131,7 @@ impl Log {
         Ok(())
     }
 
-    fn live_in(&self, flash: &Flash, index: usize) -> Result<Vec<Record>, FlashError> {
+    fn live_in(&self, flash: &Flash, index: usize) -> Result<Vec<FlashRecord>, FlashError> {
         let mut records = self.segments[index].region.scan(flash)?.records;
         records.retain(|record| record.whole && self.catalog.needs(record));
         Ok(records)
@@ -146,9 +146,9 @@ impl Log {
     }
 
     /// Makes old keys unreadable.
-    fn dispose(&mut self, flash: &mut Flash, residue: &[Record]) -> Result<(), StorageError> {
+    fn dispose(&mut self, flash: &mut Flash, residue: &[FlashRecord]) -> Result<(), StorageError> {
         if self.disposal == Disposal::Zero {
-            let there = |record: &&Record| self.segment_of(record).generation.is_some();
+            let there = |record: &&FlashRecord| self.segment_of(record).generation.is_some();
             return Ok(residue
                 .iter()
                 .filter(there)
@@ -173,7 +173,7 @@ impl Log {
         Ok(())
     }
 
-    fn segment_of(&self, record: &Record) -> &Segment {
+    fn segment_of(&self, record: &FlashRecord) -> &Segment {
         let holds = |segment: &&Segment| segment.region.bytes.contains(&record.address);
         self.segments
             .iter()
@@ -258,7 +258,7 @@ impl Log {
         flash: &mut Flash,
         object: ObjectId,
         bytes: &[u8],
-    ) -> Result<Record, StorageError> {
+    ) -> Result<FlashRecord, StorageError> {
         for _ in 0..=2 * self.segments.len() {
             if self.head_fits(flash, bytes.len()) {
                 let segment = &mut self.segments[self.head];

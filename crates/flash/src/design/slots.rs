@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::error::StorageError;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
-use crate::record::Record;
+use crate::record::FlashRecord;
 use crate::region::{Region, Seal, wipe, wipe_torn};
 
 /// What becomes of the page when its object is replaced or removed.
@@ -94,7 +94,7 @@ impl Slots {
         &mut self,
         flash: &mut Flash,
         order: impl Iterator<Item = usize>,
-    ) -> Result<Vec<Record>, FlashError> {
+    ) -> Result<Vec<FlashRecord>, FlashError> {
         let mut residue = Vec::new();
         for index in order {
             let scan = self.pages[index].region.scan(flash)?;
@@ -112,7 +112,7 @@ impl Slots {
     }
 
     /// Makes records unreadable: by zeros beside a live one, else with their page.
-    fn dispose(&mut self, flash: &mut Flash, records: &[Record]) -> Result<(), FlashError> {
+    fn dispose(&mut self, flash: &mut Flash, records: &[FlashRecord]) -> Result<(), FlashError> {
         for record in records {
             let index = self.page_of(record);
             let page = &mut self.pages[index];
@@ -130,7 +130,7 @@ impl Slots {
         Ok(())
     }
 
-    fn page_of(&self, record: &Record) -> usize {
+    fn page_of(&self, record: &FlashRecord) -> usize {
         let holds = |page: &Page| page.region.bytes.contains(&record.address);
         self.pages.iter().position(holds).unwrap_or_default()
     }

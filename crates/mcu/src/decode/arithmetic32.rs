@@ -3,8 +3,8 @@
 use super::thumb16::{immediate_shift, shifted_move};
 use super::{bits, register as field};
 use crate::instruction::{
-    Alu, BitField, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long, LongDsp,
-    Multiply, Operation, Register, Saturating, Shift, Sign, Unary,
+    Alu, BitField, Effect, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long,
+    LongDsp, Multiply, Register, Saturating, Shift, Sign, Unary,
 };
 
 /// The sixteen opcodes shared by immediate and shifted-register forms; `None` where there is none.
@@ -65,10 +65,10 @@ fn immediate12(first: u32, second: u32) -> u32 {
 }
 
 /// A5.3.1
-pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Effect> {
     let (rn, rd, flags) = (field(first, 0), field(second, 8), set_flags(first));
     let (value, carry) = expand_immediate(immediate12(first, second));
-    Some(Operation::DataImmediate {
+    Some(Effect::DataImmediate {
         alu: alu(bits(first, 5, 4), rn, rd, flags)?,
         flags,
         rd,
@@ -79,10 +79,10 @@ pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// A5.3.3
-pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Operation> {
+pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Effect> {
     let (rn, rd) = (field(first, 0), field(second, 8));
     let plain = |alu, value| {
-        Some(Operation::DataImmediate {
+        Some(Effect::DataImmediate {
             alu,
             flags: Flags::Keep,
             rd,
@@ -97,7 +97,7 @@ pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Operat
         bits(second, 0, 5) as u8,
     );
     let bit_field = |field, width| {
-        Some(Operation::BitField {
+        Some(Effect::BitField {
             field,
             rd,
             rn,
@@ -111,7 +111,7 @@ pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Operat
         0b00100 => plain(Alu::Mov, bits(first, 0, 4) << 12 | imm12),
         0b01010 if rn == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_sub(imm12)),
         0b01010 => plain(Alu::Sub, imm12),
-        0b01100 => Some(Operation::MoveTop {
+        0b01100 => Some(Effect::MoveTop {
             rd,
             value: (bits(first, 0, 4) << 12 | imm12) as u16,
         }),
@@ -125,12 +125,12 @@ pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Operat
 }
 
 /// SSAT, SSAT16, USAT, USAT16.
-fn saturate(first: u32, second: u32, sign: Sign) -> Operation {
+fn saturate(first: u32, second: u32, sign: Sign) -> Effect {
     let (rn, rd) = (field(first, 0), field(second, 8));
     let amount = bits(second, 12, 3) << 2 | bits(second, 6, 2);
     let bits_ = bits(second, 0, 5) as u8 + u8::from(sign == Sign::Signed);
     if bits(first, 5, 1) == 1 && amount == 0 {
-        return Operation::Saturate16 {
+        return Effect::Saturate16 {
             sign,
             rd,
             rn,
@@ -138,7 +138,7 @@ fn saturate(first: u32, second: u32, sign: Sign) -> Operation {
         };
     }
     let (shift, amount) = immediate_shift(bits(first, 5, 1) << 1, amount);
-    Operation::Saturate {
+    Effect::Saturate {
         sign,
         rd,
         rn,
@@ -149,7 +149,7 @@ fn saturate(first: u32, second: u32, sign: Sign) -> Operation {
 }
 
 /// A5.3.11
-pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn shifted(first: u32, second: u32) -> Option<Effect> {
     let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
     let flags = set_flags(first);
     let (kind, amount) = (
@@ -163,7 +163,7 @@ pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
             return None;
         }
         let (shift, amount) = immediate_shift(kind, amount);
-        return Some(Operation::Pack {
+        return Some(Effect::Pack {
             rd,
             rn,
             rm,
@@ -177,7 +177,7 @@ pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
     }
     let (shift, amount) = immediate_shift(kind, amount);
     if (shift, amount) == (Shift::Lsl, 0) {
-        return Some(Operation::DataRegister {
+        return Some(Effect::DataRegister {
             alu,
             flags,
             rd,
@@ -185,7 +185,7 @@ pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
             rm,
         });
     }
-    Some(Operation::DataShifted {
+    Some(Effect::DataShifted {
         alu,
         flags,
         rd,
@@ -197,21 +197,21 @@ pub(super) fn shifted(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// A5.3.12
-pub(super) fn register(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn register(first: u32, second: u32) -> Option<Effect> {
     let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
     let (op1, op2) = (bits(first, 4, 4), bits(second, 4, 4));
     if bits(second, 12, 4) != 0xf {
         return None;
     }
     match (op1, op2) {
-        (0..=7, 0) => Some(Operation::ShiftRegister {
+        (0..=7, 0) => Some(Effect::ShiftRegister {
             shift: [Shift::Lsl, Shift::Lsr, Shift::Asr, Shift::Ror][(op1 >> 1) as usize],
             flags: set_flags(first),
             rd,
             rn,
             rm,
         }),
-        (0..=5, 8..=15) => Some(Operation::Extend {
+        (0..=5, 8..=15) => Some(Effect::Extend {
             extend: [
                 Extend::Sxth,
                 Extend::Uxth,
@@ -232,7 +232,7 @@ pub(super) fn register(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// A5.3.13 and A5.3.14
-fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Operation> {
+fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Effect> {
     let lanes = match op1 & 7 {
         0 => Lanes::Add8,
         1 => Lanes::Add16,
@@ -251,7 +251,7 @@ fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Opt
         6 => LaneKind::UnsignedHalving,
         _ => return None,
     };
-    Some(Operation::Parallel {
+    Some(Effect::Parallel {
         lanes,
         kind,
         rd,
@@ -261,16 +261,10 @@ fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Opt
 }
 
 /// A5.3.15
-fn miscellaneous(
-    op1: u32,
-    op2: u32,
-    rd: Register,
-    rn: Register,
-    rm: Register,
-) -> Option<Operation> {
-    let unary = |unary| Some(Operation::Unary { unary, rd, rm });
+fn miscellaneous(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Effect> {
+    let unary = |unary| Some(Effect::Unary { unary, rd, rm });
     match (op1 & 3, op2 & 3) {
-        (0, which) => Some(Operation::Saturating {
+        (0, which) => Some(Effect::Saturating {
             saturating: [
                 Saturating::Qadd,
                 Saturating::Qdadd,
@@ -285,7 +279,7 @@ fn miscellaneous(
         (1, 1) => unary(Unary::Rev16),
         (1, 2) => unary(Unary::Rbit),
         (1, _) => unary(Unary::Revsh),
-        (2, 0) => Some(Operation::Select { rd, rn, rm }),
+        (2, 0) => Some(Effect::Select { rd, rn, rm }),
         (3, 0) => unary(Unary::Clz),
         _ => None,
     }
@@ -300,7 +294,7 @@ const fn half(bit: u32) -> Half {
 }
 
 /// A5.3.16
-pub(super) fn multiply(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
     let (rn, rd, rm, ra) = (
         field(first, 0),
         field(second, 8),
@@ -328,7 +322,7 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Operation> {
         (7, 0) => Multiply::Usada8,
         _ => return None,
     };
-    Some(Operation::Multiply {
+    Some(Effect::Multiply {
         multiply,
         flags: Flags::Keep,
         rd,
@@ -339,7 +333,7 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// A5.3.17
-pub(super) fn multiply_long(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn multiply_long(first: u32, second: u32) -> Option<Effect> {
     let (rn, low, high, rm) = (
         field(first, 0),
         field(second, 12),
@@ -348,7 +342,7 @@ pub(super) fn multiply_long(first: u32, second: u32) -> Option<Operation> {
     );
     let op2 = bits(second, 4, 4);
     let long = |long| {
-        Some(Operation::MultiplyLong {
+        Some(Effect::MultiplyLong {
             long,
             low,
             high,
@@ -357,7 +351,7 @@ pub(super) fn multiply_long(first: u32, second: u32) -> Option<Operation> {
         })
     };
     let dsp = |long| {
-        Some(Operation::MultiplyLongDsp {
+        Some(Effect::MultiplyLongDsp {
             long,
             low,
             high,
@@ -366,7 +360,7 @@ pub(super) fn multiply_long(first: u32, second: u32) -> Option<Operation> {
         })
     };
     let divide = |sign| {
-        Some(Operation::Divide {
+        Some(Effect::Divide {
             sign,
             rd: high,
             rn,

@@ -1,7 +1,7 @@
 //! 32-bit encodings of loads and stores: A5.3.5 to A5.3.10.
 
 use super::{bits, register};
-use crate::instruction::{Access, Direction, Index, Operation, Register, WriteBack};
+use crate::instruction::{Access, Direction, Effect, Index, Register, WriteBack};
 
 fn write_back(first: u32) -> WriteBack {
     if bits(first, 5, 1) == 1 {
@@ -12,7 +12,7 @@ fn write_back(first: u32) -> WriteBack {
 }
 
 /// A5.3.5
-pub(super) fn multiple(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn multiple(first: u32, second: u32) -> Option<Effect> {
     let (rn, list) = (register(first, 0), second as u16);
     let write_back = write_back(first);
     let direction = match bits(first, 7, 2) {
@@ -21,14 +21,14 @@ pub(super) fn multiple(first: u32, second: u32) -> Option<Operation> {
         _ => return None,
     };
     Some(if bits(first, 4, 1) == 1 {
-        Operation::LoadMultiple {
+        Effect::LoadMultiple {
             rn,
             list,
             direction,
             write_back,
         }
     } else {
-        Operation::StoreMultiple {
+        Effect::StoreMultiple {
             rn,
             list,
             direction,
@@ -46,7 +46,7 @@ fn index(pre: u32, write_back: u32) -> Index {
 }
 
 /// A5.3.6
-pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Effect> {
     let (pre, up, back, load) = (
         bits(first, 8, 1),
         bits(first, 7, 1),
@@ -65,7 +65,7 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Operation> {
     let offset = if up == 1 { magnitude } else { -magnitude };
     let index = index(pre, back);
     Some(if load == 1 {
-        Operation::LoadDouble {
+        Effect::LoadDouble {
             rt,
             rt2,
             rn,
@@ -73,7 +73,7 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Operation> {
             offset,
         }
     } else {
-        Operation::StoreDouble {
+        Effect::StoreDouble {
             rt,
             rt2,
             rn,
@@ -84,19 +84,19 @@ pub(super) fn double_exclusive(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// LDREX, STREX, their byte and halfword forms, TBB and TBH.
-fn exclusive_or_table(first: u32, second: u32) -> Option<Operation> {
+fn exclusive_or_table(first: u32, second: u32) -> Option<Effect> {
     let (rn, rt) = (register(first, 0), register(second, 12));
     let load = bits(first, 4, 1) == 1;
     let exclusive = |access, rd, offset| {
         if load {
-            Operation::LoadExclusive {
+            Effect::LoadExclusive {
                 access,
                 rt,
                 rn,
                 offset,
             }
         } else {
-            Operation::StoreExclusive {
+            Effect::StoreExclusive {
                 access,
                 rd,
                 rt,
@@ -110,7 +110,7 @@ fn exclusive_or_table(first: u32, second: u32) -> Option<Operation> {
         return Some(exclusive(Access::Word, register(second, 8), offset));
     }
     match (bits(second, 4, 4), load) {
-        (0 | 1, true) => Some(Operation::TableBranch {
+        (0 | 1, true) => Some(Effect::TableBranch {
             rn,
             rm: register(second, 0),
             access: if bits(second, 4, 1) == 0 {
@@ -156,7 +156,7 @@ fn address(first: u32, second: u32) -> Option<Address> {
 }
 
 /// A5.3.10
-pub(super) fn store(first: u32, second: u32) -> Option<Operation> {
+pub(super) fn store(first: u32, second: u32) -> Option<Effect> {
     let (rt, rn) = (register(second, 12), register(first, 0));
     let access = match bits(first, 5, 2) {
         0 => Access::Byte,
@@ -168,14 +168,14 @@ pub(super) fn store(first: u32, second: u32) -> Option<Operation> {
         return None;
     }
     Some(match address(first, second)? {
-        Address::Immediate { index, offset } => Operation::Store {
+        Address::Immediate { index, offset } => Effect::Store {
             access,
             rt,
             rn,
             index,
             offset,
         },
-        Address::Shifted { rm, shift } => Operation::StoreRegister {
+        Address::Shifted { rm, shift } => Effect::StoreRegister {
             access,
             rt,
             rn,
@@ -186,7 +186,7 @@ pub(super) fn store(first: u32, second: u32) -> Option<Operation> {
 }
 
 /// A5.3.7 to A5.3.9
-pub(super) fn load(first: u32, second: u32, pc: u32) -> Option<Operation> {
+pub(super) fn load(first: u32, second: u32, pc: u32) -> Option<Effect> {
     let (rt, rn) = (register(second, 12), register(first, 0));
     let signed = bits(first, 8, 1) == 1;
     let access = match (bits(first, 5, 2), signed) {
@@ -198,7 +198,7 @@ pub(super) fn load(first: u32, second: u32, pc: u32) -> Option<Operation> {
         _ => return None,
     };
     if rt == Register::PC && access != Access::Word {
-        return Some(Operation::Nop); // PLD, PLI and unallocated hints
+        return Some(Effect::Nop); // PLD, PLI and unallocated hints
     }
     if rn == Register::PC {
         let offset = bits(second, 0, 12);
@@ -208,21 +208,21 @@ pub(super) fn load(first: u32, second: u32, pc: u32) -> Option<Operation> {
         } else {
             base.wrapping_sub(offset)
         };
-        return Some(Operation::LoadLiteral {
+        return Some(Effect::LoadLiteral {
             access,
             rt,
             address,
         });
     }
     Some(match address(first, second)? {
-        Address::Immediate { index, offset } => Operation::Load {
+        Address::Immediate { index, offset } => Effect::Load {
             access,
             rt,
             rn,
             index,
             offset,
         },
-        Address::Shifted { rm, shift } => Operation::LoadRegister {
+        Address::Shifted { rm, shift } => Effect::LoadRegister {
             access,
             rt,
             rn,

@@ -5,7 +5,7 @@ mod memory32;
 mod thumb16;
 mod thumb32;
 
-use crate::instruction::{Condition, Instruction, Operation, Register};
+use crate::instruction::{Condition, Effect, Instruction, Register};
 
 /// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub const fn is_wide(first: u16) -> bool {
 
 /// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
 #[must_use]
-pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Operation, u8) {
+pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u8) {
     if is_wide(first) {
         (
             thumb32::decode(u32::from(first), u32::from(second), address),
@@ -71,23 +71,23 @@ pub fn decode_at(
         };
         Some((first, decode(first, second, address, where_)))
     };
-    let (first, (operation, size)) = fetch(address, Place::Outside)?;
-    place(address, Instruction::new(operation, size, Condition::Al));
-    if operation != Operation::If {
+    let (first, (effect, size)) = fetch(address, Place::Outside)?;
+    place(address, Instruction::new(effect, size, Condition::Al));
+    if effect != Effect::If {
         return Some(());
     }
     let mut next = address.wrapping_add(2);
     for condition in it_conditions(first) {
         // What is not there faults when it is executed.
-        let Some((_, (operation, size))) = fetch(next, Place::InBlock) else {
+        let Some((_, (effect, size))) = fetch(next, Place::InBlock) else {
             break;
         };
         // Breakpoints are unconditional even there (A7.7.17).
-        let condition = match operation {
-            Operation::Breakpoint { .. } => Condition::Al,
+        let condition = match effect {
+            Effect::Breakpoint { .. } => Condition::Al,
             _ => condition,
         };
-        place(next, Instruction::new(operation, size, condition));
+        place(next, Instruction::new(effect, size, condition));
         next = next.wrapping_add(u32::from(size));
     }
     Some(())

@@ -2,12 +2,12 @@
 
 use super::{Place, bits, low_register, register, signed};
 use crate::instruction::{
-    Access, Alu, Condition, Direction, Extend, Flags, ImmediateCarry, Index, Indirect, Multiply,
-    NonZero, Operation, Register, Shift, Unary, WriteBack,
+    Access, Alu, Condition, Direction, Effect, Extend, Flags, ImmediateCarry, Index, Indirect,
+    Multiply, NonZero, Register, Shift, Unary, WriteBack,
 };
 
 /// Decodes one; `address` is its own.
-pub(super) fn decode(half: u32, address: u32, place: Place) -> Operation {
+pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
     let flags = match place {
         Place::InBlock => Flags::Keep,
         Place::Outside => Flags::Set,
@@ -17,7 +17,7 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Operation {
         0b000000..=0b001111 => shift_add_move(half, flags),
         0b010000 => data_processing(half, flags),
         0b010001 => special(half),
-        0b010010 | 0b010011 => Operation::LoadLiteral {
+        0b010010 | 0b010011 => Effect::LoadLiteral {
             access: Access::Word,
             rt: low_register(half, 8),
             address: (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
@@ -40,14 +40,14 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Operation {
         0b101100..=0b101111 => miscellaneous(half, pc),
         0b110000..=0b110011 => multiple(half),
         0b110100..=0b110111 => conditional_branch(half, pc),
-        _ => Operation::Branch {
+        _ => Effect::Branch {
             target: pc.wrapping_add_signed(signed(bits(half, 0, 11), 11) * 2),
         },
     }
 }
 
-fn data_immediate(alu: Alu, flags: Flags, rd: Register, rn: Register, value: u32) -> Operation {
-    Operation::DataImmediate {
+fn data_immediate(alu: Alu, flags: Flags, rd: Register, rn: Register, value: u32) -> Effect {
+    Effect::DataImmediate {
         alu,
         flags,
         rd,
@@ -58,11 +58,11 @@ fn data_immediate(alu: Alu, flags: Flags, rd: Register, rn: Register, value: u32
 }
 
 /// A5.2.1
-fn shift_add_move(half: u32, flags: Flags) -> Operation {
+fn shift_add_move(half: u32, flags: Flags) -> Effect {
     let (rd, rn) = (low_register(half, 0), low_register(half, 3));
     let (wide, imm8) = (low_register(half, 8), bits(half, 0, 8));
     match half >> 9 {
-        0b0001100 | 0b0001101 => Operation::DataRegister {
+        0b0001100 | 0b0001101 => Effect::DataRegister {
             alu: if half >> 9 & 1 == 0 {
                 Alu::Add
             } else {
@@ -90,10 +90,10 @@ pub(super) fn shifted_move(
     flags: Flags,
     rd: Register,
     rm: Register,
-) -> Operation {
+) -> Effect {
     let (shift, amount) = immediate_shift(kind, amount);
     if (shift, amount) == (Shift::Lsl, 0) {
-        return Operation::DataRegister {
+        return Effect::DataRegister {
             alu: Alu::Mov,
             flags,
             rd,
@@ -101,7 +101,7 @@ pub(super) fn shifted_move(
             rm,
         };
     }
-    Operation::DataShifted {
+    Effect::DataShifted {
         alu: Alu::Mov,
         flags,
         rd,
@@ -125,16 +125,16 @@ pub(super) const fn immediate_shift(kind: u32, amount: u32) -> (Shift, u8) {
 }
 
 /// A5.2.2
-fn data_processing(half: u32, flags: Flags) -> Operation {
+fn data_processing(half: u32, flags: Flags) -> Effect {
     let (rd, rm) = (low_register(half, 0), low_register(half, 3));
-    let data = |alu, flags| Operation::DataRegister {
+    let data = |alu, flags| Effect::DataRegister {
         alu,
         flags,
         rd,
         rn: rd,
         rm,
     };
-    let shift = |shift| Operation::ShiftRegister {
+    let shift = |shift| Effect::ShiftRegister {
         shift,
         flags,
         rd,
@@ -155,7 +155,7 @@ fn data_processing(half: u32, flags: Flags) -> Operation {
         10 => data(Alu::Cmp, Flags::Set),
         11 => data(Alu::Cmn, Flags::Set),
         12 => data(Alu::Orr, flags),
-        13 => Operation::Multiply {
+        13 => Effect::Multiply {
             multiply: Multiply::Mul,
             flags,
             rd,
@@ -169,10 +169,10 @@ fn data_processing(half: u32, flags: Flags) -> Operation {
 }
 
 /// A5.2.3: high registers, BX and BLX.
-fn special(half: u32) -> Operation {
+fn special(half: u32) -> Effect {
     let rm = register(half, 3);
     let rd = Register::new(bits(half, 0, 3) | bits(half, 7, 1) << 3);
-    let keep = |alu, flags| Operation::DataRegister {
+    let keep = |alu, flags| Effect::DataRegister {
         alu,
         flags,
         rd,
@@ -180,27 +180,27 @@ fn special(half: u32) -> Operation {
         rm,
     };
     match (bits(half, 8, 2), rd == Register::PC) {
-        (0, true) => Operation::BranchRegister {
+        (0, true) => Effect::BranchRegister {
             rm,
             kind: Indirect::Add,
         },
         (0, false) => keep(Alu::Add, Flags::Keep),
         (1, _) => keep(Alu::Cmp, Flags::Set),
-        (2, true) => Operation::BranchRegister {
+        (2, true) => Effect::BranchRegister {
             rm,
             kind: Indirect::Move,
         },
         (2, false) => keep(Alu::Mov, Flags::Keep),
-        _ if half & 0x80 == 0 => Operation::BranchRegister {
+        _ if half & 0x80 == 0 => Effect::BranchRegister {
             rm,
             kind: Indirect::Exchange,
         },
-        _ => Operation::BranchLinkRegister { rm },
+        _ => Effect::BranchLinkRegister { rm },
     }
 }
 
 /// A5.2.4
-fn load_store(half: u32) -> Operation {
+fn load_store(half: u32) -> Effect {
     let (rt, rn) = (low_register(half, 0), low_register(half, 3));
     if half >> 12 == 0b0101 {
         return register_offset(half, rt, rn);
@@ -217,7 +217,7 @@ fn load_store(half: u32) -> Operation {
     };
     let (index, offset) = (Index::Offset, (offset << scale) as i32);
     if half >> 11 & 1 == 0 {
-        Operation::Store {
+        Effect::Store {
             access,
             rt,
             rn,
@@ -225,7 +225,7 @@ fn load_store(half: u32) -> Operation {
             offset,
         }
     } else {
-        Operation::Load {
+        Effect::Load {
             access,
             rt,
             rn,
@@ -235,16 +235,16 @@ fn load_store(half: u32) -> Operation {
     }
 }
 
-fn register_offset(half: u32, rt: Register, rn: Register) -> Operation {
+fn register_offset(half: u32, rt: Register, rn: Register) -> Effect {
     let (rm, shift) = (low_register(half, 6), 0);
-    let store = |access| Operation::StoreRegister {
+    let store = |access| Effect::StoreRegister {
         access,
         rt,
         rn,
         rm,
         shift,
     };
-    let load = |access| Operation::LoadRegister {
+    let load = |access| Effect::LoadRegister {
         access,
         rt,
         rn,
@@ -264,16 +264,16 @@ fn register_offset(half: u32, rt: Register, rn: Register) -> Operation {
 }
 
 /// A5.2.5
-fn miscellaneous(half: u32, pc: u32) -> Operation {
+fn miscellaneous(half: u32, pc: u32) -> Effect {
     let (rd, rm) = (low_register(half, 0), low_register(half, 3));
-    let extend = |extend| Operation::Extend {
+    let extend = |extend| Effect::Extend {
         extend,
         rd,
         rn: Register::PC,
         rm,
         rotation: 0,
     };
-    let unary = |unary| Operation::Unary { unary, rd, rm };
+    let unary = |unary| Effect::Unary { unary, rd, rm };
     let frame = bits(half, 0, 7) << 2;
     let list = bits(half, 0, 8) as u16;
     match half >> 5 & 0x7f {
@@ -283,9 +283,9 @@ fn miscellaneous(half: u32, pc: u32) -> Operation {
         0b0000100..=0b0000111 => {
             data_immediate(Alu::Sub, Flags::Keep, Register::SP, Register::SP, frame)
         }
-        0b0110011 => Operation::Nop, // CPS: there are no exceptions to mask.
+        0b0110011 => Effect::Nop, // CPS: there are no exceptions to mask.
         _ => match half >> 8 & 0xf {
-            0b0001 | 0b0011 | 0b1001 | 0b1011 => Operation::CompareBranch {
+            0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch {
                 rn: rd,
                 nonzero: if half >> 11 & 1 == 0 {
                     NonZero::Clear
@@ -300,13 +300,13 @@ fn miscellaneous(half: u32, pc: u32) -> Operation {
                 2 => extend(Extend::Uxth),
                 _ => extend(Extend::Uxtb),
             },
-            0b0100 | 0b0101 => Operation::StoreMultiple {
+            0b0100 | 0b0101 => Effect::StoreMultiple {
                 rn: Register::SP,
                 list: list | (bits(half, 8, 1) as u16) << 14,
                 direction: Direction::DecrementBefore,
                 write_back: WriteBack::Yes,
             },
-            0b1100 | 0b1101 => Operation::LoadMultiple {
+            0b1100 | 0b1101 => Effect::LoadMultiple {
                 rn: Register::SP,
                 list: list | (bits(half, 8, 1) as u16) << 15,
                 direction: Direction::IncrementAfter,
@@ -316,21 +316,21 @@ fn miscellaneous(half: u32, pc: u32) -> Operation {
                 0 => unary(Unary::Rev),
                 1 => unary(Unary::Rev16),
                 3 => unary(Unary::Revsh),
-                _ => Operation::Unknown { encoding: half },
+                _ => Effect::Unknown { encoding: half },
             },
-            0b1110 => Operation::Breakpoint { number: list as u8 },
-            0b1111 if half & 0xf != 0 => Operation::If,
-            0b1111 => Operation::Nop,
-            _ => Operation::Unknown { encoding: half },
+            0b1110 => Effect::Breakpoint { number: list as u8 },
+            0b1111 if half & 0xf != 0 => Effect::If,
+            0b1111 => Effect::Nop,
+            _ => Effect::Unknown { encoding: half },
         },
     }
 }
 
-fn multiple(half: u32) -> Operation {
+fn multiple(half: u32) -> Effect {
     let (rn, list) = (low_register(half, 8), bits(half, 0, 8) as u16);
     let direction = Direction::IncrementAfter;
     if half >> 11 & 1 == 0 {
-        return Operation::StoreMultiple {
+        return Effect::StoreMultiple {
             rn,
             list,
             direction,
@@ -343,7 +343,7 @@ fn multiple(half: u32) -> Operation {
     } else {
         WriteBack::No
     };
-    Operation::LoadMultiple {
+    Effect::LoadMultiple {
         rn,
         list,
         direction,
@@ -352,10 +352,10 @@ fn multiple(half: u32) -> Operation {
 }
 
 /// A5.2.6
-fn conditional_branch(half: u32, pc: u32) -> Operation {
+fn conditional_branch(half: u32, pc: u32) -> Effect {
     match bits(half, 8, 4) {
-        0b1110 | 0b1111 => Operation::Unknown { encoding: half },
-        condition => Operation::BranchConditional {
+        0b1110 | 0b1111 => Effect::Unknown { encoding: half },
+        condition => Effect::BranchConditional {
             condition: Condition::new(condition),
             target: pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),
         },

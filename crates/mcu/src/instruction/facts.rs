@@ -1,14 +1,12 @@
-//! What follows from an operation for timing: its class, the registers written and addressed with.
+//! What follows from an effect for timing: its class, the registers written and addressed with.
 
-use crate::instruction::{
-    Alu, Class, Extend, Index, Long, Multiply, Operation, Register, WriteBack,
-};
+use crate::instruction::{Alu, Class, Effect, Extend, Index, Long, Multiply, Register, WriteBack};
 
-impl Operation {
+impl Effect {
     /// What its cycles are counted as.
     #[must_use]
     pub const fn class(&self) -> Class {
-        use Operation as O;
+        use Effect as O;
         match self {
             O::DataImmediate { alu, .. }
             | O::DataRegister { alu, .. }
@@ -114,7 +112,7 @@ impl Operation {
     /// The registers it writes, and those an address is made of.
     #[must_use]
     pub fn registers(&self) -> (u16, u16) {
-        use Operation as O;
+        use Effect as O;
         match *self {
             O::DataImmediate { alu, rd, .. }
             | O::DataRegister { alu, rd, .. }

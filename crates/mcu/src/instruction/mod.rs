@@ -3,16 +3,16 @@
 //! Names are those of the ARMv7-M Architecture Reference Manual (ARM DDI 0403E), sections A7.7.x.
 
 mod class;
+mod effect;
 mod facts;
 mod operand;
-mod operation;
 
 pub use class::Class;
+pub use effect::Effect;
 pub use operand::{
     Access, Alu, BitField, Direction, Extend, Flags, Half, Halves, ImmediateCarry, Index, Indirect,
     LaneKind, Lanes, Long, LongDsp, Multiply, NonZero, Saturating, Shift, Sign, Unary, WriteBack,
 };
-pub use operation::Operation;
 
 /// One of the sixteen core registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +82,7 @@ impl Condition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
     /// What it does.
-    pub operation: Operation,
+    pub effect: Effect,
     /// What is known of it besides.
     pub facts: Facts,
 }
@@ -121,22 +121,22 @@ impl Facts {
 impl Instruction {
     /// What stands where nothing has been decoded.
     pub const UNDECODED: Self = Self {
-        operation: Operation::Undecoded,
+        effect: Effect::Undecoded,
         facts: Facts::NONE,
     };
 
-    /// Adds what follows from the operation: class, registers.
+    /// Adds what follows from the effect: class, registers.
     #[must_use]
-    pub fn new(operation: Operation, size: u8, condition: Condition) -> Self {
-        let (writes, address) = operation.registers();
+    pub fn new(effect: Effect, size: u8, condition: Condition) -> Self {
+        let (writes, address) = effect.registers();
         Self {
-            operation,
+            effect,
             facts: Facts {
                 writes,
                 address,
-                class: operation.class(),
+                class: effect.class(),
                 size,
-                bytes: operation.bytes(),
+                bytes: effect.bytes(),
                 condition,
             },
         }

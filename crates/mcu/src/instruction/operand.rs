@@ -1,4 +1,4 @@
-//! The choices within an operation: mnemonics of one encoding group, modes, widths.
+//! The choices within an instruction: mnemonics of one encoding group, modes, widths.
 
 /// Arithmetic and logic of two operands. The last four only set flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Alu {
 pub enum Flags {
     /// APSR stays.
     Keep,
-    /// N, Z and, by the operation, C and V are set.
+    /// N, Z and, by the instruction, C and V are set.
     Set,
 }
 

@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use crate::decode;
-use crate::instruction::{Instruction, Operation};
+use crate::instruction::{Effect, Instruction};
 
 /// The decoded instructions of flash and RAM.
 #[derive(Debug, Clone, Default)]
@@ -81,10 +81,10 @@ impl Code {
             |address, instruction| decoded.push((address, instruction)),
         )?;
         for (address, mut instruction) in decoded {
-            if self.dsp == Dsp::Absent && instruction.operation.needs_dsp() {
+            if self.dsp == Dsp::Absent && instruction.effect.needs_dsp() {
                 let encoding = u32::from(memory.half(address).ok()?) << 16
                     | u32::from(memory.half(address.wrapping_add(2)).ok()?);
-                instruction.operation = Operation::Unknown { encoding };
+                instruction.effect = Effect::Unknown { encoding };
             }
             memory.note_executed(address, u32::from(instruction.facts.size));
             let (flash, ram) = (self.flash.index(address), self.ram.index(address));

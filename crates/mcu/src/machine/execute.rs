@@ -1,8 +1,8 @@
-//! One operation: computing here, memory in `transfer`.
+//! One effect: computing here, memory in `transfer`.
 
 use super::arithmetic::{shift_with_carry, unary};
 use super::{BusError, Halt, Interrupted, Machine, Monitor, Reason, dsp, products};
-use crate::instruction::{Access, Indirect, Long, NonZero, Operation, Register, Sign};
+use crate::instruction::{Access, Effect, Indirect, Long, NonZero, Register, Sign};
 
 const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     (
@@ -12,17 +12,13 @@ const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
 }
 
 impl Machine {
-    /// Executes one operation; `after` is the address of the following instruction. Gives the address
+    /// Executes one effect; `after` is the address of the following instruction. Gives the address
     /// where it goes on.
     #[inline(always)]
-    pub(super) fn execute(
-        &mut self,
-        operation: &Operation,
-        after: u32,
-    ) -> Result<u32, Interrupted> {
+    pub(super) fn execute(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
-        match *operation {
-            Operation::DataRegister {
+        match *effect {
+            Effect::DataRegister {
                 alu,
                 flags,
                 rd,
@@ -32,7 +28,7 @@ impl Machine {
                 let operands = (registers.get(rn), registers.get(rm));
                 registers.alu(alu, flags, rd, operands, registers.carry);
             }
-            Operation::DataImmediate {
+            Effect::DataImmediate {
                 alu,
                 flags,
                 rd,
@@ -43,7 +39,7 @@ impl Machine {
                 let operands = (registers.get(rn), value);
                 registers.alu(alu, flags, rd, operands, registers.immediate_carry(carry));
             }
-            Operation::DataShifted {
+            Effect::DataShifted {
                 alu,
                 flags,
                 rd,
@@ -56,40 +52,40 @@ impl Machine {
                     shift_with_carry(registers.get(rm), shift, u32::from(amount), registers.carry);
                 registers.alu(alu, flags, rd, (registers.get(rn), value), carry);
             }
-            Operation::MultiplyLong { .. } => self.multiply_long(operation),
-            Operation::Load { .. }
-            | Operation::LoadRegister { .. }
-            | Operation::LoadLiteral { .. }
-            | Operation::LoadDouble { .. }
-            | Operation::LoadMultiple { .. }
-            | Operation::LoadExclusive { .. } => return self.load(operation, after),
-            Operation::Store { .. }
-            | Operation::StoreRegister { .. }
-            | Operation::StoreDouble { .. }
-            | Operation::StoreMultiple { .. }
-            | Operation::StoreExclusive { .. } => self.store(operation)?,
-            Operation::Branch { .. }
-            | Operation::BranchConditional { .. }
-            | Operation::CompareBranch { .. }
-            | Operation::BranchLink { .. }
-            | Operation::BranchLinkRegister { .. }
-            | Operation::BranchRegister { .. }
-            | Operation::TableBranch { .. } => return self.branch(operation, after),
-            Operation::If | Operation::Nop => {}
-            _ => self.compute(operation)?,
+            Effect::MultiplyLong { .. } => self.multiply_long(effect),
+            Effect::Load { .. }
+            | Effect::LoadRegister { .. }
+            | Effect::LoadLiteral { .. }
+            | Effect::LoadDouble { .. }
+            | Effect::LoadMultiple { .. }
+            | Effect::LoadExclusive { .. } => return self.load(effect, after),
+            Effect::Store { .. }
+            | Effect::StoreRegister { .. }
+            | Effect::StoreDouble { .. }
+            | Effect::StoreMultiple { .. }
+            | Effect::StoreExclusive { .. } => self.store(effect)?,
+            Effect::Branch { .. }
+            | Effect::BranchConditional { .. }
+            | Effect::CompareBranch { .. }
+            | Effect::BranchLink { .. }
+            | Effect::BranchLinkRegister { .. }
+            | Effect::BranchRegister { .. }
+            | Effect::TableBranch { .. } => return self.branch(effect, after),
+            Effect::If | Effect::Nop => {}
+            _ => self.compute(effect)?,
         }
         Ok(after)
     }
 
     #[inline(always)]
-    fn multiply_long(&mut self, operation: &Operation) {
-        let Operation::MultiplyLong {
+    fn multiply_long(&mut self, effect: &Effect) {
+        let Effect::MultiplyLong {
             long,
             low,
             high,
             rn,
             rm,
-        } = *operation
+        } = *effect
         else {
             return; // `execute` has seen to that.
         };
@@ -105,10 +101,10 @@ impl Machine {
     }
 
     /// What is neither the plainest arithmetic nor memory nor a branch.
-    fn compute(&mut self, operation: &Operation) -> Result<(), Interrupted> {
+    fn compute(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
-        match *operation {
-            Operation::ShiftRegister {
+        match *effect {
+            Effect::ShiftRegister {
                 shift,
                 flags,
                 rd,
@@ -118,11 +114,11 @@ impl Machine {
                 let operands = (registers.get(rn), registers.get(rm));
                 registers.shift_register(shift, flags, rd, operands);
             }
-            Operation::MoveTop { rd, value } => {
+            Effect::MoveTop { rd, value } => {
                 let low = registers.get(rd) & 0xffff;
                 registers.set(rd, u32::from(value) << 16 | low);
             }
-            Operation::Multiply {
+            Effect::Multiply {
                 multiply,
                 flags,
                 rd,
@@ -133,7 +129,7 @@ impl Machine {
                 let operands = (registers.get(rn), registers.get(rm));
                 registers.multiply(multiply, flags, rd, operands, ra);
             }
-            Operation::Divide { sign, rd, rn, rm } => {
+            Effect::Divide { sign, rd, rn, rm } => {
                 let (n, m) = (registers.get(rn), registers.get(rm));
                 self.operands = match sign {
                     Sign::Signed => magnitudes(n, m),
@@ -141,7 +137,7 @@ impl Machine {
                 };
                 registers.set(rd, products::divide(sign, n, m));
             }
-            Operation::Extend {
+            Effect::Extend {
                 extend,
                 rd,
                 rn,
@@ -152,14 +148,14 @@ impl Machine {
                 let value = dsp::extend(extend, registers.get(rm), rotation, addend);
                 registers.set(rd, value);
             }
-            Operation::Unary {
+            Effect::Unary {
                 unary: which,
                 rd,
                 rm,
             } => {
                 registers.set(rd, unary(which, registers.get(rm)));
             }
-            Operation::BitField {
+            Effect::BitField {
                 field,
                 rd,
                 rn,
@@ -168,16 +164,16 @@ impl Machine {
             } => {
                 registers.bit_field(field, rd, rn, (lsb, width));
             }
-            _ => return self.compute_dsp(operation),
+            _ => return self.compute_dsp(effect),
         }
         Ok(())
     }
 
     /// The DSP extension, and what is no computation at all.
-    fn compute_dsp(&mut self, operation: &Operation) -> Result<(), Interrupted> {
+    fn compute_dsp(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
-        match *operation {
-            Operation::MultiplyLongDsp {
+        match *effect {
+            Effect::MultiplyLongDsp {
                 long,
                 low,
                 high,
@@ -190,7 +186,7 @@ impl Machine {
                 registers.set(low, result as u32);
                 registers.set(high, (result >> 32) as u32);
             }
-            Operation::Saturating {
+            Effect::Saturating {
                 saturating,
                 rd,
                 rn,
@@ -199,7 +195,7 @@ impl Machine {
                 let result = registers.saturating(saturating, registers.get(rn), registers.get(rm));
                 registers.set(rd, result);
             }
-            Operation::Saturate {
+            Effect::Saturate {
                 sign,
                 rd,
                 rn,
@@ -210,11 +206,11 @@ impl Machine {
                 let result = registers.saturate(sign, bits, registers.get(rn), (shift, amount));
                 registers.set(rd, result);
             }
-            Operation::Saturate16 { sign, rd, rn, bits } => {
+            Effect::Saturate16 { sign, rd, rn, bits } => {
                 let result = registers.saturate16(sign, bits, registers.get(rn));
                 registers.set(rd, result);
             }
-            Operation::Parallel {
+            Effect::Parallel {
                 lanes,
                 kind,
                 rd,
@@ -224,10 +220,10 @@ impl Machine {
                 let result = registers.parallel(lanes, kind, registers.get(rn), registers.get(rm));
                 registers.set(rd, result);
             }
-            Operation::Select { rd, rn, rm } => {
+            Effect::Select { rd, rn, rm } => {
                 registers.set(rd, registers.select(registers.get(rn), registers.get(rm)));
             }
-            Operation::Pack {
+            Effect::Pack {
                 rd,
                 rn,
                 rm,
@@ -237,30 +233,30 @@ impl Machine {
                 let result = dsp::pack(registers.get(rn), registers.get(rm), shift, amount);
                 registers.set(rd, result);
             }
-            _ => return self.control(operation),
+            _ => return self.control(effect),
         }
         Ok(())
     }
 
     /// What computes nothing: special registers, the monitor, and what ends the straight way.
-    fn control(&mut self, operation: &Operation) -> Result<(), Interrupted> {
-        let halt = match *operation {
-            Operation::ReadSpecial { rd, special } => {
+    fn control(&mut self, effect: &Effect) -> Result<(), Interrupted> {
+        let halt = match *effect {
+            Effect::ReadSpecial { rd, special } => {
                 let value = self.read_special(special);
                 self.registers.set(rd, value);
                 return Ok(());
             }
-            Operation::WriteSpecial { rn, special, mask } => {
+            Effect::WriteSpecial { rn, special, mask } => {
                 self.write_special(special, mask, rn);
                 return Ok(());
             }
-            Operation::ClearExclusive => {
+            Effect::ClearExclusive => {
                 self.monitor = Monitor::Open;
                 return Ok(());
             }
-            Operation::Breakpoint { number } => Halt::Breakpoint(number),
-            Operation::Barrier => Halt::Refetch,
-            Operation::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
+            Effect::Breakpoint { number } => Halt::Breakpoint(number),
+            Effect::Barrier => Halt::Refetch,
+            Effect::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.
             _ => Halt::Undecoded,
         };
@@ -269,28 +265,28 @@ impl Machine {
 
     /// Everything that goes elsewhere, but for loads of the PC.
     #[inline(always)]
-    fn branch(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
+    fn branch(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
-        match *operation {
-            Operation::BranchConditional { condition, target } if registers.holds(condition) => {
+        match *effect {
+            Effect::BranchConditional { condition, target } if registers.holds(condition) => {
                 Ok(target)
             }
-            Operation::CompareBranch {
+            Effect::CompareBranch {
                 rn,
                 nonzero,
                 target,
             } if (registers.get(rn) != 0) == (nonzero == NonZero::Set) => Ok(target),
-            Operation::Branch { target } => Ok(target),
-            Operation::BranchLink { target } => {
+            Effect::Branch { target } => Ok(target),
+            Effect::BranchLink { target } => {
                 registers.set(Register::LR, after | 1);
                 Ok(target)
             }
-            Operation::BranchLinkRegister { rm } => {
+            Effect::BranchLinkRegister { rm } => {
                 let target = registers.get(rm);
                 registers.set(Register::LR, after | 1);
                 self.exchange(target)
             }
-            Operation::BranchRegister { rm, kind } => {
+            Effect::BranchRegister { rm, kind } => {
                 let value = registers.get(rm);
                 match kind {
                     Indirect::Exchange => self.exchange(value),
@@ -298,7 +294,7 @@ impl Machine {
                     Indirect::Add => Ok(registers.get(Register::PC).wrapping_add(value) & !1),
                 }
             }
-            Operation::TableBranch { rn, rm, access } => self.table_branch(rn, rm, access),
+            Effect::TableBranch { rn, rm, access } => self.table_branch(rn, rm, access),
             _ => Ok(after),
         }
     }

@@ -256,7 +256,7 @@ impl Machine {
         let (next, outcome) = if instruction.facts.condition == Condition::Al
             || self.holds(instruction.facts.condition)
         {
-            let next = self.execute(&instruction.operation, after)?;
+            let next = self.execute(&instruction.effect, after)?;
             let outcome = if next == after {
                 Outcome::Executed
             } else {

@@ -1,7 +1,7 @@
 //! Loads, stores and special registers.
 
 use super::{BusError, Interrupted, Machine, Monitor};
-use crate::instruction::{Access, Direction, Index, Operation, Register, WriteBack};
+use crate::instruction::{Access, Direction, Effect, Index, Register, WriteBack};
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
 const APSR_LAST: u8 = 3;
@@ -48,9 +48,9 @@ impl Machine {
     }
 
     #[inline(always)]
-    pub(super) fn load(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
-        let (access, rt, address) = match *operation {
-            Operation::Load {
+    pub(super) fn load(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
+        let (access, rt, address) = match *effect {
+            Effect::Load {
                 access,
                 rt,
                 rn,
@@ -65,19 +65,19 @@ impl Machine {
                 }
                 return self.loaded(rt, address, value, after);
             }
-            Operation::LoadRegister {
+            Effect::LoadRegister {
                 access,
                 rt,
                 rn,
                 rm,
                 shift,
             } => (access, rt, self.scaled(rn, rm, shift)),
-            Operation::LoadLiteral {
+            Effect::LoadLiteral {
                 access,
                 rt,
                 address,
             } => (access, rt, address),
-            Operation::LoadExclusive {
+            Effect::LoadExclusive {
                 access,
                 rt,
                 rn,
@@ -87,8 +87,8 @@ impl Machine {
                 self.monitor = Monitor::Exclusive;
                 (access, rt, self.check(aligned_for(access, address))?)
             }
-            Operation::LoadDouble { .. } => return self.load_double(operation, after),
-            _ => return self.load_multiple(operation, after),
+            Effect::LoadDouble { .. } => return self.load_double(effect, after),
+            _ => return self.load_multiple(effect, after),
         };
         let value = self.read(access, address);
         let value = self.check(value)?;
@@ -112,14 +112,14 @@ impl Machine {
         Ok(after)
     }
 
-    fn load_double(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
-        let Operation::LoadDouble {
+    fn load_double(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
+        let Effect::LoadDouble {
             rt,
             rt2,
             rn,
             index,
             offset,
-        } = *operation
+        } = *effect
         else {
             return Ok(after); // `load` has seen to that.
         };
@@ -145,13 +145,13 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn load_multiple(&mut self, operation: &Operation, after: u32) -> Result<u32, Interrupted> {
-        let Operation::LoadMultiple {
+    fn load_multiple(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
+        let Effect::LoadMultiple {
             rn,
             list,
             direction,
             write_back,
-        } = *operation
+        } = *effect
         else {
             return Ok(after); // `load` has taken all others.
         };
@@ -195,9 +195,9 @@ impl Machine {
     }
 
     #[inline(always)]
-    pub(super) fn store(&mut self, operation: &Operation) -> Result<(), Interrupted> {
-        let (access, rt, address) = match *operation {
-            Operation::Store {
+    pub(super) fn store(&mut self, effect: &Effect) -> Result<(), Interrupted> {
+        let (access, rt, address) = match *effect {
+            Effect::Store {
                 access,
                 rt,
                 rn,
@@ -213,14 +213,14 @@ impl Machine {
                 }
                 return Ok(());
             }
-            Operation::StoreRegister {
+            Effect::StoreRegister {
                 access,
                 rt,
                 rn,
                 rm,
                 shift,
             } => (access, rt, self.scaled(rn, rm, shift)),
-            Operation::StoreExclusive {
+            Effect::StoreExclusive {
                 access,
                 rd,
                 rt,
@@ -238,22 +238,22 @@ impl Machine {
                 self.registers.set(rd, u32::from(fails));
                 return Ok(());
             }
-            Operation::StoreDouble { .. } => return self.store_double(operation),
-            _ => return self.store_multiple(operation),
+            Effect::StoreDouble { .. } => return self.store_double(effect),
+            _ => return self.store_multiple(effect),
         };
         self.access = address;
         let written = self.write(access, address, self.registers.get(rt));
         self.check(written)
     }
 
-    fn store_double(&mut self, operation: &Operation) -> Result<(), Interrupted> {
-        let Operation::StoreDouble {
+    fn store_double(&mut self, effect: &Effect) -> Result<(), Interrupted> {
+        let Effect::StoreDouble {
             rt,
             rt2,
             rn,
             index,
             offset,
-        } = *operation
+        } = *effect
         else {
             return Ok(()); // `store` has seen to that.
         };
@@ -270,13 +270,13 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn store_multiple(&mut self, operation: &Operation) -> Result<(), Interrupted> {
-        let Operation::StoreMultiple {
+    fn store_multiple(&mut self, effect: &Effect) -> Result<(), Interrupted> {
+        let Effect::StoreMultiple {
             rn,
             list,
             direction,
             write_back,
-        } = *operation
+        } = *effect
         else {
             return Ok(()); // `store` has taken all others.
         };

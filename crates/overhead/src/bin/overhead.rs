@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{
+    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
+};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_overhead::markdown::{Setting, page};
@@ -33,7 +35,7 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
     match arguments.as_slice() {
         [] => Ok(all_kept(&figures()?)),
         [argument] if argument == analysis::ARGUMENT => {
-            let case = case("ed25519", Operation::Sign, StackName::Raw)?;
+            let case = case("ed25519", Operation::Sign, StackName::RAW)?;
             println!("{}", analysis::analyse(&case)?);
             Ok(true)
         }
@@ -64,17 +66,17 @@ fn figures() -> Result<Vec<Figure>, Failure> {
         say(raw::measure(&case(
             algorithm,
             Operation::Sign,
-            StackName::Raw,
+            StackName::RAW,
         )?)?);
     }
     for (algorithm, operation) in [
         ("cv25519", Operation::Decrypt),
         ("rsa2048", Operation::Sign),
     ] {
-        say(card::measure(&case(algorithm, operation, StackName::Raw)?)?);
+        say(card::measure(&case(algorithm, operation, StackName::RAW)?)?);
     }
     mcu::measure()?.into_iter().for_each(&mut say);
-    let decryption = case("cv25519", Operation::Decrypt, StackName::Raw)?;
+    let decryption = case("cv25519", Operation::Decrypt, StackName::RAW)?;
     card::twins(&decryption)?.into_iter().for_each(&mut say);
     let driver = keymark()?.with_file_name("libkeymark_pcsc.so");
     let through_gpg = pcsc::measure(&decryption, &driver)?;
@@ -82,7 +84,7 @@ fn figures() -> Result<Vec<Figure>, Failure> {
     say(spawn::measure(&case(
         "cv25519",
         Operation::Decrypt,
-        StackName::Gnupg,
+        StackName::GNUPG,
     )?)?);
     Ok(figures)
 }
@@ -132,13 +134,18 @@ fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case,
     let algorithm: Algorithm = algorithm.parse()?;
     Ok(Case {
         device: DeviceName::software(),
-        store: StoreKind::Software,
+        store: StoreKind::SOFTWARE,
         provenance: Provenance::Measured,
         algorithm,
         operation,
         stack,
+        parameters: if stack == StackName::RAW {
+            Parameters::None
+        } else {
+            let protection = Protection::None;
+            Parameters::Gnupg { protection }
+        },
         load: Load::closed(NonZeroU32::MIN),
-        protection: Protection::None,
         input_bytes: 16,
         replica: 0,
     })

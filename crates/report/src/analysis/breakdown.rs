@@ -1,12 +1,12 @@
 //! Where the time goes: what each layer adds to the one below it, for the same key and message.
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Protection, StackName};
+use keymark_bench::case::{Case, CaseKey, DeviceName, Load, Provenance};
+use keymark_bench::layers::{End, Layers, Point};
 use keymark_bench::operation::Operation;
-use keymark_stats::{Estimate, Seconds, difference};
+use keymark_stats::{Estimate, Ratio, Seconds, difference};
 
 use super::Row;
-use crate::units;
 
 /// Below this share of the whole, the operation is lost in the overhead.
 const LOST: f64 = 0.1;
@@ -22,6 +22,15 @@ pub enum Layer {
     Less(Estimate<Seconds>),
 }
 
+/// A family of stacks, with every key and operation that was measured through more than one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FamilyBreakdown {
+    /// How the stacks lie on one another.
+    pub layers: Layers,
+    /// A line each.
+    pub breakdowns: Vec<Breakdown>,
+}
+
 /// One key and operation, layer by layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breakdown {
@@ -31,85 +40,96 @@ pub struct Breakdown {
     pub operation: Operation,
     /// On which device.
     pub device: DeviceName,
-    /// The bare operation in a library.
-    pub arithmetic: Option<Estimate<Seconds>>,
-    /// What the agent adds to it: its socket, reading the key, its own library's arithmetic.
-    pub agent: Option<Layer>,
-    /// What a passphrase adds to the agent: S2K and decryption of the key.
-    pub unprotection: Option<Layer>,
-    /// What the gpg process adds to the agent: start, parsing, everything but the key.
-    pub process: Option<Layer>,
-    /// The whole: one gpg process.
+    /// The kind of all figures of the line.
+    pub provenance: Provenance,
+    /// The bare operation.
+    pub base: Option<Estimate<Seconds>>,
+    /// What the family's steps add, in their order.
+    pub steps: Vec<Option<Layer>>,
+    /// All layers together.
     pub whole: Option<Estimate<Seconds>>,
 }
 
 impl Breakdown {
     /// Share of the bare operation in the whole.
     #[must_use]
-    pub fn arithmetic_share(&self) -> Option<f64> {
-        Some(self.arithmetic?.value.0 / self.whole?.value.0)
+    pub fn base_share(&self) -> Option<Ratio> {
+        Some(Ratio(self.base?.value.0 / self.whole?.value.0))
     }
 
     /// Whether the whole tells next to nothing about the operation.
     #[must_use]
     pub fn is_lost_in_overhead(&self) -> bool {
-        self.arithmetic_share().is_some_and(|share| share < LOST)
+        self.base_share().is_some_and(|share| share.0 < LOST)
     }
 }
 
-/// Every key and operation that was measured through more than one stack.
-pub(super) fn breakdowns(rows: &[Row]) -> Vec<Breakdown> {
+/// The families of which anything was measured through several stacks.
+pub(super) fn breakdowns(rows: &[Row], families: &[Layers]) -> Vec<FamilyBreakdown> {
+    let of_family = |layers: &Layers| FamilyBreakdown {
+        layers: layers.clone(),
+        breakdowns: of_family(rows, layers),
+    };
+    let mut found: Vec<_> = families.iter().map(of_family).collect();
+    found.retain(|family| !family.breakdowns.is_empty());
+    found
+}
+
+fn of_family(rows: &[Row], layers: &Layers) -> Vec<Breakdown> {
     let mut found: Vec<Breakdown> = Vec::new();
-    for row in rows {
-        let Case {
-            algorithm,
-            operation,
-            device,
-            ..
-        } = &row.case;
-        let known = found
-            .iter()
-            .any(|b| (b.algorithm, b.operation, &b.device) == (*algorithm, *operation, device));
-        if known {
+    for Row { case, .. } in rows {
+        if found.iter().any(|known| is_about(known, case)) {
             continue;
         }
-        let mean = |stack, protection| {
-            rows.iter()
-                .find(|other| {
-                    let case = &other.case;
-                    (case.algorithm, case.operation, &case.device)
-                        == (*algorithm, *operation, device)
-                        && (case.stack, case.protection) == (stack, protection)
-                        && (case.concurrency(), case.replica) == (1, 0)
-                        && case.load.pacing == keymark_bench::case::Pacing::Closed
-                })
-                .and_then(|other| Some(other.summary.as_ref()?.mean))
-        };
-        let raw = mean(StackName::Raw, Protection::None);
-        let agent = mean(StackName::Agent, Protection::None);
-        let cached = mean(StackName::Agent, Protection::Cached);
-        let gnupg = mean(StackName::Gnupg, Protection::None);
-        let layer = |upper: Option<Estimate<Seconds>>, lower: Option<Estimate<Seconds>>| {
-            Some(added(&upper?, &lower?))
-        };
+        let mean = |point| mean(rows, case, point);
         let breakdown = Breakdown {
-            algorithm: *algorithm,
-            operation: *operation,
-            device: device.clone(),
-            arithmetic: raw,
-            agent: layer(agent, raw),
-            unprotection: layer(cached, agent),
-            process: layer(gnupg, agent),
-            whole: gnupg,
+            algorithm: case.algorithm,
+            operation: case.operation,
+            device: case.device.clone(),
+            provenance: case.provenance,
+            base: mean(layers.base.point),
+            steps: layers
+                .steps
+                .iter()
+                .map(|step| Some(added(&mean(step.upper)?, &mean(step.lower)?)))
+                .collect(),
+            whole: layers.whole.and_then(|End { point, .. }| mean(point)),
         };
-        if breakdown.agent.is_some()
-            || breakdown.process.is_some()
-            || breakdown.unprotection.is_some()
-        {
+        if breakdown.steps.iter().any(Option::is_some) {
             found.push(breakdown);
         }
     }
     found
+}
+
+fn is_about(breakdown: &Breakdown, case: &Case) -> bool {
+    let Breakdown {
+        algorithm,
+        operation,
+        device,
+        provenance,
+        ..
+    } = breakdown;
+    (algorithm, operation, device, provenance)
+        == (
+            &case.algorithm,
+            &case.operation,
+            &case.device,
+            &case.provenance,
+        )
+}
+
+/// Measured at a point one at a time, with the same key and message on the same device.
+fn mean(rows: &[Row], case: &Case, point: Point) -> Option<Estimate<Seconds>> {
+    let wanted = CaseKey {
+        load: Load::single(),
+        ..point.applied(case).key()
+    };
+    // Kinds of figures are never subtracted from one another.
+    let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
+    let mut alone = rows.iter().filter(alone);
+    let row = alone.find(|row| row.case.key() == wanted)?;
+    Some(row.summary.as_ref()?.mean)
 }
 
 /// A difference below zero is never shown as a cost.
@@ -122,16 +142,6 @@ fn added(upper: &Estimate<Seconds>, lower: &Estimate<Seconds>) -> Layer {
         // No interval from so few samples: the value is all there is, if it is a cost at all.
         (_, None) if difference.value.0 > 0.0 => Layer::Adds(difference),
         (_, None) => Layer::AtMost(Seconds(difference.value.0.max(0.0))),
-    }
-}
-
-impl std::fmt::Display for Layer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Adds(difference) => f.write_str(&units::duration(difference.value)),
-            Self::AtMost(high) => write!(f, "< {}", units::duration(*high)),
-            Self::Less(difference) => f.write_str(&units::duration(difference.value)),
-        }
     }
 }
 

@@ -1,12 +1,18 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
 mod breakdown;
+mod document;
+mod figures;
+mod head;
 mod remarks;
 mod scaling;
+mod tables;
 
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, Pacing, Provenance};
+use keymark_bench::case::{Case, CaseId, Pacing};
+use keymark_bench::error::ReturnCode;
+use keymark_bench::layers::Layers;
 use keymark_bench::parts::Parts;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
@@ -17,15 +23,17 @@ use keymark_stats::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use breakdown::{Breakdown, Layer};
-pub use scaling::{Limit, Scaling};
+pub use breakdown::{Breakdown, FamilyBreakdown, Layer};
+pub use document::PublishedFigure;
+pub(crate) use tables::{case_cells, case_columns};
+
+pub use scaling::{Bounds, Limit, Scaling};
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Its place in the plan.
     pub id: CaseId,
-    /// The case.
     pub case: Case,
     /// What the samples say; none if there are none.
     pub summary: Option<Summary>,
@@ -39,6 +47,9 @@ pub struct Row {
     pub failed: usize,
     /// Why the case ended early, if it did.
     pub failure: Option<String>,
+    /// What the device returned, if it refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ReturnCode>,
     /// What stopped it.
     pub stopped: Option<Stopped>,
     /// An article's mean, in place of samples.
@@ -88,59 +99,28 @@ pub struct Analysis {
     pub rows: Vec<Row>,
     /// Cases measured at several concurrencies.
     pub scaling: Vec<Scaling>,
-    /// Cases measured through several stacks.
-    pub breakdowns: Vec<Breakdown>,
+    /// Cases measured through several stacks of a family.
+    pub breakdowns: Vec<FamilyBreakdown>,
+    /// The families there are.
+    families: Vec<Layers>,
 }
 
 impl Analysis {
-    /// Analyses a record. Random numbers come from the plan's seed, so this is repeatable.
+    /// Analyses a record, with what is known of how stacks lie on one another. Random numbers come from the
+    /// plan's seed, so this is repeatable.
     #[must_use]
-    pub fn of(record: &Record) -> Self {
+    pub fn of(record: &Record, families: &[Layers]) -> Self {
         let latencies: Vec<Blocks> = record.cases.iter().map(CaseRecord::latencies).collect();
         let rows: Vec<Row> = (0..record.cases.len())
             .map(|index| row_of(&record.plan, &record.cases, &latencies, index))
             .collect();
-        let scaling = scaling::scaling(record, &rows);
-        let breakdowns = breakdown::breakdowns(&rows);
         Self {
+            scaling: scaling::scaling(record, &rows, families),
+            breakdowns: breakdown::breakdowns(&rows, families),
+            families: families.to_vec(),
             rows,
-            scaling,
-            breakdowns,
         }
     }
-
-    /// "A thread of 50 messages opens in …", for what decrypts through gpg.
-    #[must_use]
-    pub fn threads(&self) -> Vec<String> {
-        const MESSAGES: f64 = 50.0;
-        let mut times: Vec<(&Row, Seconds)> = self
-            .rows
-            .iter()
-            .filter(|row| is_plain_gnupg_decryption(&row.case))
-            .filter_map(|row| Some((row, row.mean()?)))
-            .collect();
-        times.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
-        let line = |(row, mean): &(&Row, Seconds)| {
-            format!(
-                "a thread of 50 messages opens in {} ({} on {}, {})",
-                crate::units::duration(Seconds(mean.0 * MESSAGES)),
-                row.case.algorithm,
-                row.case.device,
-                row.case.provenance
-            )
-        };
-        match times.as_slice() {
-            [] => Vec::new(),
-            [only] => vec![line(only)],
-            [fastest, .., slowest] => vec![line(fastest), line(slowest)],
-        }
-    }
-}
-
-fn is_plain_gnupg_decryption(case: &Case) -> bool {
-    use keymark_bench::case::StackName;
-    use keymark_bench::operation::Operation;
-    (case.stack, case.operation, case.concurrency()) == (StackName::Gnupg, Operation::Decrypt, 1)
 }
 
 /// The row of one finished case, as soon as its baseline is finished too.
@@ -160,6 +140,10 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
+        code: record
+            .ending
+            .as_ref()
+            .and_then(|ending| ending.code.clone()),
         stopped: record.ending.as_ref().map(|ending| ending.stopped),
         published: published.map(|published| published.mean),
         published_n: published.and_then(|published| published.n),
@@ -195,12 +179,15 @@ fn ratio(
 /// The windows in which all workers of a case were busy; in an open loop, the stretch from the
 /// first arrival to the last end.
 pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
-    let open = record.case.load.pacing != Pacing::Closed;
+    let of_arrivals = match record.case.load.pacing {
+        Pacing::Closed | Pacing::Thinking(_) => false,
+        Pacing::Open(_) => true,
+    };
     record
         .blocks
         .iter()
         .filter_map(|block| {
-            if !open {
+            if !of_arrivals {
                 return block.window();
             }
             let first = block.samples.iter().map(|sample| sample.scheduled).min()?;
@@ -229,13 +216,4 @@ fn child_cpu(record: &CaseRecord) -> Option<(Seconds, Seconds)> {
             mean(times.iter().map(|cpu| u64::from(cpu.system_us)).sum()),
         )
     })
-}
-
-/// Kinds of figures in the rows; more than one must never pass unsaid.
-#[must_use]
-pub fn provenances(rows: &[Row]) -> Vec<Provenance> {
-    let mut kinds: Vec<_> = rows.iter().map(|row| row.case.provenance).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
 }

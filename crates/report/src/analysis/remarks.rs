@@ -1,54 +1,44 @@
 //! What the reader should know before trusting the figures: one line a kind of remark, because a
 //! hundred lines are not read.
 
+use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
-use keymark_stats::Warning;
+use keymark_stats::{Ratio, Seconds, Warning};
 
-use super::{Analysis, Breakdown, Row};
+use super::{Analysis, Breakdown, FamilyBreakdown, Row};
+use crate::document::{Remark, RemarkKind};
 use crate::units;
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
+/// Messages of a thread.
+const MESSAGES: u32 = 50;
+
+/// Kinds of remarks that follow from a case's samples, in the order in which they are made.
+const OF_SAMPLES: [RemarkKind; 4] = [
+    RemarkKind::Drift,
+    RemarkKind::Outliers,
+    RemarkKind::TwoGroups,
+    RemarkKind::TooFewForP99,
+];
 
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     #[must_use]
-    pub fn warnings(&self, plan: &Plan) -> Vec<String> {
-        let failures = self
-            .rows
-            .iter()
-            .filter_map(|row| Some(format!("{}: failed: {}", row.case, row.failure.as_ref()?)));
-        let mut lines: Vec<String> = failures.collect();
-        lines.extend(self.imprecise(plan));
-        let kinds: [fn(&Warning) -> Option<f64>; 4] = [
-            |warning| match warning {
-                Warning::Drift(drift) => Some(drift.relative_change.0.abs()),
-                _ => None,
-            },
-            |warning| match warning {
-                Warning::SevereOutliers { samples, .. } => Some(samples.0),
-                _ => None,
-            },
-            |warning| match warning {
-                Warning::TwoModes(modes) => Some(modes.upper.0 / modes.lower.0),
-                _ => None,
-            },
-            |warning| match warning {
-                Warning::TooFewForP99 { n } => Some(-(*n as f64)),
-                _ => None,
-            },
-        ];
-        lines.extend(
-            kinds
-                .into_iter()
-                .filter_map(|severity| self.worst(severity)),
-        );
-        lines
+    pub fn warnings(&self, plan: &Plan) -> Vec<Remark> {
+        let failures = self.rows.iter().filter_map(|row| {
+            let text = format!("{}: failed: {}", row.case, row.failure.as_ref()?);
+            Some(Remark::new(RemarkKind::Failure, text))
+        });
+        let mut remarks: Vec<Remark> = failures.collect();
+        remarks.extend(self.imprecise(plan));
+        remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
+        remarks
     }
 
     /// Remarks of one kind: the worst in full, the others by name.
-    fn worst(&self, severity: fn(&Warning) -> Option<f64>) -> Option<String> {
+    fn worst(&self, kind: RemarkKind) -> Option<Remark> {
         let mut found: Vec<(f64, &Row, Warning)> = self
             .rows
             .iter()
@@ -58,7 +48,10 @@ impl Analysis {
                     .flat_map(|s| s.warnings())
                     .map(move |warning| (row, warning))
             })
-            .filter_map(|(row, warning)| Some((severity(&warning)?, row, warning)))
+            .filter_map(|(row, warning)| {
+                let (of_kind, severity) = severity(&warning)?;
+                (of_kind == kind).then_some((severity, row, warning))
+            })
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (_, worst, warning) = found.first()?;
@@ -67,11 +60,12 @@ impl Analysis {
             .skip(1)
             .map(|(_, row, _)| row.case.to_string())
             .collect();
-        Some(format!("{}: {warning}{}", worst.case, and(&others)))
+        let text = format!("{}: {}{}", worst.case, said(warning), and(&others));
+        Some(Remark::new(kind, text))
     }
 
     /// Cases that ran out of time, with the precision reached.
-    fn imprecise(&self, plan: &Plan) -> Option<String> {
+    fn imprecise(&self, plan: &Plan) -> Option<Remark> {
         let StopRule::Precision { target, .. } = plan.settings.stop else {
             return None;
         };
@@ -100,7 +94,7 @@ impl Analysis {
         };
         let (&(best, _), &(worst, row)) = (late.first()?, late.last()?);
         let wanted = units::percent(target.fraction());
-        Some(if late.len() == 1 {
+        let text = if late.len() == 1 {
             format!(
                 "{}: ±{wanted} could not be reached in the time given; reached: {}",
                 row.case,
@@ -115,30 +109,106 @@ impl Analysis {
                 reached(worst),
                 row.case
             )
-        })
+        };
+        Some(Remark::new(RemarkKind::Imprecision, text))
     }
 
-    /// Says plainly where a figure of gpg tells next to nothing about the key.
+    /// "A thread of 50 messages opens in …", for what opens messages.
     #[must_use]
-    pub fn lost_in_overhead(&self) -> Option<String> {
+    pub fn threads(&self) -> Vec<Remark> {
+        let opens = |row: &&Row| {
+            let mut stacks = self.families.iter().filter_map(|f| f.opens_messages);
+            (row.case.operation, row.case.concurrency()) == (Operation::Decrypt, 1)
+                && stacks.any(|stack| stack == row.case.stack)
+        };
+        let mut times: Vec<(&Row, Seconds)> = self
+            .rows
+            .iter()
+            .filter(opens)
+            .filter_map(|row| Some((row, row.mean()?)))
+            .collect();
+        times.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        let line = |(row, mean): &(&Row, Seconds)| {
+            let text = format!(
+                "a thread of {MESSAGES} messages opens in {} ({} on {}, {})",
+                units::duration(Seconds(mean.0 * f64::from(MESSAGES))),
+                row.case.algorithm,
+                row.case.device,
+                row.case.provenance
+            );
+            Remark::new(RemarkKind::Thread, text)
+        };
+        match times.as_slice() {
+            [] => Vec::new(),
+            [only] => vec![line(only)],
+            [fastest, .., slowest] => {
+                let mut lines = vec![line(fastest), line(slowest)];
+                // Of one key, which a passphrase protects or not, there is one thing to say.
+                lines.dedup();
+                lines
+            }
+        }
+    }
+}
+
+impl FamilyBreakdown {
+    /// Says plainly where a figure of the whole tells next to nothing about the key.
+    #[must_use]
+    pub fn lost_in_overhead(&self) -> Option<Remark> {
+        let whole = self.layers.whole?;
         let lost: Vec<&Breakdown> = self
             .breakdowns
             .iter()
             .filter(|breakdown| breakdown.is_lost_in_overhead())
             .collect();
-        let share = |breakdown: &&Breakdown| breakdown.arithmetic_share().unwrap_or(0.0);
-        let least = lost.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
-        Some(format!(
-            "the operation itself is lost in the overhead (below a tenth of gpg's time) in {} of {} cases; least: {} {}, {}",
+        let share = |breakdown: &&Breakdown| breakdown.base_share().unwrap_or(Ratio(0.0));
+        let least = lost
+            .iter()
+            .min_by(|a, b| share(a).0.total_cmp(&share(b).0))?;
+        let text = format!(
+            "the operation itself is lost in the overhead (below a tenth of {}'s time) in {} of {} cases; least: {} {} {}, {}",
+            whole.name,
             lost.len(),
             self.breakdowns
                 .iter()
-                .filter(|breakdown| breakdown.arithmetic_share().is_some())
+                .filter(|breakdown| breakdown.base_share().is_some())
                 .count(),
             least.algorithm,
             least.operation,
-            units::percent(share(least))
-        ))
+            least.device,
+            units::percent(share(least).0)
+        );
+        Some(Remark::new(RemarkKind::LostInOverhead, text))
+    }
+}
+
+/// Of what kind a warning is, and how bad.
+fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
+    match warning {
+        Warning::Drift(drift) => Some((RemarkKind::Drift, drift.relative_change.0.abs())),
+        Warning::SevereOutliers { samples, .. } => Some((RemarkKind::Outliers, samples.0)),
+        Warning::TwoModes(modes) => Some((RemarkKind::TwoGroups, modes.upper.0 / modes.lower.0)),
+        Warning::TooFewForP99 { n } => Some((RemarkKind::TooFewForP99, -(*n as f64))),
+        // Whatever statistics may warn of later.
+        _ => None,
+    }
+}
+
+/// Times in the same words as everywhere; what has none says it itself.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are said as they are"
+)]
+fn said(warning: &Warning) -> String {
+    match warning {
+        Warning::TwoModes(modes) => format!(
+            "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes \
+             them: look at the histogram",
+            units::duration(modes.lower),
+            units::duration(modes.upper),
+            modes.upper_share.0 * 100.0
+        ),
+        other => other.to_string(),
     }
 }
 

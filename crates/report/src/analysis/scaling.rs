@@ -1,8 +1,9 @@
 //! What concurrency gains, and what limits it.
 
-use keymark_bench::case::{Case, Load, Pacing, StackName};
+use keymark_bench::case::{Case, CaseKey, Load};
+use keymark_bench::layers::{Bottleneck, Layers, Point};
 use keymark_bench::record::Record;
-use keymark_stats::{Estimate, Level, PerSecond, Seconds, Usl, UslError, fit_usl};
+use keymark_stats::{Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, fit_usl};
 
 use super::{Row, windows};
 
@@ -26,38 +27,40 @@ pub struct Scaling {
 pub struct Bounds {
     /// Time of one operation alone.
     pub alone: Seconds,
-    /// Time the single-threaded agent needs for its part.
-    pub agent: Seconds,
-    /// Processor time of an operation: the gpg process and the agent.
+    /// What workers queue for.
+    pub bottleneck: Bottleneck,
+    /// Time its one thread needs for its part.
+    pub server: Seconds,
+    /// Processor time of an operation: the process started for it and the server.
     pub processor: Seconds,
     /// Processors there are.
     pub cores: u32,
 }
 
 impl Bounds {
-    /// Gain at which the agent would be busy all the time.
+    /// Gain at which the server would be busy all the time.
     #[must_use]
-    pub fn by_agent(&self) -> f64 {
-        self.alone.0 / self.agent.0
+    pub fn by_server(&self) -> Ratio {
+        Ratio(self.alone.0 / self.server.0)
     }
 
     /// Gain at which all processors would be busy all the time.
     #[must_use]
-    pub fn by_cores(&self) -> f64 {
-        f64::from(self.cores) * self.alone.0 / self.processor.0
+    pub fn by_cores(&self) -> Ratio {
+        Ratio(f64::from(self.cores) * self.alone.0 / self.processor.0)
     }
 }
 
 impl Scaling {
     /// Throughput at each concurrency over that at the lowest.
     #[must_use]
-    pub fn speed_ups(&self) -> Vec<(u32, f64)> {
+    pub fn speed_ups(&self) -> Vec<(u32, Ratio)> {
         let Some((_, first)) = self.levels.first() else {
             return Vec::new();
         };
         self.levels
             .iter()
-            .map(|(c, rate)| (*c, rate.value.0 / first.value.0))
+            .map(|(c, rate)| (*c, Ratio(rate.value.0 / first.value.0)))
             .collect()
     }
 
@@ -65,8 +68,8 @@ impl Scaling {
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         let bounds = self.bounds?;
-        Some(if bounds.by_agent() < bounds.by_cores() {
-            Limit::Agent
+        Some(if bounds.by_server() < bounds.by_cores() {
+            Limit::Server(bounds.bottleneck.name)
         } else {
             Limit::Cores
         })
@@ -84,8 +87,8 @@ impl Scaling {
 /// What is busy all the time first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The one thread of gpg-agent.
-    Agent,
+    /// The one thread of the server of this name.
+    Server(&'static str),
     /// The processors.
     Cores,
 }
@@ -93,31 +96,33 @@ pub enum Limit {
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            Self::Agent => "agent",
+            Self::Server(name) => name,
             Self::Cores => "cores",
         })
     }
 }
 
 /// Groups of closed-loop cases that differ in nothing but concurrency.
-pub(super) fn scaling(record: &Record, rows: &[Row]) -> Vec<Scaling> {
+pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec<Scaling> {
     let mut found: Vec<Scaling> = Vec::new();
     for row in rows
         .iter()
-        .filter(|row| row.case.load.pacing == Pacing::Closed && row.case.replica == 0)
+        .filter(|row| row.case.load.is_closed() && row.case.replica == 0)
     {
+        let key = row.case.key();
         let alike = |other: &Case| {
-            Case {
-                load: row.case.load,
-                ..other.clone()
-            } == row.case
+            let at_load = CaseKey {
+                load: key.load,
+                ..other.key()
+            };
+            at_load == key && other.replica == 0
         };
         if found.iter().any(|scaling| alike(&scaling.case)) {
             continue;
         }
         let mut group: Vec<&Row> = rows
             .iter()
-            .filter(|other| other.case.load.pacing == Pacing::Closed)
+            .filter(|other| other.case.load.is_closed())
             .filter(|other| alike(&other.case) && other.throughput.is_some())
             .collect();
         if group.len() < 2 {
@@ -138,25 +143,26 @@ pub(super) fn scaling(record: &Record, rows: &[Row]) -> Vec<Scaling> {
                 .filter_map(|r| Some((r.case.concurrency(), r.throughput?)))
                 .collect(),
             law: fit_usl(&levels, record.plan.settings.seed),
-            bounds: bounds(record, rows, group[0]),
+            bounds: bounds(record, rows, group[0], families),
         });
     }
     found
 }
 
-/// For gpg processes whose agent was measured alone as well.
-fn bounds(record: &Record, rows: &[Row], alone: &Row) -> Option<Bounds> {
-    if alone.case.stack != StackName::Gnupg || alone.case.concurrency() != 1 {
+/// Where the server that workers queue for was measured alone as well.
+fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Option<Bounds> {
+    if alone.case.concurrency() != 1 {
         return None;
     }
-    let agent_case = Case {
-        stack: StackName::Agent,
+    let mut bottlenecks = families.iter().filter_map(|layers| layers.bottleneck);
+    let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
+    let server = Case {
         load: Load::single(),
-        ..alone.case.clone()
+        ..bottleneck.server.applied(&alone.case)
     };
-    let agent = rows
+    let server = rows
         .iter()
-        .find(|row| row.case.same_but_replica(&agent_case))?
+        .find(|row| row.case.key() == server.key())?
         .summary
         .as_ref()?
         .mean
@@ -164,20 +170,29 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row) -> Option<Bounds> {
     let (user, system) = alone.child_cpu?;
     Some(Bounds {
         alone: alone.summary.as_ref()?.mean.value,
-        agent,
-        processor: Seconds(user.0 + system.0 + agent.0),
+        bottleneck,
+        server,
+        processor: Seconds(user.0 + system.0 + server.0),
         cores: record.environment.cores,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use keymark_bench::case::{Parameters, StackName};
+
     use super::*;
 
     fn bounds(agent: f64) -> Bounds {
         Bounds {
             alone: Seconds(0.008),
-            agent: Seconds(agent),
+            bottleneck: Bottleneck {
+                name: "agent",
+                point: Point::new(StackName::GNUPG, Parameters::None),
+                server: Point::new(StackName::AGENT, Parameters::None),
+                explanation: "",
+            },
+            server: Seconds(agent),
             processor: Seconds(0.0075),
             cores: 2,
         }
@@ -186,8 +201,8 @@ mod tests {
     #[test]
     fn the_agent_bounds_only_its_part() {
         // The puzzle: 1.6 of 8 ms at the agent would let five gpg run at once; two cores 2.1.
-        assert!((bounds(0.0016).by_agent() - 5.0).abs() < 1e-9);
-        assert!((bounds(0.0016).by_cores() - 2.0 * 8.0 / 7.5).abs() < 1e-9);
+        assert!((bounds(0.0016).by_server().0 - 5.0).abs() < 1e-9);
+        assert!((bounds(0.0016).by_cores().0 - 2.0 * 8.0 / 7.5).abs() < 1e-9);
     }
 
     #[test]
@@ -201,6 +216,6 @@ mod tests {
             bounds: Some(bounds(agent)),
         };
         assert_eq!(scaling(0.0016).limit(), Some(Limit::Cores));
-        assert_eq!(scaling(0.006).limit(), Some(Limit::Agent));
+        assert_eq!(scaling(0.006).limit(), Some(Limit::Server("agent")));
     }
 }

@@ -120,6 +120,10 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "another library's, to which more may come"
+    )]
     pub(super) fn of_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let damaged = |reason: &dyn ToString| Self::Damaged {
             path: path.into(),
@@ -151,6 +155,10 @@ impl ArchiveError {
         }
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "another library's, to which more may come"
+    )]
     pub(super) fn of_io(path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::PermissionDenied => Self::NoPermission(path.into()),

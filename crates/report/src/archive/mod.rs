@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use error::ArchiveError;
-pub use means::{CaseKey, LastMeans};
+pub use means::LastMeans;
 pub use reader::RunLine;
 pub use select::{RunSelector, SelectorError};
 pub use writer::RunWriter;
@@ -123,6 +123,10 @@ const fn outcome_code(outcome: Outcome) -> u8 {
 }
 
 /// The word that stands for a value in an export.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
 fn word<T: Serialize>(value: &T) -> serde_json::Result<String> {
     match serde_json::to_value(value)? {
         serde_json::Value::String(word) => Ok(word),

@@ -3,6 +3,7 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::DeviceName;
 use keymark_bench::clock::Timestamp;
+use keymark_bench::error::ReturnCode;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
 use keymark_stats::Seconds;
@@ -140,7 +141,8 @@ impl Archive {
 
     fn cases(&self, run: &str) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note, parts
+            "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note, parts,
+                    code, code_number
              FROM case_ WHERE run = ?1 ORDER BY number",
         )?;
         let cases = statement.query_map([run], |row| {
@@ -241,9 +243,12 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
     let mut record = CaseRecord::new(value(row, 1, json)?);
     if row.get::<_, Option<String>>(2)?.is_some() {
+        let code = row.get::<_, Option<String>>(8)?;
+        let code = code.zip(row.get(9)?);
         record.ending = Some(Ending {
             stopped: value(row, 2, from_word)?,
             reason: row.get(3)?,
+            code: code.map(|(name, number)| ReturnCode::named(name, number)),
         });
     }
     if let Some(mean) = row.get(4)? {

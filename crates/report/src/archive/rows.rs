@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use keymark_bench::case::Case;
+use keymark_bench::case::{Case, Pacing};
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState};
 use keymark_bench::sample::{Block, Sample};
@@ -104,23 +104,31 @@ impl<'a> Writing<'a> {
             algorithm,
             operation,
             stack,
-            protection,
+            parameters,
+            load,
             ..
         } = &record.case;
+        let (rate, think) = match load.pacing {
+            Pacing::Closed => (None, None),
+            Pacing::Open(rate) => (Some(rate.per_second()), None),
+            Pacing::Thinking(longest) => (None, Some(longest.as_secs_f64())),
+        };
         self.run(|sql| {
             sql.prepare_cached(
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
-                     NULL, NULL, :mean, :n, :note, :parts)",
+                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
                 ":store": store.word(), ":provenance": provenance.word(), ":algorithm": algorithm.name(),
                 ":operation": operation.word(), ":stack": stack.word(),
-                ":concurrency": record.case.concurrency(), ":protection": protection.word(),
+                ":concurrency": record.case.concurrency(), ":protection": parameters.protection().word(),
                 ":input_bytes": record.case.input_bytes, ":replica": record.case.replica,
                 ":mean": published.map(|published| published.mean.0), ":n": n,
                 ":note": published.map(|published| &published.note), ":parts": parts,
+                ":rate": rate, ":think_s": think,
+                ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
             })
         })
     }
@@ -182,9 +190,14 @@ impl<'a> Writing<'a> {
 
     fn ending(&self, case: i64, ending: &Ending) -> Result<()> {
         let stopped = self.word("stopped", &ending.stopped)?;
-        let update = "UPDATE case_ SET stopped = ?2, reason = ?3 WHERE id = ?1";
-        self.run(|sql| sql.execute(update, params![case, stopped, ending.reason]))
-            .map(drop)
+        let (name, number) = match &ending.code {
+            Some(code) => (Some(code.name.as_ref()), Some(code.number)),
+            None => (None, None),
+        };
+        let update = "UPDATE case_ SET stopped = ?2, reason = ?3, code = ?4, code_number = ?5
+                      WHERE id = ?1";
+        let values = params![case, stopped, ending.reason, name, number];
+        self.run(|sql| sql.execute(update, values)).map(drop)
     }
 
     pub(super) fn harness(&self, run: &RunId, harness: &Harness) -> Result<()> {

@@ -11,7 +11,11 @@ const APPLICATION_ID: i64 = 0x4B4D_524B;
 
 /// The statement at index `n` leads from version `n` to `n + 1`; 0 is an empty file. What was
 /// released is never changed: an older archive must still get here.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("1.sql"), include_str!("2.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[
+    include_str!("1.sql"),
+    include_str!("2.sql"),
+    include_str!("3.sql"),
+];
 
 /// What a file turns out to be, by SQLite's header.
 struct Header {

@@ -2,7 +2,8 @@ mod refusals;
 
 use std::fs;
 
-use keymark_bench::case::{CaseId, StackName};
+use keymark_bench::case::{Case, CaseId, Load, Pacing, Parameters, SshAgent, StackName};
+use keymark_bench::error::ReturnCode;
 use keymark_bench::parts::{Part, PartSums, Parts};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
@@ -196,7 +197,7 @@ fn the_newest_run_that_has_a_case_tells_what_it_costs() {
     new.cases[1].blocks.clear();
     archive.insert(&new).unwrap();
     let means = archive.last_means().unwrap();
-    let mean = |case: &CaseRecord| means.get(&CaseKey::from(&case.case)).copied();
+    let mean = |case: &CaseRecord| means.get(&case.case.key()).copied();
     assert_eq!(mean(&old.cases[0]), Some(Duration::from_nanos(2_000)));
     // The third was wrong and does not count.
     assert_eq!(mean(&old.cases[1]), Some(Duration::from_nanos(5_500_000)));
@@ -207,15 +208,11 @@ fn the_newest_run_that_has_a_case_tells_what_it_costs() {
         later
             .cases
             .iter_mut()
-            .for_each(|case| case.case.stack = StackName::Agent);
+            .for_each(|case| case.case.stack = StackName::AGENT);
         archive.insert(&later).unwrap();
     }
     let means = archive.last_means().unwrap();
-    assert_eq!(
-        means.get(&CaseKey::from(&old.cases[0].case)),
-        None,
-        "five runs ago"
-    );
+    assert_eq!(means.get(&old.cases[0].case.key()), None, "five runs ago");
 }
 
 #[test]
@@ -259,12 +256,87 @@ fn the_archive_of_version_1_still_loads() {
 fn the_archive_of_version_2_still_loads() {
     let mut expected = golden();
     expected.cases[0].parts = Some(parts());
+    assert_eq!(loads("archive-2.sqlite3"), expected);
+}
+
+/// What version 3 has over 2.
+fn golden_3() -> Record {
+    let mut record = golden();
+    record.cases[0].parts = Some(parts());
+    let refused = ReturnCode::status_word(0x6982);
+    record.cases[1].ending.as_mut().unwrap().code = Some(refused);
+    let asked = Case {
+        stack: StackName::of("ssh"),
+        parameters: Parameters::Ssh {
+            agent: SshAgent::GpgAgent,
+        },
+        load: Load {
+            pacing: Pacing::Thinking(Duration::from_millis(250)),
+            ..Load::single()
+        },
+        ..record.cases[2].case.clone()
+    };
+    record.plan.cases[2] = asked.clone();
+    record.cases[2] = CaseRecord {
+        case: asked,
+        blocks: vec![block(1, &[400])],
+        ..record.cases[2].clone()
+    };
+    record
+}
+
+#[test]
+fn the_archive_of_version_3_still_loads() {
     // Set when a version is released, to make its file.
     if std::env::var_os("KEYMARK_WRITE_GOLDEN").is_some() {
-        let path = Path::new(GOLDEN).join("archive-2.sqlite3");
-        Archive::open(&path).unwrap().insert(&expected).unwrap();
+        let path = Path::new(GOLDEN).join("archive-3.sqlite3");
+        Archive::open(&path).unwrap().insert(&golden_3()).unwrap();
     }
-    assert_eq!(loads("archive-2.sqlite3"), expected);
+    assert_eq!(loads("archive-3.sqlite3"), golden_3());
+}
+
+#[test]
+fn what_cases_differ_in_stands_in_columns() {
+    let (_directory, mut archive) = archive();
+    archive.insert(&golden_3()).unwrap();
+    let row = |number: u32| {
+        let columns = "SELECT protection, ssh_agent, rate, think_s, code, code_number
+                       FROM case_ WHERE number = ?1";
+        type Columns = (
+            String,
+            Option<String>,
+            Option<f64>,
+            Option<f64>,
+            Option<String>,
+            Option<u32>,
+        );
+        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Columns> {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+            ))
+        };
+        archive
+            .connection
+            .query_row(columns, [number], read)
+            .unwrap()
+    };
+    let none = || "none".to_owned();
+    let refused = (
+        none(),
+        None,
+        None,
+        None,
+        Some("6982".to_owned()),
+        Some(0x6982),
+    );
+    assert_eq!(row(1), refused);
+    let agent = Some("gpg-agent".to_owned());
+    assert_eq!(row(2), (none(), agent, None, Some(0.25), None, None));
 }
 
 fn parts() -> Parts {

@@ -57,6 +57,10 @@ fn schema(parsed: &serde_json::Result<Record>, content: &[u8]) -> Option<u64> {
     }
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
 fn refused(path: &Path, content: &[u8], error: &serde_json::Error) -> ImportError {
     let reason = error.to_string();
     match error.classify() {

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::str::FromStr;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{
+    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
+};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
-use keymark_bench::plan::{Plan, Settings};
+use keymark_bench::plan::{Plan, Settings, default_input_bytes};
 use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
@@ -90,6 +92,10 @@ fn places(path: &Path, header: &StringRecord) -> Result<[usize; COLUMNS.len()], 
     Ok(places)
 }
 
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
 fn of_csv(path: &Path, error: &csv::Error) -> ImportError {
     let line = error.position().map_or(1, csv::Position::line);
     let reason = match error.kind() {
@@ -138,19 +144,17 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
         _ => line.parse("operation")?,
     };
     let note = line.get("note");
+    let stack = stack(line)?;
     let case = Case {
         device: DeviceName::new(device),
-        store: StoreKind::Reported,
+        store: StoreKind::REPORTED,
         provenance: Provenance::Published,
         algorithm: line.parse("algorithm")?,
         operation,
-        stack: line.parse::<StackName>("stack")?,
+        stack,
+        parameters: parameters(stack, note),
         load: Load::single(),
-        protection: protection(note),
-        input_bytes: match operation {
-            Operation::Sign | Operation::Authenticate => 40,
-            _ => 16,
-        },
+        input_bytes: default_input_bytes(operation),
         replica: 0,
     };
     let published = PublishedMean {
@@ -164,13 +168,39 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
     })
 }
 
-fn protection(note: &str) -> Protection {
+/// The stacks that articles have figures of.
+const STACKS: [StackName; 4] = [
+    StackName::RAW,
+    StackName::AGENT,
+    StackName::GNUPG,
+    StackName::APACHE,
+];
+
+fn stack(line: &Line<'_>) -> Result<StackName, String> {
+    let stack: StackName = line.parse("stack")?;
+    if STACKS.contains(&stack) {
+        return Ok(stack);
+    }
+    let known: Vec<_> = STACKS.iter().map(StackName::word).collect();
+    Err(format!(
+        "no stack is called '{stack}'; there are: {}",
+        known.join(", ")
+    ))
+}
+
+/// GnuPG's: the key is in the clear, unless the note says otherwise.
+fn parameters(stack: StackName, note: &str) -> Parameters {
+    if ![StackName::AGENT, StackName::GNUPG].contains(&stack) {
+        return Parameters::None;
+    }
     let note = note.to_ascii_lowercase();
-    if note.contains("cached passphrase") || note.contains("passphrase cached") {
+    let cached = note.contains("cached passphrase") || note.contains("passphrase cached");
+    let protection = if cached {
         Protection::Cached
     } else {
         Protection::None
-    }
+    };
+    Parameters::Gnupg { protection }
 }
 
 fn mean(line: &Line<'_>) -> Result<Seconds, String> {
@@ -207,7 +237,7 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         if !stores.iter().any(|store| store.device == *device) {
             stores.push(StoreIdentity {
                 device: device.clone(),
-                kind: StoreKind::Reported,
+                kind: StoreKind::REPORTED,
                 provenance: Provenance::Published,
                 product: device.to_string(),
                 serial: None,

@@ -1,7 +1,7 @@
 mod tables;
 
 use jsonschema::Validator;
-use keymark_bench::case::{Protection, StackName, StoreKind};
+use keymark_bench::case::{Protection, SshAgent};
 use keymark_bench::operation::Operation;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -184,9 +184,12 @@ fn the_schema_knows_every_word() {
     );
     let case = &schema["$defs"]["case"]["properties"];
     assert_eq!(case["operation"]["enum"], json!(Operation::ALL));
-    assert_eq!(case["stack"]["enum"], json!(StackName::ALL));
-    assert_eq!(schema["$defs"]["store"]["enum"], json!(StoreKind::ALL));
     assert_eq!(case["protection"]["enum"], json!(Protection::ALL));
+    let sets = &schema["$defs"]["parameters"]["oneOf"];
+    let gnupg = &sets[1]["properties"]["gnupg"]["properties"];
+    assert_eq!(gnupg["protection"]["enum"], json!(Protection::ALL));
+    let ssh = &sets[2]["properties"]["ssh"]["properties"];
+    assert_eq!(ssh["agent"]["enum"], json!(SshAgent::ALL));
 }
 
 #[test]

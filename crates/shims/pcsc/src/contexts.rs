@@ -12,7 +12,7 @@ use crate::types::{Code, Context, Dword, Handle, SHARE_EXCLUSIVE};
 pub(crate) struct Users {
     last: i64,
     contexts: BTreeMap<Context, Arc<User>>,
-    cards: BTreeMap<Handle, Card>,
+    cards: BTreeMap<Handle, OpenCard>,
 }
 
 /// What a context has of its own.
@@ -31,7 +31,7 @@ struct Waiting {
     cancelled: bool,
 }
 
-struct Card {
+struct OpenCard {
     context: Context,
     share: Dword,
     connection: Arc<Mutex<Connection>>,
@@ -84,7 +84,7 @@ impl Users {
         self.user(context)?;
         self.check_share(share, None)?;
         let handle = self.next();
-        let card = Card {
+        let card = OpenCard {
             context,
             share,
             connection: Arc::new(Mutex::new(connection)),

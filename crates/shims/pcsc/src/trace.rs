@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use keymark_shim_protocol::TRACE;
-use keymark_shim_protocol::trace::{Apdu, Call, Record};
+use keymark_shim_protocol::trace::{Apdu, Call, TracedCall};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::types::{Code, Long};
@@ -42,7 +42,7 @@ pub(crate) fn traced(
     CARD.set(None);
     let begin_ns = now();
     let code = guarded(run);
-    let record = Record {
+    let record = TracedCall {
         call,
         begin_ns,
         end_ns: now(),

@@ -1,6 +1,7 @@
 //! What the C-ABI libraries and keymark tell each other. Apart from the libraries, because a
 //! program that linked one of those would call it in place of the real PC/SC.
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")

@@ -70,7 +70,7 @@ pub struct Apdu {
 
 /// One call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
+pub struct TracedCall {
     /// Which function.
     pub call: Call,
     /// When it was called: `CLOCK_MONOTONIC`, in nanoseconds.
@@ -87,7 +87,7 @@ pub struct Record {
     pub apdu: Option<Apdu>,
 }
 
-impl Record {
+impl TracedCall {
     /// How long the call took.
     #[must_use]
     pub const fn duration(&self) -> Duration {
@@ -178,12 +178,12 @@ pub enum TraceError {
 
 /// Reads a trace that is still being written.
 #[derive(Debug)]
-pub struct Reader {
+pub struct TraceReader {
     path: PathBuf,
     at: u64,
 }
 
-impl Reader {
+impl TraceReader {
     /// Begins at the first record. The file need not be there yet.
     #[must_use]
     pub fn new(path: &Path) -> Self {
@@ -197,7 +197,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the file is no trace.
-    pub fn read(&mut self) -> Result<Vec<Record>, TraceError> {
+    pub fn read(&mut self) -> Result<Vec<TracedCall>, TraceError> {
         let failed = |source| TraceError::Io {
             path: self.path.clone(),
             source,
@@ -210,7 +210,7 @@ impl Reader {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (records, torn) = bytes.as_chunks::<RECORD>();
-        let records: Option<Vec<_>> = records.iter().map(Record::decode).collect();
+        let records: Option<Vec<_>> = records.iter().map(TracedCall::decode).collect();
         match records {
             Some(records) if torn.is_empty() => {
                 self.at += bytes.len() as u64;
@@ -235,8 +235,8 @@ mod tests {
             (begin_ns, end_ns, process, result) in any::<(u64, u64, u32, i64)>(),
             card in proptest::option::of(0_u64..1 << 40),
             apdu in proptest::option::of((any::<[u8; 4]>(), any::<u32>(), any::<u32>(), any::<u16>())),
-        ) -> Record {
-            Record {
+        ) -> TracedCall {
+            TracedCall {
                 call, begin_ns, end_ns, process, result,
                 card: card.map(Duration::from_nanos),
                 apdu: apdu.map(|(header, command, response, status)| Apdu { header, command, response, status }),
@@ -247,13 +247,13 @@ mod tests {
     proptest! {
         #[test]
         fn records_survive(record in records()) {
-            prop_assert_eq!(Record::decode(&record.encode()), Some(record));
+            prop_assert_eq!(TracedCall::decode(&record.encode()), Some(record));
         }
 
         #[test]
         fn garbage_is_no_record(mut bytes in any::<[[u8; 32]; 2]>()) {
             bytes[0][0] = b'X';
-            prop_assert_eq!(Record::decode(bytes.as_flattened().as_array().unwrap()), None);
+            prop_assert_eq!(TracedCall::decode(bytes.as_flattened().as_array().unwrap()), None);
         }
     }
 
@@ -261,9 +261,9 @@ mod tests {
     fn a_growing_trace_is_read_as_it_grows() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trace");
-        let mut reader = Reader::new(&path);
+        let mut reader = TraceReader::new(&path);
         assert_eq!(reader.read().unwrap(), []);
-        let record = Record {
+        let record = TracedCall {
             call: Call::Connect,
             begin_ns: 1,
             end_ns: 3,

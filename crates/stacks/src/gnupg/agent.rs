@@ -3,115 +3,92 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::algorithm::{Algorithm, Digest, Family};
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
-use keymark_bench::store::{
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{
     Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
 };
-use keymark_stores::challenge::{Challenge, PublicKey};
+use keymark_stores::challenge::{Challenge, INPUTS};
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::{KeyStore, unsupported};
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
 
 use super::assuan::{Assuan, data_lines};
-use super::keys::{GnupgKeys, KeyHome, peer};
+use super::homes::GnupgHomes;
+use super::key_home::KeyHome;
 use super::meter::Meter;
-use super::openpgp::EncryptedSessionKey;
 use super::sexp::{Sexp, list};
+
+/// Octets that a wrapped AES-256 session key has (RFC 6637 §8, RFC 3394).
+const WRAPPED: usize = 48;
 
 /// The stack.
 #[derive(Debug)]
 pub struct AgentStack {
-    keys: Arc<GnupgKeys>,
+    homes: Arc<GnupgHomes>,
+    store: Arc<dyn KeyStore>,
+    seed: u64,
+}
+
+/// What the agent is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Request {
+    /// PKSIGN
+    Sign,
+    /// PKDECRYPT
+    Decrypt,
 }
 
 impl AgentStack {
-    /// Asks the agents of these keys' homes.
+    /// Asks the agents of homes with keys of the store; messages are drawn with the seed.
     #[must_use]
-    pub const fn new(keys: Arc<GnupgKeys>) -> Self {
-        Self { keys }
-    }
-
-    fn signing(
-        &self,
-        case: &Case,
-        public: PublicKey,
-    ) -> Result<(Vec<Input>, Arc<dyn Verifier>), Error> {
-        let challenge = Challenge::of_public(&public, case.operation, case.input_bytes, 0)?;
-        let hash = hash_number(case.algorithm);
-        let inputs = challenge.inputs.iter().map(|input| {
-            let hex: String = input
-                .bytes
-                .iter()
-                .map(|octet| format!("{octet:02X}"))
-                .collect();
-            Input {
-                bytes: format!("SETHASH {hash} {hex}\n").into_bytes(),
-            }
-        });
-        let digests = challenge
-            .inputs
-            .iter()
-            .map(|input| input.bytes.clone())
-            .collect();
-        Ok((
-            inputs.collect(),
-            Arc::new(Signatures {
-                algorithm: case.algorithm,
-                public,
-                digests,
-            }),
-        ))
-    }
-
-    fn decryption(&self, case: &Case) -> Result<(Vec<Input>, Arc<dyn Verifier>), Error> {
-        let session_keys = self.keys.session_keys_of(case)?;
-        let inputs = session_keys.iter().map(|(session, _)| Input {
-            bytes: data_lines(&question(session)),
-        });
-        let inputs = inputs.collect();
-        let expected = session_keys
-            .iter()
-            .map(|(_, secret)| secret.clone())
-            .collect();
-        Ok((
-            inputs,
-            Arc::new(Secrets {
-                algorithm: case.algorithm,
-                expected,
-            }),
-        ))
+    pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>, seed: u64) -> Self {
+        Self { homes, store, seed }
     }
 }
 
 impl Stack for AgentStack {
     fn name(&self) -> StackName {
-        StackName::Agent
+        StackName::AGENT
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let home = self.keys.home_of(case)?;
-        let (inputs, verifier) = match case.operation {
-            Operation::Sign => self.signing(case, self.keys.public_key(case)?)?,
-            _ => self.decryption(case)?,
+        let capability = Capability {
+            algorithm: case.algorithm,
+            operation: case.operation,
         };
+        let request = match case.operation {
+            Operation::Sign => Request::Sign,
+            Operation::Decrypt => Request::Decrypt,
+            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => {
+                return Err(unsupported("gpg-agent", capability));
+            }
+        };
+        let public = self.store.public_key(&self.store.key(capability)?)?;
+        let (inputs, verifier) = match request {
+            Request::Sign => signing(case, public, self.seed)?,
+            Request::Decrypt => decryption(case.algorithm, &public)?,
+        };
+        let home = self.homes.home_of(case, self.store.as_ref())?;
         let keygrip = home.key(case.operation)?.keygrip.clone();
         let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
-            let connection = home.home.connect()?;
-            let asking = Asking {
-                connection,
-                select: match case.operation {
-                    Operation::Sign => format!("SIGKEY {keygrip}\n"),
-                    _ => format!("SETKEY {keygrip}\n"),
+            Ok(Box::new(Asking {
+                connection: home.home.connect()?,
+                select: match request {
+                    Request::Sign => format!("SIGKEY {keygrip}\n"),
+                    Request::Decrypt => format!("SETKEY {keygrip}\n"),
                 },
+                request,
                 operation: case.operation,
                 answer: Vec::with_capacity(4096),
                 meter: home.meter(case),
                 home: Arc::clone(&home),
-            };
-            Ok(Box::new(asking))
+            }))
         };
         Ok(Workload {
             handles: (0..case.concurrency())
@@ -124,13 +101,46 @@ impl Stack for AgentStack {
     }
 }
 
-/// What protection makes a difference to.
-pub const PROTECTIONS: [Protection; 2] = [Protection::None, Protection::Cached];
+type Asked = (Vec<Input>, Arc<dyn Verifier>);
+
+fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
+    let challenge = Challenge::new(&public, case.operation, case.input_bytes, seed)?;
+    let hash = hash_number(case.algorithm);
+    let line = |input: &Input| Input {
+        bytes: format!("SETHASH {hash} {}\n", hex::encode_upper(&input.bytes)).into_bytes(),
+    };
+    let inputs = challenge.inputs.iter().map(line).collect();
+    let verifier = Signatures {
+        algorithm: case.algorithm,
+        public,
+        digests: challenge.inputs,
+    };
+    Ok((inputs, Arc::new(verifier)))
+}
+
+/// What is to be decrypted is encrypted here, as gpg encrypts a session key: the private half of a key
+/// on a real card is not to be had, and no key should be asked otherwise than such a one.
+fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> {
+    let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+    for _ in 0..INPUTS {
+        let (ciphertext, secret) = public.encrypt()?;
+        inputs.push(Input {
+            bytes: data_lines(&question(algorithm, ciphertext)),
+        });
+        expected.push(secret);
+    }
+    let verifier = Secrets {
+        algorithm,
+        expected,
+    };
+    Ok((inputs, Arc::new(verifier)))
+}
 
 /// One worker's connection.
 struct Asking {
     connection: Assuan,
     select: String,
+    request: Request,
     operation: Operation,
     answer: Vec<u8>,
     meter: Option<Arc<Meter>>,
@@ -157,15 +167,18 @@ impl KeyHandle for Asking {
         self.answer.clear();
         self.connection
             .transact(&self.select, None, &mut self.answer)?;
-        if self.operation == Operation::Sign {
-            // Made by `signing`: ASCII.
-            let hash = std::str::from_utf8(&input.bytes).unwrap_or_default();
-            self.connection.transact(hash, None, &mut self.answer)?;
-            self.connection
-                .transact("PKSIGN\n", None, &mut self.answer)?;
-        } else {
-            self.connection
-                .transact("PKDECRYPT\n", Some(&input.bytes), &mut self.answer)?;
+        match self.request {
+            Request::Sign => {
+                // Made by `signing`: ASCII.
+                let hash = std::str::from_utf8(&input.bytes).unwrap_or_default();
+                self.connection.transact(hash, None, &mut self.answer)?;
+                self.connection
+                    .transact("PKSIGN\n", None, &mut self.answer)?;
+            }
+            Request::Decrypt => {
+                self.connection
+                    .transact("PKDECRYPT\n", Some(&input.bytes), &mut self.answer)?;
+            }
         }
         let Some(room) = output.get_mut(..self.answer.len()) else {
             return Err(Error::call(
@@ -183,15 +196,26 @@ impl KeyHandle for Asking {
 }
 
 /// `(enc-val (…))` as gpg sends it (g10/pkglue.c, agent/call-agent.c).
-fn question(session: &EncryptedSessionKey) -> Vec<u8> {
-    let number = |name: &str, octets: &[u8]| list(name, [Sexp::Atom(octets.to_vec())]);
-    let inner = match session {
-        EncryptedSessionKey::Rsa(a) => list("rsa", [number("a", a)]),
-        EncryptedSessionKey::Elgamal(a, b) => list("elg", [number("a", a), number("b", b)]),
-        EncryptedSessionKey::Ecdh { ephemeral, wrapped } => {
-            let mut counted = vec![wrapped.len() as u8];
-            counted.extend(wrapped);
-            list("ecdh", [number("s", &counted), number("e", ephemeral)])
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
+fn question(algorithm: Algorithm, mut ciphertext: Vec<u8>) -> Vec<u8> {
+    let number = |name: &str, octets: Vec<u8>| list(name, [Sexp::Atom(octets)]);
+    let inner = match algorithm.family() {
+        Family::Rsa(_) => list("rsa", [number("a", ciphertext)]),
+        Family::Elgamal(_) => {
+            let b = ciphertext.split_off(ciphertext.len() / 2);
+            list("elg", [number("a", ciphertext), number("b", b)])
+        }
+        family => {
+            if let Family::Cv25519 = family {
+                // OpenPGP's mark of a point in its curve's own form (RFC 9580 §11.2.2).
+                ciphertext.insert(0, 0x40);
+            }
+            // gpg unwraps it, not the agent, which hands out the shared secret.
+            let wrapped = [vec![WRAPPED as u8], vec![0; WRAPPED]].concat();
+            list("ecdh", [number("s", wrapped), number("e", ciphertext)])
         }
     };
     list("enc-val", [inner]).canonical()
@@ -199,10 +223,10 @@ fn question(session: &EncryptedSessionKey) -> Vec<u8> {
 
 /// OpenPGP's number of the digest that is signed (RFC 4880 §9.4).
 fn hash_number(algorithm: Algorithm) -> u8 {
-    match algorithm.family() {
-        Family::Weierstrass(Curve::NistP384 | Curve::BrainpoolP384r1) => 9,
-        Family::Weierstrass(Curve::NistP521 | Curve::BrainpoolP512r1) | Family::Ed448 => 10,
-        _ => 8,
+    match algorithm.digest() {
+        Some(Digest::Sha384) => 9,
+        Some(Digest::Sha512) => 10,
+        Some(Digest::Sha256) | None => 8,
     }
 }
 
@@ -210,7 +234,7 @@ fn hash_number(algorithm: Algorithm) -> u8 {
 struct Signatures {
     algorithm: Algorithm,
     public: PublicKey,
-    digests: Vec<Vec<u8>>,
+    digests: Arc<[Input]>,
 }
 
 impl Verifier for Signatures {
@@ -218,7 +242,10 @@ impl Verifier for Signatures {
         let check = |result: &Verifiable<'_>| {
             let signature = signature(self.algorithm, result.output)
                 .ok_or("gpg-agent's answer is no signature")?;
-            match self.public.verify(&self.digests[result.input], &signature) {
+            match self
+                .public
+                .verify(&self.digests[result.input].bytes, &signature)
+            {
                 Ok(true) => Ok(()),
                 Ok(false) => Err("the signature does not verify".to_owned()),
                 Err(error) => Err(format!("the signature cannot be verified: {error}")),
@@ -229,6 +256,10 @@ impl Verifier for Signatures {
 }
 
 /// The signature as OpenSSL takes it. GnuPG drops leading zeros.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
 fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
     let answer = Sexp::parse(answer).ok()?;
     let sig_val = Sexp::List(answer.find("sig-val")?.to_vec());
@@ -278,6 +309,10 @@ impl Verifier for Secrets {
 /// leading 00 is dropped); ECDH values are points, of which OpenSSL has the x coordinate. A card
 /// gives the frame or the coordinate alone, before which scdaemon of GnuPG 2.4 puts 41
 /// (`agent_card_ecc_kem` of its agent/divert-scd.c takes 02 and 03 too, a compressed point's).
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
 fn is_secret(algorithm: Algorithm, value: &[u8], expected: &[u8]) -> bool {
     if value == expected {
         return true;
@@ -291,7 +326,9 @@ fn is_secret(algorithm: Algorithm, value: &[u8], expected: &[u8]) -> bool {
             [0x41 | 2 | 3, x @ ..] => x == expected,
             _ => false,
         },
-        _ => peer(algorithm, value) == expected,
+        // OpenPGP puts 0x40 before Curve25519's.
+        Family::Cv25519 => value.strip_prefix(&[0x40]) == Some(expected),
+        _ => false,
     }
 }
 

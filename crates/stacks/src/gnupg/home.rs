@@ -8,22 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
+use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
-use super::card::CardAccess;
+use super::card_link::CardLink;
 use super::status::{self, ListedKey};
-use super::{Gnupg, composite_curve, curve_name};
 
 /// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
 const SOCKET_PATH: usize = 107;
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
-/// GnuPG 2.4.7 fails with one in a hundred keys of curve 448 (11 of 1200: "No secret key"), whatever it is
-/// asked; the next one is none the worse.
-const TRIES_WITH_448: usize = 5;
 /// How long an agent may take to open its socket.
 const AGENT_START: Duration = Duration::from_secs(10);
 
@@ -54,7 +50,7 @@ pub struct Home {
     path: PathBuf,
     agent: Option<Child>,
     socket: PathBuf,
-    card: Option<CardAccess>,
+    card: Option<CardLink>,
 }
 
 impl Home {
@@ -70,11 +66,11 @@ impl Home {
     ///
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
-    pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardAccess) -> Result<Self, Error> {
+    pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         Self::start(gnupg, path, Some(card))
     }
 
-    fn start(gnupg: &Gnupg, path: PathBuf, card: Option<CardAccess>) -> Result<Self, Error> {
+    fn start(gnupg: &Gnupg, path: PathBuf, card: Option<CardLink>) -> Result<Self, Error> {
         let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
         if length > SOCKET_PATH {
             return Err(Error::call(
@@ -85,14 +81,14 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        // A card's authentication key is for ssh.
         let scdaemon = if card.is_some() {
-            "enable-ssh-support\n"
+            ""
         } else {
             "disable-scdaemon\n"
         };
+        // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
-            "allow-preset-passphrase\n{scdaemon}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n"
+            "allow-preset-passphrase\nenable-ssh-support\n{scdaemon}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n"
         );
         write_private(&path.join("gpg-agent.conf"), configuration.as_bytes())?;
         if let Some(card) = &card {
@@ -213,34 +209,17 @@ impl Home {
         }
     }
 
-    /// Generates the test key of an algorithm, unprotected.
+    /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.
     ///
     /// # Errors
     /// With gpg's complaint.
-    pub fn generate(&self, algorithm: Algorithm) -> Result<(), Error> {
-        let Some(parameters) = parameters(algorithm) else {
-            let reason = format!("GnuPG makes no key of {algorithm}");
-            return Err(Error::call("gpg --generate-key", reason, ""));
-        };
+    pub fn generate(&self, parameters: &str) -> Result<(), Error> {
         let text = format!(
             "%no-protection\n{parameters}Name-Real: keymark test key\nExpire-Date: 0\n%commit\n"
         );
         let file = self.path.join("parameters");
         write_private(&file, text.as_bytes())?;
-        let mut made = self.generate_from(&file);
-        if matches!(algorithm.family(), Family::Ed448 | Family::Cv448) {
-            for _ in 1..TRIES_WITH_448 {
-                if made.is_ok() {
-                    break;
-                }
-                made = self.generate_from(&file);
-            }
-        }
-        made
-    }
-
-    fn generate_from(&self, parameters: &Path) -> Result<(), Error> {
-        let arguments = ["--generate-key", &parameters.to_string_lossy()];
+        let arguments = ["--generate-key", &file.to_string_lossy()];
         let (_, said) = self.run("gpg --generate-key", &arguments)?;
         if status::has(&said, "KEY_CREATED") {
             return Ok(());
@@ -261,7 +240,7 @@ impl Home {
 
     /// How its scdaemon reaches a card, if it does.
     #[must_use]
-    pub const fn card(&self) -> Option<&CardAccess> {
+    pub const fn card(&self) -> Option<&CardLink> {
         self.card.as_ref()
     }
 
@@ -318,7 +297,7 @@ impl Drop for Home {
 }
 
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
-fn unescaped(path: &str) -> String {
+pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
 }
 
@@ -340,40 +319,6 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         })
 }
 
-/// Key parameters (doc/gpg.texi, "Unattended key generation"). An algorithm that cannot sign gets
-/// an Ed25519 primary key, one that has a counterpart of the same curve shares a key with it.
-fn parameters(algorithm: Algorithm) -> Option<String> {
-    let signing_curve = |curve: &str, kind: &str| {
-        format!("Key-Type: {kind}\nKey-Curve: {curve}\nKey-Usage: sign\n")
-    };
-    let ecdh =
-        |curve: &str| format!("Subkey-Type: ECDH\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n");
-    Some(match algorithm.family() {
-        Family::Rsa(bits) => {
-            format!("Key-Type: RSA\nKey-Length: {bits}\nKey-Usage: sign,encrypt,cert\n")
-        }
-        Family::Dsa(bits) => format!("Key-Type: DSA\nKey-Length: {bits}\nKey-Usage: sign\n"),
-        Family::Elgamal(bits) => {
-            signing_curve("ed25519", "EDDSA")
-                + &format!("Subkey-Type: ELG\nSubkey-Length: {bits}\nSubkey-Usage: encrypt\n")
-        }
-        Family::Weierstrass(curve) => {
-            signing_curve(curve_name(curve), "ECDSA") + &ecdh(curve_name(curve))
-        }
-        Family::Cv25519 | Family::Ed25519 => signing_curve("ed25519", "EDDSA") + &ecdh("cv25519"),
-        Family::Cv448 | Family::Ed448 => signing_curve("ed448", "EDDSA") + &ecdh("cv448"),
-        Family::KyberComposite(composite) => {
-            let length = algorithm.length().1;
-            let curve = composite_curve(composite);
-            signing_curve("ed25519", "EDDSA")
-                + &format!(
-                    "Subkey-Type: KYBER\nSubkey-Length: {length}\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n"
-                )
-        }
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,16 +330,5 @@ mod tests {
             Home::new(&gnupg, PathBuf::from(format!("/tmp/{}", "x".repeat(90)))).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("107") && text.contains("TMPDIR"), "{text}");
-    }
-
-    #[test]
-    fn every_algorithm_of_gnupg_has_parameters() {
-        for algorithm in Algorithm::all() {
-            let expected = !matches!(
-                algorithm.family(),
-                Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..)
-            );
-            assert_eq!(parameters(algorithm).is_some(), expected, "{algorithm}");
-        }
     }
 }

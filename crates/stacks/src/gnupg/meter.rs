@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_bench::error::Error;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::sample::CpuTime;
-use keymark_shim_protocol::trace::{Reader, Record};
+use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
@@ -23,7 +23,7 @@ pub struct Meter {
 
 #[derive(Debug)]
 struct State {
-    trace: Reader,
+    trace: TraceReader,
     agent: Duration,
     scdaemon: Duration,
 }
@@ -49,7 +49,7 @@ impl Meter {
             agent: clock("GETINFO pid")?,
             scdaemon: clock("SCD GETINFO pid")?,
             state: Mutex::new(State {
-                trace: Reader::new(trace),
+                trace: TraceReader::new(trace),
                 agent: Duration::ZERO,
                 scdaemon: Duration::ZERO,
             }),
@@ -72,7 +72,7 @@ impl Meter {
             return;
         };
         let card: Duration = calls.iter().filter_map(|call| call.card).sum();
-        let called: Duration = calls.iter().map(Record::duration).sum();
+        let called: Duration = calls.iter().map(TracedCall::duration).sum();
         let mut parts = vec![
             (Part::Agent, read(self.agent).saturating_sub(state.agent)),
             (

@@ -3,24 +3,38 @@
 
 pub mod agent;
 pub mod assuan;
-pub mod card;
-pub mod card_homes;
+#[cfg(feature = "openpgp-card")]
+pub mod card_home;
+pub mod card_link;
+mod certificate;
+#[cfg(feature = "openpgp-card")]
+mod driver;
 pub mod home;
-pub mod inserted;
-mod key_file;
-pub mod keys;
+pub mod homes;
+#[cfg(feature = "openpgp-card")]
+mod inserted_card;
+pub mod key_file;
+pub mod key_home;
+mod layers;
+#[cfg(feature = "openpgp-card")]
+mod made_card;
+pub mod messages;
 pub mod meter;
-pub mod openpgp;
 pub mod process;
+mod provider;
 pub mod sexp;
 pub mod status;
+#[cfg(feature = "openpgp-card")]
+pub mod traced;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use keymark_bench::algorithm::{Algorithm, Composite, Curve, Family};
 use keymark_bench::error::Error;
+
+pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.
 const OLDEST: (u32, u32) = (2, 2);
@@ -39,6 +53,15 @@ pub struct Gnupg {
 }
 
 impl Gnupg {
+    /// Its version and that of the library that does the arithmetic.
+    #[must_use]
+    pub fn versions(&self) -> BTreeMap<String, String> {
+        let libgcrypt = self.libgcrypt.iter();
+        let libgcrypt = libgcrypt.map(|version| ("libgcrypt".to_owned(), version.clone()));
+        let gnupg = ("gnupg".to_owned(), self.version.clone());
+        libgcrypt.chain([gnupg]).collect()
+    }
+
     /// Asks the installed gpg; programs are looked for in `directory`, or along `PATH`.
     ///
     /// # Errors
@@ -81,7 +104,21 @@ impl Gnupg {
     /// more of the user's environment than it needs: what is measured does not hang on the rest.
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.locate(program));
+        Self::command_at(&self.locate(program))
+    }
+
+    /// One of GnuPG's programs that are not for the command line.
+    ///
+    /// # Errors
+    /// When gpgconf does not say where they are.
+    pub fn libexec(&self, program: &str) -> Result<Command, Error> {
+        let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
+        let directory = home::unescaped(directory.trim());
+        Ok(Self::command_at(&Path::new(&directory).join(program)))
+    }
+
+    fn command_at(program: &Path) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
         for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
             if let Some(value) = std::env::var_os(name) {
@@ -155,7 +192,7 @@ fn offered(config: &str) -> BTreeSet<Algorithm> {
         .collect()
 }
 
-/// GnuPG's name of a curve, in parameter files.
+/// GnuPG's name of a curve.
 const fn curve_name(curve: Curve) -> &'static str {
     match curve {
         Curve::NistP256 => "nistp256",

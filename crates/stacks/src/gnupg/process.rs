@@ -12,37 +12,89 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
-use keymark_bench::store::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use keymark_stores::store::{KeyStore, unsupported};
 use wait4::Wait4;
 
-use super::keys::{GnupgKeys, KeyHome};
+use super::homes::GnupgHomes;
+use super::key_home::KeyHome;
+use super::messages::messages;
 use super::meter::Meter;
 use super::status;
 
 /// The stack.
 #[derive(Debug)]
 pub struct GnupgStack {
-    keys: Arc<GnupgKeys>,
+    homes: Arc<GnupgHomes>,
+    store: Arc<dyn KeyStore>,
+}
+
+/// What gpg is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Sign,
+    Decrypt,
+}
+
+impl Task {
+    fn of(case: &Case) -> Result<Self, Error> {
+        match case.operation {
+            Operation::Sign => Ok(Self::Sign),
+            Operation::Decrypt => Ok(Self::Decrypt),
+            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => {
+                let capability = Capability {
+                    algorithm: case.algorithm,
+                    operation: case.operation,
+                };
+                Err(unsupported("gpg", capability))
+            }
+        }
+    }
+
+    /// What follows gpg's common options; the file comes last.
+    fn arguments(self, signer: &str) -> Vec<String> {
+        let words: &[&str] = match self {
+            Self::Sign => &["--local-user", signer, "--output", "-", "--sign"],
+            Self::Decrypt => &["--decrypt"],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// The call as users know it.
+    const fn call(self) -> &'static str {
+        match self {
+            Self::Sign => "gpg --sign",
+            Self::Decrypt => "gpg --decrypt",
+        }
+    }
+
+    /// The status line without which it was not done.
+    const fn sign_of_success(self) -> &'static str {
+        match self {
+            Self::Sign => "SIG_CREATED",
+            Self::Decrypt => "DECRYPTION_OKAY",
+        }
+    }
 }
 
 impl GnupgStack {
-    /// Runs gpg in these keys' homes.
+    /// Runs gpg in homes with keys of the store.
     #[must_use]
-    pub const fn new(keys: Arc<GnupgKeys>) -> Self {
-        Self { keys }
+    pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>) -> Self {
+        Self { homes, store }
     }
 }
 
 impl Stack for GnupgStack {
     fn name(&self) -> StackName {
-        StackName::Gnupg
+        StackName::GNUPG
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let home = self.keys.home_of(case)?;
-        let messages = self
-            .keys
-            .messages(&home, case.operation, case.input_bytes)?;
+        let task = Task::of(case)?;
+        let home = self.homes.home_of(case, self.store.as_ref())?;
+        let messages = messages(&home, case.operation, case.input_bytes)?;
         let signer = home.key(Operation::Sign)?.fingerprint.clone();
         let handle = |worker| -> Box<dyn KeyHandle> {
             let scratch = home
@@ -50,7 +102,8 @@ impl Stack for GnupgStack {
                 .path()
                 .join(format!("out-{}-{worker}", case.operation));
             Box::new(GpgProcess {
-                arguments: arguments(case.operation, &signer),
+                arguments: task.arguments(&signer),
+                task,
                 operation: case.operation,
                 status: scratch.with_extension("status"),
                 output: scratch,
@@ -66,9 +119,12 @@ impl Stack for GnupgStack {
         // A message grows by packets and, if it does not compress, by little else.
         let output_capacity = case.input_bytes as usize + case.input_bytes as usize / 64 + 8192;
         let handles = (0..case.concurrency()).map(handle).collect();
-        let verifier: Arc<dyn Verifier> = match case.operation {
-            Operation::Sign => Arc::new(SignedMessages { home, signer }),
-            _ => Arc::new(Plaintexts(
+        let verifier: Arc<dyn Verifier> = match task {
+            Task::Sign => Arc::new(SignedMessages {
+                home: Arc::clone(&home),
+                signer: signer.clone(),
+            }),
+            Task::Decrypt => Arc::new(Plaintexts(
                 messages
                     .iter()
                     .map(|message| message.plaintext.clone())
@@ -84,18 +140,10 @@ impl Stack for GnupgStack {
     }
 }
 
-/// What follows gpg's common options; the file comes last.
-fn arguments(operation: Operation, signer: &str) -> Vec<String> {
-    let words: &[&str] = match operation {
-        Operation::Sign => &["--local-user", signer, "--output", "-", "--sign"],
-        _ => &["--decrypt"],
-    };
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
-
 /// One worker's gpg processes.
 struct GpgProcess {
     home: Arc<KeyHome>,
+    task: Task,
     operation: Operation,
     arguments: Vec<String>,
     output: PathBuf,
@@ -107,10 +155,6 @@ struct GpgProcess {
 }
 
 impl GpgProcess {
-    fn call(&self) -> String {
-        format!("gpg --{}", self.operation)
-    }
-
     fn file(&self, path: &Path) -> Result<File, Error> {
         File::create(path)
             .map_err(|error| Error::call(format!("creating {}", path.display()), error, ""))
@@ -150,7 +194,7 @@ impl KeyHandle for GpgProcess {
         };
         let child = command
             .spawn()
-            .map_err(|error| Error::call(self.call(), error, ""))?;
+            .map_err(|error| Error::call(self.task.call(), error, ""))?;
         let used = child
             .wait4()
             .map_err(|error| Error::call("wait4", error, ""))?;
@@ -158,7 +202,7 @@ impl KeyHandle for GpgProcess {
             let said = fs::read_to_string(&self.status).unwrap_or_default();
             let reason = format!("{}: {}", used.status, status::complaint(&said));
             return Err(Error::call(
-                self.call(),
+                self.task.call(),
                 reason,
                 "is the key's passphrase in the agent's cache, and the right one?",
             ));
@@ -175,14 +219,10 @@ impl KeyHandle for GpgProcess {
             Error::call(format!("reading {}", self.output.display()), error, "")
         };
         let said = fs::read_to_string(&self.status).map_err(failed)?;
-        let expected = if self.operation == Operation::Sign {
-            "SIG_CREATED"
-        } else {
-            "DECRYPTION_OKAY"
-        };
+        let expected = self.task.sign_of_success();
         if !status::has(&said, expected) {
             return Err(Error::call(
-                self.call(),
+                self.task.call(),
                 format!("no {expected}: {}", status::complaint(&said)),
                 "",
             ));
@@ -190,7 +230,7 @@ impl KeyHandle for GpgProcess {
         let bytes = fs::read(&self.output).map_err(failed)?;
         let Some(room) = output.get_mut(..bytes.len()) else {
             return Err(Error::call(
-                self.call(),
+                self.task.call(),
                 format!("{} bytes of output are too many", bytes.len()),
                 "",
             ));

@@ -64,9 +64,7 @@ pub struct ListedKey {
     pub algorithm: u8,
     /// Capabilities of this very key, lower case letters.
     pub capabilities: String,
-    /// Fingerprint.
     pub fingerprint: String,
-    /// Keygrip.
     pub keygrip: String,
 }
 

@@ -2,57 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, KeyHandle, KeyRef, KeyStore, StoreIdentity};
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
 use keymark_tokens::reader::Reader;
 use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
+use openpgp_card::ocard::data::Fingerprint;
 
+use super::access::{CardAccess, CardPlace};
 use super::channel::Port;
 use super::facts::{CardFacts, TouchPolicy};
-use super::handle::{CardHandle, ask_for_touch};
+use super::handle::{CardHandle, Verified};
 use super::import::{Upload, stand_in_fingerprint};
-use super::pin::{Pin, Pins};
-use super::session::{PinKind, Session, Verification, failed};
+use super::session::{Password, Session, failed, verify};
 use super::slot::Slot;
 use super::virtual_card::{CardMaker, VirtualPort};
-use crate::challenge::PublicKey;
+use crate::access::Access;
+use crate::answer::{AnswerForm, Answers};
+use crate::public_key::PublicKey;
+use crate::software::SoftwareStore;
+use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
+use crate::user::{Pin, PinRules, Touch, User};
 
-/// What the user has allowed on a card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Consent {
-    /// Slots that want a touch may be used: the user sits there.
-    pub touch: bool,
-    /// Test keys may be written to this card, of this serial number.
-    pub write: Option<u32>,
-}
-
-/// Told to the user while a case is made ready or measured.
-pub trait Notice: Send + Sync {
-    /// Something to do or to know.
-    fn tell(&self, text: &str);
-
-    /// Whether the user agrees to what cannot be undone.
-    fn agrees(&self, to: &str) -> bool;
-}
-
-/// Nobody is there: nothing is agreed to.
-struct Unattended;
-
-impl Notice for Unattended {
-    fn tell(&self, _: &str) {}
-
-    fn agrees(&self, _: &str) -> bool {
-        false
-    }
-}
+/// Longest result: an RSA-4096 signature, with room for what a faulty card may add.
+const CAPACITY: usize = 1024;
 
 /// A slot that was written to.
 struct Written {
@@ -62,19 +41,19 @@ struct Written {
     attributes: AlgorithmAttributes,
 }
 
-/// One card.
+/// One card; clones are the same one.
+#[derive(Clone)]
 pub struct CardDevice {
     name: DeviceName,
     product: String,
     provenance: Provenance,
+    place: CardPlace,
     session: Arc<Session>,
-    verification: Arc<Verification>,
-    /// PIN 82 and PIN 81, by [`PinKind`].
-    verified: Arc<[AtomicBool; 2]>,
-    facts: OnceLock<CardFacts>,
-    written: Mutex<Vec<Written>>,
-    consent: Consent,
-    pub(super) notice: Arc<dyn Notice>,
+    rules: Arc<PinRules>,
+    verified: Arc<Verified>,
+    facts: Arc<OnceLock<CardFacts>>,
+    written: Arc<Mutex<Vec<Written>>>,
+    user: User,
 }
 
 impl fmt::Debug for CardDevice {
@@ -87,39 +66,48 @@ impl fmt::Debug for CardDevice {
 }
 
 impl CardDevice {
-    /// The card behind a port.
+    /// The card behind a port, which other programs find at that place.
     #[must_use]
     pub fn new(
         port: Arc<dyn Port>,
+        place: CardPlace,
         identity: &StoreIdentity,
-        pins: Pins,
-        consent: Consent,
-        notice: Arc<dyn Notice>,
+        user: User,
     ) -> Self {
+        let rules = PinRules::new(user.pins.clone(), identity.device.to_string());
         Self {
             name: identity.device.clone(),
             product: identity.product.clone(),
             provenance: identity.provenance,
+            place,
             session: Arc::new(Session::new(port)),
-            verification: Arc::new(Verification::new(pins, identity.device.to_string())),
+            rules: Arc::new(rules),
             verified: Arc::default(),
-            facts: OnceLock::new(),
-            written: Mutex::default(),
-            consent,
-            notice,
+            facts: Arc::default(),
+            written: Arc::default(),
+            user,
         }
     }
 
-    /// A card that was made here: it may be written to, and its PINs are those of the factory.
+    /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
+    /// of the factory.
     #[must_use]
-    pub fn of_made(maker: &CardMaker, reader: Reader) -> Self {
-        Self::new(
-            Arc::new(VirtualPort(reader)),
-            &maker.identity(),
-            Pins::factory(),
-            Consent::default(),
-            Arc::new(Unattended),
-        )
+    pub fn of_made(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
+        let port = Arc::new(VirtualPort(reader.clone()));
+        let place = CardPlace::Made { reader, test_keys };
+        Self::new(port, place, &maker.identity(), User::of_made_device())
+    }
+
+    /// The same card under the name and product that its facts have led to.
+    #[must_use]
+    pub(super) fn identified(self, device: DeviceName, product: String) -> Self {
+        let rules = PinRules::new(self.user.pins.clone(), device.to_string());
+        Self {
+            name: device,
+            product,
+            rules: Arc::new(rules),
+            ..self
+        }
     }
 
     /// What the card says of itself, asked once.
@@ -143,15 +131,15 @@ impl CardDevice {
     /// When the card or the rules of PINs refuse.
     pub fn user_pin(&self) -> Result<Pin, Error> {
         self.session
-            .with(|card| self.verification.verify(card, PinKind::User))?;
-        self.verification.accepted_user_pin()
+            .with(|card| verify(&self.rules, card, Password::User))?;
+        self.rules.accepted_user_pin()
     }
 
     /// The public half of a slot's key.
     ///
     /// # Errors
     /// When there is none, or it is of another algorithm than the card's attributes say.
-    pub fn public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
+    pub fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
         let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
         let material = self.session.with(|card| {
             card.public_key_material(slot.key_type())
@@ -168,23 +156,29 @@ impl CardDevice {
     ///
     /// # Errors
     /// When the card or the rules of PINs refuse.
-    pub fn import(
-        &self,
-        key: &TestKey,
-        slot: Slot,
-        fingerprint: Option<[u8; 20]>,
-    ) -> Result<(), Error> {
+    pub fn import(&self, key: &TestKey, slot: Slot) -> Result<(), Error> {
         self.may_write()?;
-        let fingerprint = match fingerprint {
-            Some(fingerprint) => fingerprint,
-            None => stand_in_fingerprint(key)?,
-        };
+        let fingerprint = stand_in_fingerprint(key)?;
         self.session.with(|card| {
-            self.verification.verify(card, PinKind::Admin)?;
+            verify(&self.rules, card, Password::Admin)?;
             let upload = Upload::new(key, slot, fingerprint);
             card.card()
                 .key_import(&upload, slot.key_type())
                 .map_err(|error| failed("PUT DATA (key import)", &error))
+        })
+    }
+
+    /// Notes the fingerprint that a slot's key has in OpenPGP.
+    ///
+    /// # Errors
+    /// When the card or the rules of PINs refuse.
+    pub fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
+        self.may_write()?;
+        self.session.with(|card| {
+            verify(&self.rules, card, Password::Admin)?;
+            card.card()
+                .set_fingerprint(Fingerprint::from(fingerprint), slot.key_type())
+                .map_err(|error| failed("PUT DATA (C7-C9)", &error))
         })
     }
 
@@ -199,7 +193,7 @@ impl CardDevice {
                 .pw_status_bytes()
                 .map_err(|error| failed("GET DATA (C4)", &error))?;
             status.set_pw1_cds_valid_once(false);
-            self.verification.verify(card, PinKind::Admin)?;
+            verify(&self.rules, card, Password::Admin)?;
             card.card()
                 .set_pw_status_bytes(&status, false)
                 .map_err(|error| failed("PUT DATA (C4)", &error))
@@ -240,8 +234,8 @@ impl CardDevice {
                 "The key in slot {slot} of {} ({}, fingerprint {fingerprint}) will be DESTROYED.",
                 self.name, found.attributes
             );
-            self.notice.tell(&lost);
-            if !self.notice.agrees("A test key takes its place.") {
+            self.user.notice.tell(&lost);
+            if !self.user.notice.agrees("A test key takes its place.") {
                 return Err(Error::call(call(), "the user did not agree to it", ""));
             }
         }
@@ -249,7 +243,7 @@ impl CardDevice {
             let attributes = card.algorithm_attributes(slot.key_type());
             attributes.map_err(|error| failed("GET DATA (C1-C3)", &error))
         })?;
-        self.import(&TestKey::generate(algorithm)?, slot, None)?;
+        self.import(&TestKey::generate(algorithm)?, slot)?;
         written.push(Written {
             slot,
             algorithm,
@@ -259,10 +253,7 @@ impl CardDevice {
     }
 
     /// Gives the slots that were written to their former attributes, which removes the test keys.
-    ///
-    /// # Errors
-    /// When the card refuses.
-    pub fn restore(&self) -> Result<(), Error> {
+    fn restore_written(&self) -> Result<(), Error> {
         let written = {
             let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *written)
@@ -272,7 +263,7 @@ impl CardDevice {
         } in written
         {
             self.session.with(|card| {
-                self.verification.verify(card, PinKind::Admin)?;
+                verify(&self.rules, card, Password::Admin)?;
                 card.card()
                     .set_algorithm_attributes(slot.key_type(), &attributes)
                     .map_err(|error| failed("PUT DATA (C1-C3)", &error))
@@ -283,11 +274,12 @@ impl CardDevice {
 
     /// The one gate for everything that changes a card.
     fn may_write(&self) -> Result<(), Error> {
-        if self.provenance != Provenance::Measured {
-            return Ok(());
+        match self.place {
+            CardPlace::Made { .. } => return Ok(()),
+            CardPlace::Pcscd(_) => {}
         }
         let serial = self.facts()?.serial;
-        if self.consent.write == Some(serial) {
+        if self.user.consent.write == Some(serial) {
             return Ok(());
         }
         Err(Error::call(
@@ -303,8 +295,9 @@ impl CardDevice {
     /// When it wants a touch that is not allowed.
     pub fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
         let touch = self.facts()?.slot(slot).touch;
-        if touch == TouchPolicy::Off || self.consent.touch {
-            return Ok(touch);
+        match (touch, self.user.consent.touch) {
+            (TouchPolicy::Off, _) | (_, Touch::Allowed) => return Ok(touch),
+            (TouchPolicy::Each | TouchPolicy::Cached, Touch::Refused) => {}
         }
         Err(Error::call(
             format!("using slot {slot} of {}", self.name),
@@ -315,7 +308,11 @@ impl CardDevice {
 
     /// Tells the user to touch the button.
     pub fn ask_for_touch(&self) {
-        ask_for_touch(self.notice.as_ref());
+        self.user.notice.ask_for_touch();
+    }
+
+    fn slot_for(&self, capability: Capability) -> Result<Slot, Error> {
+        Slot::of(capability.operation).ok_or_else(|| unsupported(self.name.to_string(), capability))
     }
 
     /// A way to a slot's key.
@@ -328,9 +325,9 @@ impl CardDevice {
         Ok(CardHandle {
             channel: self.session.port().connect()?,
             session: Arc::clone(&self.session),
-            verification: Arc::clone(&self.verification),
+            rules: Arc::clone(&self.rules),
             verified: Arc::clone(&self.verified),
-            notice: Arc::clone(&self.notice),
+            notice: Arc::clone(&self.user.notice),
             slot,
             algorithm,
             transfer: facts.transfer,
@@ -358,7 +355,7 @@ impl KeyStore for CardDevice {
         }
         Ok(StoreIdentity {
             device: self.name.clone(),
-            kind: StoreKind::OpenpgpCard,
+            kind: StoreKind::OPENPGP_CARD,
             provenance: self.provenance,
             product: self.product.clone(),
             serial: Some(format!("{:08x}", facts.serial)),
@@ -368,7 +365,7 @@ impl KeyStore for CardDevice {
 
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
-        let may_write = self.consent.write == Some(facts.serial);
+        let may_write = self.user.consent.write == Some(facts.serial);
         let mut capabilities = Vec::new();
         for slot in &facts.slots {
             let there = slot.algorithm.filter(|_| slot.has_key());
@@ -377,7 +374,8 @@ impl KeyStore for CardDevice {
                 algorithm,
                 operation: slot.slot.operation(),
             };
-            let can = |capability: &Capability| can(capability.algorithm, capability.operation);
+            // An attribute that makes no sense for its slot is none.
+            let can = |capability: &Capability| capability.algorithm.has(capability.operation);
             let all = there.into_iter().chain(writable).map(capability);
             capabilities.extend(all.filter(can));
         }
@@ -386,13 +384,50 @@ impl KeyStore for CardDevice {
         Ok(capabilities)
     }
 
-    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let lacking = || Error::Unsupported {
-            by: self.name.to_string(),
-            operation: key.operation,
-            algorithm: key.algorithm,
+    /// The key that is in the slot of the operation, or else a test key, where the user allows one.
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        let Capability {
+            algorithm,
+            operation,
+        } = capability;
+        let slot = self.slot_for(capability)?;
+        let found = self.facts()?.slot(slot);
+        if !found.has_key() || found.algorithm != Some(algorithm) {
+            match self.place {
+                // Its keys were put there before; the facts may be older.
+                CardPlace::Made { .. } => {}
+                CardPlace::Pcscd(_) => self.write_test_key(slot, algorithm)?,
+            }
+        }
+        Ok(KeyRef {
+            algorithm,
+            operation,
+            label: slot.to_string(),
+        })
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        self.slot_public_key(self.slot_for(key.capability())?, key.algorithm)
+    }
+
+    fn answers(&self, _: &KeyRef) -> Result<Answers, Error> {
+        Ok(Answers {
+            form: AnswerForm::Concatenated,
+            capacity: CAPACITY,
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        let access = CardAccess {
+            card: self.clone(),
+            slot: self.slot_for(key.capability())?,
+            place: self.place.clone(),
         };
-        let slot = Slot::of(key.operation).ok_or_else(lacking)?;
+        Ok(Access::Card(Box::new(access)))
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let slot = self.slot_for(key.capability())?;
         // Asked anew: a key may have been written since.
         let facts = self.session.with(CardFacts::read)?;
         let found = facts.slot(slot);
@@ -404,14 +439,12 @@ impl KeyStore for CardDevice {
             ));
         }
         if found.algorithm != Some(key.algorithm) {
-            return Err(lacking());
+            return Err(unsupported(self.name.to_string(), key.capability()));
         }
         Ok(Box::new(self.handle(slot, key.algorithm)?))
     }
-}
 
-/// A key that signs can authenticate; an attribute that makes no sense for its slot is none.
-fn can(algorithm: Algorithm, operation: Operation) -> bool {
-    algorithm.has(operation)
-        || (operation == Operation::Authenticate && algorithm.has(Operation::Sign))
+    fn restore(&self) -> Result<(), Error> {
+        self.restore_written()
+    }
 }

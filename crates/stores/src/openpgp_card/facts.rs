@@ -259,14 +259,8 @@ fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
             CardCurve::Ed25519 => Family::Ed25519,
             CardCurve::X448 => Family::Cv448,
             CardCurve::Ed448 => Family::Ed448,
-            CardCurve::Unknown(oid) => match oid.as_slice() {
-                // The OIDs of RFC 8410, which newer GnuPG uses.
-                [0x2B, 0x65, 0x6E] => Family::Cv25519,
-                [0x2B, 0x65, 0x70] => Family::Ed25519,
-                [0x2B, 0x65, 0x6F] => Family::Cv448,
-                [0x2B, 0x65, 0x71] => Family::Ed448,
-                _ => return None,
-            },
+            // Those of RFC 8410, which newer GnuPG uses.
+            CardCurve::Unknown(oid) => Family::of_oid(oid)?,
         },
         AlgorithmAttributes::Unknown(_) => return None,
     };

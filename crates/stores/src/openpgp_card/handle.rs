@@ -8,25 +8,24 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::parts::{Part, PartSums};
-use keymark_bench::store::{Input, KeyHandle, Performed};
+use keymark_bench::workload::{Input, KeyHandle, Performed};
 
 use super::apdu;
 use super::channel::Channel;
-use super::device::Notice;
 use super::facts::{SigningPin, TouchPolicy, Transfer};
-use super::session::{PinKind, Session, Verification, refused};
+use super::session::{Password, Session, refused, verify};
 use super::slot::Slot;
+use crate::user::{Notice, PinRules};
 
-pub(super) fn ask_for_touch(notice: &dyn Notice) {
-    notice.tell("touch the button of the card now");
-}
+/// Whether PIN 82 and PIN 81 are verified on a card.
+pub(super) type Verified = [AtomicBool; 2];
 
 /// The way. `perform` is the APDU and nothing else.
 pub(super) struct CardHandle {
     pub(super) channel: Box<dyn Channel>,
     pub(super) session: Arc<Session>,
-    pub(super) verification: Arc<Verification>,
-    pub(super) verified: Arc<[AtomicBool; 2]>,
+    pub(super) rules: Arc<PinRules>,
+    pub(super) verified: Arc<Verified>,
     pub(super) notice: Arc<dyn Notice>,
     pub(super) slot: Slot,
     pub(super) algorithm: Algorithm,
@@ -51,17 +50,18 @@ impl fmt::Debug for CardHandle {
 impl CardHandle {
     /// PIN 82 is good until the card is reset, PIN 81 perhaps for one signature only (§4.4.1).
     fn verify(&mut self) -> Result<(), Error> {
-        let kind = match self.slot {
-            Slot::Signature => PinKind::Signing,
-            Slot::Decryption | Slot::Authentication => PinKind::User,
+        let (password, verified, each) = match self.slot {
+            Slot::Signature => {
+                let each = self.signing_pin == SigningPin::Once;
+                (Password::Signing, &self.verified[1], each)
+            }
+            Slot::Decryption | Slot::Authentication => (Password::User, &self.verified[0], false),
         };
-        let each = kind == PinKind::Signing && self.signing_pin == SigningPin::Once;
-        let verified = &self.verified[usize::from(kind == PinKind::Signing)];
         if !each && verified.load(Ordering::Acquire) {
             return Ok(());
         }
         self.session
-            .with(|card| self.verification.verify(card, kind))?;
+            .with(|card| verify(&self.rules, card, password))?;
         verified.store(true, Ordering::Release);
         self.verify_time = self.session.verify_time();
         Ok(())
@@ -74,7 +74,7 @@ impl CardHandle {
             TouchPolicy::Cached => !self.touched,
         };
         if needed {
-            ask_for_touch(self.notice.as_ref());
+            self.notice.ask_for_touch();
             self.touched = true;
         }
     }

@@ -2,7 +2,6 @@
 
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
-use keymark_tokens::attributes;
 use openpgp_card::Error as CardError;
 use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
 use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
@@ -10,7 +9,7 @@ use openssl::error::ErrorStack;
 use openssl::pkey::{PKey, Private};
 
 use super::slot::Slot;
-use crate::challenge::public_bytes;
+use crate::public_key::public_bytes;
 use crate::test_key::{Secret, TestKey};
 
 /// A key for one slot.
@@ -29,6 +28,10 @@ impl<'a> Upload<'a> {
         }
     }
 
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
     fn material(&self) -> Result<PrivateKeyMaterial, ErrorStack> {
         let Secret::Evp(pkey) = &self.key.secret else {
             return Err(ErrorStack::get());
@@ -136,13 +139,17 @@ struct Scalar {
 }
 
 impl Scalar {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
     fn of(pkey: &PKey<Private>, family: Family, slot: Slot) -> Result<Self, ErrorStack> {
         let kind = match family {
             Family::Weierstrass(_) if slot != Slot::Decryption => EccType::ECDSA,
             Family::Weierstrass(_) | Family::Cv25519 => EccType::ECDH,
             _ => EccType::EdDSA,
         };
-        let oid = attributes::oid(family).ok_or_else(ErrorStack::get)?;
+        let oid = family.oids().first().copied().ok_or_else(ErrorStack::get)?;
         let private = match family {
             Family::Weierstrass(_) => {
                 let ec = pkey.ec_key()?;

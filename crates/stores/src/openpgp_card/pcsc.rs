@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{Error, ReturnCode};
 use pcsc::{Attribute, Context, Disposition, Protocols, Scope, ShareMode};
 
 use super::channel::{Channel, Port};
@@ -48,22 +48,24 @@ struct PcscPort {
 }
 
 impl PcscPort {
-    fn card(&self) -> Result<pcsc::Card, Error> {
+    fn connection(&self) -> Result<Connection, Error> {
         let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
-        context
+        let card = context
             .connect(&self.reader, ShareMode::Shared, Protocols::ANY)
-            .map_err(|error| failed("SCardConnect", error))
+            .map_err(|error| failed("SCardConnect", error))?;
+        Ok(Connection(Some(card)))
     }
 
     fn attribute(&self, attribute: Attribute) -> Option<Vec<u8>> {
-        self.card().ok()?.get_attribute_owned(attribute).ok()
+        let connection = self.connection().ok()?;
+        connection.card().ok()?.get_attribute_owned(attribute).ok()
     }
 }
 
 impl Port for PcscPort {
     fn connect(&self) -> Result<Box<dyn Channel>, Error> {
         Ok(Box::new(PcscChannel {
-            card: Some(self.card()?),
+            connection: self.connection()?,
             buffer: vec![0; RESPONSE].into(),
         }))
     }
@@ -73,7 +75,8 @@ impl Port for PcscPort {
     }
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
-        let status = self.card()?.status2_owned();
+        let connection = self.connection()?;
+        let status = connection.card()?.status2_owned();
         status
             .map(|status| status.atr().to_vec())
             .map_err(|error| failed("SCardStatus", error))
@@ -85,18 +88,36 @@ impl Port for PcscPort {
     }
 }
 
-struct PcscChannel {
+/// A connection that leaves the card as it is: by default a card is reset, and its PINs forgotten, when
+/// somebody is done with it.
+struct Connection(Option<pcsc::Card>);
+
+impl Connection {
     /// Always there until it is dropped.
-    card: Option<pcsc::Card>,
+    fn card(&self) -> Result<&pcsc::Card, Error> {
+        let card = self.0.as_ref();
+        card.ok_or_else(|| failed("SCardConnect", pcsc::Error::InvalidHandle))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(card) = self.0.take() {
+            let _ = card.disconnect(Disposition::LeaveCard);
+        }
+    }
+}
+
+struct PcscChannel {
+    connection: Connection,
     buffer: Box<[u8]>,
 }
 
 impl Channel for PcscChannel {
     fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
-        let Some(card) = &self.card else {
-            return Err(failed("SCardTransmit", pcsc::Error::InvalidHandle));
-        };
-        let received = card
+        let received = self
+            .connection
+            .card()?
             .transmit(command, &mut self.buffer)
             .map_err(|error| failed("SCardTransmit", error))?;
         response.clear();
@@ -105,15 +126,10 @@ impl Channel for PcscChannel {
     }
 }
 
-impl Drop for PcscChannel {
-    fn drop(&mut self) {
-        // By default a card is reset, and its PINs forgotten, when somebody is done with it.
-        if let Some(card) = self.card.take() {
-            let _ = card.disconnect(Disposition::LeaveCard);
-        }
-    }
-}
-
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
 fn failed(call: &str, error: pcsc::Error) -> Error {
     let (reason, advice) = match error {
         pcsc::Error::RemovedCard | pcsc::Error::NoSmartcard => (
@@ -136,5 +152,6 @@ fn failed(call: &str, error: pcsc::Error) -> Error {
         }
         other => (other.to_string(), ""),
     };
-    Error::call(call, format!("{reason} ({error:?})"), advice)
+    let code = ReturnCode::named(format!("{error:?}"), error as u32);
+    Error::refused(call, code, reason, advice)
 }

@@ -1,23 +1,20 @@
-//! Conversations with a card outside the timed region, and the rules under which a PIN is tried.
+//! Conversations with a card outside the timed region.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::error::Error;
+use keymark_bench::error::{Error, ReturnCode};
 use openpgp_card::ocard::StatusBytes;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
 
 use super::backend::{Backend, VerifyTime};
 use super::channel::Port;
-use super::pin::{Pin, PinSource, Pins};
+use crate::user::{PinKind, PinRules, Refusal};
 
-/// Fewer tries are never touched: who mistypes next would lock the card.
-const TRIES_NEEDED: u8 = 2;
-
-/// Which PIN is verified (§7.2.2).
+/// What a PIN is verified for (§7.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum PinKind {
+pub(super) enum Password {
     /// PW1 as 82, for PSO:DECIPHER and INTERNAL AUTHENTICATE.
     User,
     /// PW1 as 81, for PSO:COMPUTE DIGITAL SIGNATURE.
@@ -26,113 +23,44 @@ pub(super) enum PinKind {
     Admin,
 }
 
-impl PinKind {
-    const fn name(self) -> &'static str {
+impl Password {
+    const fn kind(self) -> PinKind {
         match self {
-            Self::User | Self::Signing => "user PIN",
-            Self::Admin => "admin PIN",
+            Self::User | Self::Signing => PinKind::User,
+            Self::Admin => PinKind::Admin,
         }
     }
 }
 
-/// PINs of one card: each is fetched once, and none is tried again once the card has refused it.
-pub(super) struct Verification {
-    pins: Pins,
-    card: String,
-    known: Mutex<Known>,
-}
-
-#[derive(Default)]
-struct Known {
-    user: Option<Pin>,
-    admin: Option<Pin>,
-    refused: Option<&'static str>,
-}
-
-impl Verification {
-    pub(super) fn new(pins: Pins, card: String) -> Self {
-        Self {
-            pins,
-            card,
-            known: Mutex::default(),
-        }
-    }
-
-    /// Has the card verify a PIN. Tried once: a PIN that was refused is
-    /// refused here from then on.
-    pub(super) fn verify(
-        &self,
-        card: &mut Card<Transaction<'_>>,
-        kind: PinKind,
-    ) -> Result<(), Error> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(name) = known.refused {
-            return Err(self.refusal(format!(
-                "the card has refused the {name} before; no PIN is tried twice"
-            )));
-        }
-        let status = card
-            .pw_status_bytes()
-            .map_err(|error| failed("GET DATA (C4)", &error))?;
-        let tries = match kind {
-            PinKind::Admin => status.err_count_pw3(),
-            PinKind::User | PinKind::Signing => status.err_count_pw1(),
+/// Has the card verify a PIN, under the rules for all devices.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
+pub(super) fn verify(
+    rules: &PinRules,
+    card: &mut Card<Transaction<'_>>,
+    password: Password,
+) -> Result<(), Error> {
+    let status = card
+        .pw_status_bytes()
+        .map_err(|error| failed("GET DATA (C4)", &error))?;
+    let tries = match password.kind() {
+        PinKind::Admin => status.err_count_pw3(),
+        PinKind::User => status.err_count_pw1(),
+    };
+    rules.verify(password.kind(), tries, |pin| {
+        let secret = pin.expose().to_owned().into();
+        let verified = match password {
+            Password::User => card.verify_user_pin(secret),
+            Password::Signing => card.verify_user_signing_pin(secret),
+            Password::Admin => card.verify_admin_pin(secret),
         };
-        self.allowed(kind, tries)?;
-        let pin = self.pin(&mut known, kind)?;
-        let secret = || pin.expose().to_owned().into();
-        let verified = match kind {
-            PinKind::User => card.verify_user_pin(secret()),
-            PinKind::Signing => card.verify_user_signing_pin(secret()),
-            PinKind::Admin => card.verify_admin_pin(secret()),
-        };
-        match verified {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                if matches!(error, CardError::CardStatus(_)) {
-                    known.refused = Some(kind.name());
-                }
-                Err(failed("VERIFY", &error))
-            }
-        }
-    }
-
-    fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
-        let name = kind.name();
-        match tries {
-            0 => Err(self.refusal(format!("the {name} is blocked (6983)"))),
-            tries if tries < TRIES_NEEDED => Err(self.refusal(format!(
-                "the {name} has {tries} try left, and keymark tries none that has fewer than {TRIES_NEEDED}"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    fn refusal(&self, reason: String) -> Error {
-        let advice =
-            "check the PIN with gpg --card-edit; a right PIN entered there resets the tries";
-        Error::call(format!("VERIFY on {}", self.card), reason, advice)
-    }
-
-    fn pin(&self, known: &mut Known, kind: PinKind) -> Result<Pin, Error> {
-        let (slot, source): (&mut Option<Pin>, &PinSource) = match kind {
-            PinKind::Admin => (&mut known.admin, &self.pins.admin),
-            PinKind::User | PinKind::Signing => (&mut known.user, &self.pins.user),
-        };
-        if let Some(pin) = slot {
-            return Ok(pin.clone());
-        }
-        let pin = source.fetch(&format!("{} of {}", kind.name(), self.card))?;
-        *slot = Some(pin.clone());
-        Ok(pin)
-    }
-
-    /// The user PIN, once the card has accepted it, for a program that has to enter it too.
-    pub(super) fn accepted_user_pin(&self) -> Result<Pin, Error> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let accepted = known.user.clone().filter(|_| known.refused.is_none());
-        accepted.ok_or_else(|| self.refusal("the card has not accepted a user PIN".to_owned()))
-    }
+        verified.map_err(|error| match error {
+            CardError::CardStatus(_) => Refusal::Judged(failed("VERIFY", &error)),
+            _ => Refusal::Unasked(failed("VERIFY", &error)),
+        })
+    })
 }
 
 /// The application, selected once: selecting it again would forget verified PINs (§7.2.1).
@@ -183,24 +111,39 @@ impl Session {
 }
 
 /// A failed command, with what to do.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "another library's, to which more may come"
+)]
 pub(super) fn failed(call: &str, error: &CardError) -> Error {
-    let (reason, advice) = match error {
-        CardError::CardStatus(StatusBytes::PasswordNotChecked(tries)) => (
+    let CardError::CardStatus(status) = error else {
+        return Error::call(call, error, "");
+    };
+    let (reason, advice) = match status {
+        StatusBytes::PasswordNotChecked(tries) => (
             format!("the PIN is wrong; {tries} tries are left, and it is not tried again"),
             "check the PIN before the next run",
         ),
-        CardError::CardStatus(StatusBytes::AuthenticationMethodBlocked) => (
-            "the PIN is blocked (6983)".to_owned(),
+        StatusBytes::AuthenticationMethodBlocked => (
+            "the PIN is blocked".to_owned(),
             "unblock it with gpg --card-edit, admin, passwd",
         ),
-        CardError::CardStatus(StatusBytes::FileOrApplicationNotFound) => (
-            "there is no OpenPGP application on this card (6A82)".to_owned(),
+        StatusBytes::FileOrApplicationNotFound => (
+            "there is no OpenPGP application on this card".to_owned(),
             "",
         ),
-        CardError::CardStatus(status) => (status.to_string(), ""),
-        other => (other.to_string(), ""),
+        status => (status.to_string(), ""),
     };
-    Error::call(call, reason, advice)
+    Error::refused(call, code(status), reason, advice)
+}
+
+/// The crate leads from status words to meanings only; each has one way back.
+fn code(status: &StatusBytes) -> ReturnCode {
+    let is_it = |word: &u16| {
+        let [sw1, sw2] = word.to_be_bytes();
+        StatusBytes::from((sw1, sw2)) == *status
+    };
+    ReturnCode::status_word((0x6100..=0x9000).find(is_it).unwrap_or_default())
 }
 
 /// A status word that is not 9000, by §7.9.
@@ -212,9 +155,6 @@ pub(super) fn refused(call: &str, status: [u8; 2]) -> Error {
         [0x69, 0x85] => "is there a key in the slot?",
         _ => "",
     };
-    Error::call(
-        call,
-        format!("{:02X}{:02X} ({meaning})", status[0], status[1]),
-        advice,
-    )
+    let code = ReturnCode::status_word(u16::from_be_bytes(status));
+    Error::refused(call, code, meaning, advice)
 }

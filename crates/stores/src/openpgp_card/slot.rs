@@ -25,7 +25,7 @@ impl Slot {
             Operation::Sign => Some(Self::Signature),
             Operation::Decrypt => Some(Self::Decryption),
             Operation::Authenticate => Some(Self::Authentication),
-            _ => None,
+            Operation::Decapsulate | Operation::Handshake => None,
         }
     }
 

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_tokens::card::{Card, CardFault};
 use keymark_tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
-use keymark_tokens::profile::Profile;
+use keymark_tokens::profile::{Profile, ProfileError};
 use keymark_tokens::reader::{Connection, Reader};
 use keymark_tokens::twin::{self, Twin};
 
 use super::channel::{Channel, Port};
+use super::slot::Slot;
+
+const VIRTUAL: &str = "virtual";
+const TWIN: &str = "twin:";
 
 /// A reader in this process.
 #[derive(Debug, Clone)]
@@ -75,6 +78,16 @@ impl CardMaker {
         }
     }
 
+    /// By the name of the device: `virtual`, or `twin:` and a profile. None for any other name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
+        if name == VIRTUAL {
+            return Some(Ok(Self::virtual_card()));
+        }
+        let profile = name.strip_prefix(TWIN)?;
+        Some(Profile::find(profile).map(Self::twin))
+    }
+
     /// The same, drawing service times with that seed.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
@@ -91,8 +104,8 @@ impl CardMaker {
     #[must_use]
     pub fn device(&self) -> DeviceName {
         match &self.profile {
-            None => DeviceName::new("virtual"),
-            Some(profile) => DeviceName::new(format!("twin:{}", profile.name)),
+            None => DeviceName::new(VIRTUAL),
+            Some(profile) => DeviceName::new(format!("{TWIN}{}", profile.name)),
         }
     }
 
@@ -106,7 +119,7 @@ impl CardMaker {
         }
         StoreIdentity {
             device: self.device(),
-            kind: StoreKind::OpenpgpCard,
+            kind: StoreKind::OPENPGP_CARD,
             provenance: self.provenance(),
             product: match &self.profile {
                 None => "virtual OpenPGP card: the Nitrokey 3's application on this CPU".to_owned(),
@@ -134,13 +147,13 @@ impl CardMaker {
             None => Algorithm::all()
                 .filter(|algorithm| twin::flag(*algorithm).is_some())
                 .flat_map(|algorithm| {
-                    operations(algorithm)
-                        .iter()
-                        .map(move |&operation| Capability {
-                            algorithm,
-                            operation,
-                        })
+                    let asked = Slot::ALL.map(Slot::operation).into_iter();
+                    asked.map(move |operation| Capability {
+                        algorithm,
+                        operation,
+                    })
                 })
+                .filter(|capability| capability.algorithm.has(capability.operation))
                 .collect(),
         }
     }
@@ -178,14 +191,5 @@ impl CardMaker {
             )),
         };
         Ok(Reader::new(card))
-    }
-}
-
-/// What a card's slots do with a key.
-const fn operations(algorithm: Algorithm) -> &'static [Operation] {
-    match algorithm.family() {
-        Family::Cv25519 => &[Operation::Decrypt],
-        Family::Ed25519 => &[Operation::Sign, Operation::Authenticate],
-        _ => &[Operation::Decrypt, Operation::Sign, Operation::Authenticate],
     }
 }

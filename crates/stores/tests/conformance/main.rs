@@ -8,33 +8,15 @@ use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, Input, KeyStore, Verifiable, Verifier};
-use keymark_stores::challenge::Challenge;
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
-use keymark_stores::raw::{Generated, KeySource};
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, Verifiable, Verifier};
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards, Slot};
 use keymark_stores::software::SoftwareStore;
-use keymark_stores::test_key::TestKey;
-use keymark_testkit::fake::FakeStore;
+use keymark_testkit::store::FakeStore;
+use keymark_tokens::reader::Reader;
 
 use suite::Exercise;
-
-fn exercise(store: &dyn KeyStore, capability: Capability) -> (Arc<TestKey>, Challenge) {
-    let identity = store.identity().unwrap();
-    let case = keymark_testkit::case(capability.algorithm.name())
-        .operation(capability.operation)
-        .device(identity.device.as_str())
-        .store(identity.kind)
-        .provenance(identity.provenance)
-        .build();
-    Generated::new(0).exercise(&case).unwrap()
-}
-
-fn of_challenge(challenge: Challenge) -> Exercise {
-    Exercise {
-        inputs: challenge.inputs,
-        verifier: challenge.verifier,
-    }
-}
 
 #[test]
 fn the_fake_conforms() {
@@ -48,77 +30,60 @@ fn the_fake_conforms() {
             results.iter().map(is_echo).collect()
         }
     }
-    suite::conforms(&FakeStore, &|_| Exercise {
+    let store = FakeStore::default();
+    suite::conforms_by(&store, None, &|_, _| Exercise {
         inputs: [Input { bytes: vec![0] }, Input { bytes: vec![1] }].into(),
         verifier: Arc::new(Echo),
     });
+    assert_eq!(store.entered(), 0, "who enters leaves");
 }
 
 #[test]
 fn the_software_store_conforms() {
-    let store = SoftwareStore::default();
-    suite::conforms_in(
-        &store,
-        &["cv25519", "ed25519", "nistp256", "mlkem768"],
-        &|capability| {
-            let (key, challenge) = exercise(&store, capability);
-            store.add(suite::label(capability), key);
-            of_challenge(challenge)
-        },
-    );
-}
-
-/// A card with keys of the algorithms in its slots.
-fn loaded(maker: &CardMaker, keys: &[(Slot, Arc<TestKey>)]) -> keymark_tokens::reader::Reader {
-    let reader = maker.make().unwrap();
-    let device = CardDevice::of_made(maker, reader.clone());
-    for (slot, key) in keys {
-        device.import(key, *slot, None).unwrap();
-    }
-    device.allow_many_signatures().unwrap();
-    reader
-}
-
-fn keys() -> [(Slot, Arc<TestKey>); 3] {
-    let make = |name: &str| {
-        let algorithm: Algorithm = name.parse().unwrap();
-        Arc::new(TestKey::generate(algorithm).unwrap())
-    };
-    [
-        (Slot::Signature, make("nistp256")),
-        (Slot::Decryption, make("cv25519")),
-        (Slot::Authentication, make("ed25519")),
-    ]
-}
-
-fn of_card(keys: &[(Slot, Arc<TestKey>); 3], operation: Operation) -> Exercise {
-    let slot = Slot::of(operation).unwrap();
-    let key = &keys.iter().find(|(known, _)| *known == slot).unwrap().1;
-    let challenge = Challenge::new(key, operation, 16, 0).unwrap();
-    Exercise {
-        inputs: challenge.inputs,
-        verifier: keymark_stores::openpgp_card::checked(
-            key.algorithm,
-            operation,
-            challenge.verifier,
-        ),
-    }
+    let quick = ["cv25519", "ed25519", "nistp256", "mlkem768", "elg2048"];
+    suite::conforms(&SoftwareStore::default(), Some(&quick));
 }
 
 #[test]
-fn the_virtual_card_conforms() {
-    let keys = keys();
+fn virtual_cards_conform() {
+    let store = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    suite::conforms(&store, Some(&["cv25519", "ed25519", "nistp256"]));
+}
+
+/// A card with a key in each slot.
+fn loaded() -> (Reader, CardDevice) {
     let maker = CardMaker::virtual_card();
-    let device = CardDevice::of_made(&maker, loaded(&maker, &keys));
-    suite::conforms(&device, &|capability| of_card(&keys, capability.operation));
+    let reader = maker.make().unwrap();
+    let keys = Arc::new(SoftwareStore::default());
+    let device = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+    for (name, operation) in [
+        ("nistp256", Operation::Sign),
+        ("cv25519", Operation::Decrypt),
+        ("ed25519", Operation::Authenticate),
+    ] {
+        let algorithm: Algorithm = name.parse().unwrap();
+        let capability = Capability {
+            algorithm,
+            operation,
+        };
+        let key = keys.made_for(capability).unwrap();
+        device.import(&key, Slot::of(operation).unwrap()).unwrap();
+    }
+    device.allow_many_signatures().unwrap();
+    (reader, device)
+}
+
+#[test]
+fn a_loaded_card_conforms() {
+    suite::conforms(&loaded().1, None);
 }
 
 /// Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
-#[cfg(feature = "pcsc")]
 mod in_readers {
     use keymark_bench::case::{DeviceName, Provenance, StoreKind};
     use keymark_bench::store::StoreIdentity;
-    use keymark_stores::openpgp_card::{Consent, Notice, Pin, PinSource, Pins, pcsc};
+    use keymark_stores::openpgp_card::{CardPlace, Port, pcsc};
+    use keymark_stores::user::{Consent, Pin, PinSource, Pins, Unattended, User};
     use keymark_testkit::inserted::CardInReader;
     use keymark_testkit::place::said;
     use keymark_testkit::process::this_test_program;
@@ -129,22 +94,12 @@ mod in_readers {
     /// Set in the child that runs the suite: libpcsclite finds pcscd by its environment.
     const CHILD: &str = "KEYMARK_TEST_CHILD";
 
-    struct Silent;
-
-    impl Notice for Silent {
-        fn tell(&self, _: &str) {}
-
-        fn agrees(&self, _: &str) -> bool {
-            false
-        }
-    }
-
     /// The card of that serial number.
     fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
-        let device = |port| {
+        let device = |port: Arc<dyn Port>| {
             let identity = StoreIdentity {
                 device: DeviceName::new("card"),
-                kind: StoreKind::OpenpgpCard,
+                kind: StoreKind::OPENPGP_CARD,
                 provenance: Provenance::Measured,
                 product: "a card in a reader".to_owned(),
                 serial: None,
@@ -154,7 +109,13 @@ mod in_readers {
                 user: PinSource::Known(Pin::new(pin)),
                 admin: PinSource::Prompt,
             };
-            CardDevice::new(port, &identity, pins, Consent::default(), Arc::new(Silent))
+            let user = User {
+                pins,
+                consent: Consent::default(),
+                notice: Arc::new(Unattended),
+            };
+            let place = CardPlace::Pcscd(port.reader());
+            CardDevice::new(port, place, &identity, user)
         };
         found("pcscd sees the card", || {
             let ports = pcsc::ports().unwrap_or_default();
@@ -165,29 +126,13 @@ mod in_readers {
         })
     }
 
-    fn conforms(device: &CardDevice) {
-        suite::conforms(device, &|capability| {
-            let slot = Slot::of(capability.operation).unwrap();
-            let public = device.public_key(slot, capability.algorithm).unwrap();
-            let challenge = Challenge::of_public(&public, capability.operation, 16, 0).unwrap();
-            Exercise {
-                inputs: challenge.inputs,
-                verifier: keymark_stores::openpgp_card::checked(
-                    capability.algorithm,
-                    capability.operation,
-                    challenge.verifier,
-                ),
-            }
-        });
-    }
-
     #[test]
     fn the_virtual_card_conforms_through_pcscd_and_vpcd() {
         const NAME: &str = "in_readers::the_virtual_card_conforms_through_pcscd_and_vpcd";
         if std::env::var_os(CHILD).is_some() {
-            return conforms(&inserted(None, "123456"));
+            return suite::conforms(&inserted(None, "123456"), None);
         }
-        let place = CardInReader::new(loaded(&CardMaker::virtual_card(), &keys()));
+        let place = CardInReader::new(loaded().0);
         let child = this_test_program(NAME)
             .env(CHILD, "1")
             .env("PCSCLITE_CSOCK_NAME", place.socket())
@@ -208,6 +153,6 @@ mod in_readers {
             .expect("KEYMARK_DANGEROUS_SERIAL names the card, in hexadecimal");
         let pin = std::env::var("KEYMARK_DANGEROUS_PIN").expect("its user PIN");
         let serial = u32::from_str_radix(&serial, 16).unwrap();
-        conforms(&inserted(Some(serial), &pin));
+        suite::conforms(&inserted(Some(serial), &pin), None);
     }
 }

@@ -2,8 +2,14 @@
 
 use std::sync::Arc;
 
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::{Capability, Input, KeyHandle, KeyRef, KeyStore, Verifiable, Verifier};
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::{Input, KeyHandle, Verifiable, Verifier};
+use keymark_stores::access::Access;
+use keymark_stores::challenge::Challenge;
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::KeyStore;
 
 /// What a key is asked, and the check.
 pub struct Exercise {
@@ -11,32 +17,32 @@ pub struct Exercise {
     pub verifier: Arc<dyn Verifier>,
 }
 
-/// The name of a capability's key.
-pub fn label(capability: Capability) -> String {
-    format!("{} {}", capability.algorithm, capability.operation)
+/// Inputs made with the public key that the store gives, and the check for the form of its answers.
+pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
+    let public = store.public_key(key).unwrap();
+    let challenge = Challenge::new(&public, key.operation, 16, 0).unwrap();
+    let form = store.answers(key).unwrap().form;
+    Exercise {
+        inputs: challenge.inputs,
+        verifier: form.checked(key.algorithm, key.operation, challenge.verifier),
+    }
 }
 
-/// Every capability.
-pub fn conforms(store: &dyn KeyStore, exercise: &dyn Fn(Capability) -> Exercise) {
-    checks(store, exercise, |_| true);
+/// Every capability of the algorithms, or of all, where that does not take minutes.
+pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
+    conforms_by(store, algorithms, &by_public_key);
 }
 
-/// Those of some algorithms, where all would take minutes.
-pub fn conforms_in(
+/// The same, for a store whose keys are no keys.
+pub fn conforms_by(
     store: &dyn KeyStore,
-    algorithms: &[&str],
-    exercise: &dyn Fn(Capability) -> Exercise,
+    algorithms: Option<&[&str]>,
+    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
 ) {
-    checks(store, exercise, |capability| {
-        algorithms.contains(&capability.algorithm.name())
-    });
-}
-
-fn checks(
-    store: &dyn KeyStore,
-    exercise: &dyn Fn(Capability) -> Exercise,
-    wanted: impl Fn(&Capability) -> bool,
-) {
+    let wanted = |capability: &Capability| {
+        let name = capability.algorithm.name();
+        algorithms.is_none_or(|algorithms| algorithms.contains(&name))
+    };
     let identity = store.identity().unwrap();
     assert!(!identity.device.as_str().is_empty() && !identity.product.is_empty());
     assert_eq!(store.identity().unwrap(), identity, "it is the same device");
@@ -46,31 +52,44 @@ fn checks(
     distinct.dedup();
     assert_eq!(distinct.len(), capabilities.len(), "each is offered once");
     let mut tried = 0;
-    for capability in capabilities.into_iter().filter(&wanted) {
-        does_it(store, capability, &exercise(capability));
-        lacks_what_it_does_not_offer(store, capability);
+    for capability in capabilities.iter().copied().filter(wanted) {
+        does_it(store, capability, exercise);
         tried += 1;
     }
     assert!(tried > 0, "there is something to try");
+    lacks_what_it_does_not_offer(store, &capabilities);
 }
 
-fn key(capability: Capability) -> KeyRef {
-    KeyRef {
-        algorithm: capability.algorithm,
-        operation: capability.operation,
-        label: label(capability),
+/// The same key at every call, reached in the way that is said, by two handles, each usable from a thread
+/// of its own; results belong to their inputs.
+fn does_it(
+    store: &dyn KeyStore,
+    capability: Capability,
+    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
+) {
+    let key = store.key(capability).unwrap();
+    assert_eq!(key.capability(), capability);
+    assert_eq!(store.key(capability).unwrap(), key, "it is the same key");
+    let spki = |public: PublicKey| public.spki_der().unwrap();
+    match store.access(&key).unwrap() {
+        Access::File(test_key) => assert_eq!(test_key.algorithm, key.algorithm),
+        Access::Card(access) => {
+            let public = access.card.slot_public_key(access.slot, key.algorithm);
+            assert_eq!(
+                spki(public.unwrap()),
+                spki(store.public_key(&key).unwrap()),
+                "the way leads to the same key"
+            );
+        }
     }
-}
-
-/// Two handles, each usable from a thread of its own; results belong to their inputs.
-fn does_it(store: &dyn KeyStore, capability: Capability, exercise: &Exercise) {
-    let handles: Vec<Box<dyn KeyHandle>> = (0..2)
-        .map(|_| store.open(&key(capability)).unwrap())
-        .collect();
+    let exercise = exercise(store, &key);
+    let capacity = store.answers(&key).unwrap().capacity;
+    let handles: Vec<Box<dyn KeyHandle>> = (0..2).map(|_| store.open(&key).unwrap()).collect();
     std::thread::scope(|scope| {
+        let exercise = &exercise;
         let threads: Vec<_> = handles
             .into_iter()
-            .map(|mut handle| scope.spawn(move || uses(handle.as_mut(), exercise)))
+            .map(|mut handle| scope.spawn(move || uses(handle.as_mut(), exercise, capacity)))
             .collect();
         for thread in threads {
             thread.join().unwrap();
@@ -78,8 +97,9 @@ fn does_it(store: &dyn KeyStore, capability: Capability, exercise: &Exercise) {
     });
 }
 
-fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise) {
-    let mut output = vec![0; 20_000];
+fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
+    let mut output = vec![0; capacity];
+    handle.enter().unwrap();
     for (number, input) in exercise.inputs.iter().enumerate().take(2) {
         handle.arm(input).unwrap();
         let performed = handle.perform(input, &mut output).unwrap();
@@ -97,13 +117,31 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise) {
             "the result of one input is not that of another"
         );
     }
+    handle.leave().unwrap();
 }
 
-/// What is not offered is refused when the key is opened, not when it is used.
-fn lacks_what_it_does_not_offer(store: &dyn KeyStore, capability: Capability) {
-    let handshake = Capability {
-        operation: Operation::Handshake,
-        ..capability
-    };
-    assert!(store.open(&key(handshake)).is_err());
+/// What is not offered is refused when the key is asked for, not when it is used: every operation of
+/// every algorithm. (A key that signs may be asked to authenticate; a store need not say so.)
+fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
+    let mut refused = 0;
+    for algorithm in Algorithm::all() {
+        for &operation in Operation::ALL {
+            let capability = Capability {
+                algorithm,
+                operation,
+            };
+            let synonym = Capability {
+                operation: Operation::Sign,
+                ..capability
+            };
+            let is_synonym = operation == Operation::Authenticate && offered.contains(&synonym);
+            if offered.contains(&capability) || is_synonym {
+                continue;
+            }
+            let opened = store.key(capability).and_then(|key| store.open(&key));
+            assert!(opened.is_err(), "{algorithm} {operation}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "{refused}");
 }

@@ -58,7 +58,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
     for entry in file.service {
         let (algorithm, operation) = (entry.algorithm, entry.operation);
         let what = format!("{algorithm} {operation}");
-        if !can(algorithm, operation) {
+        if !algorithm.has(operation) {
             return Err(format!("{what}: {algorithm} has no such operation"));
         }
         let service = Service {
@@ -98,12 +98,6 @@ fn checked(name: String) -> Result<String, String> {
             "name: '{name}' is not one or more letters, digits, '-', '_' and '.'"
         ))
     }
-}
-
-/// A key that signs can authenticate.
-fn can(algorithm: Algorithm, operation: Operation) -> bool {
-    algorithm.has(operation)
-        || (operation == Operation::Authenticate && algorithm.has(Operation::Sign))
 }
 
 fn published(seconds: f64) -> Result<Duration, String> {

@@ -1,6 +1,7 @@
 //! The service times of a device, per algorithm and operation, with their source.
 
 mod file;
+mod measured;
 mod service_time;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 
+pub use measured::{MeasuredProfile, Unprofiled, slug};
 pub use service_time::{Sampler, ServiceTime, Unusable};
 
 /// Profiles that come with keymark, by file.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{Account, Stall, Tally};
-use keymark_report::table::{self, Style};
+use keymark_report::render::text;
 use keymark_report::units;
 use keymark_stats::Seconds;
 use serde::Serialize;
@@ -36,12 +36,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     let names = ["", "first", "second", "difference"];
     let rows = differences.iter().map(Difference::row);
     let total = row("cycles in all", first.cycles(), second.cycles());
-    output::print(&table::plain(
-        Style::Text,
-        &names,
-        1,
-        rows.chain([total]).collect(),
-    ));
+    output::print(&text::plain(&names, 1, rows.chain([total]).collect()));
     output::line("");
     output::line(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)

@@ -7,7 +7,7 @@ use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
 use keymark_mcu::profiler::{Profiler, Spent};
 use keymark_mcu::timing::{Phase, Pipeline, Stall};
-use keymark_report::table::{self, Style};
+use keymark_report::render::text;
 use keymark_report::units;
 use keymark_stats::Seconds;
 use serde::Serialize;
@@ -160,7 +160,7 @@ fn print_phases(profiler: &Profiler, clock: Megahertz) {
         );
         row
     });
-    output::print(&table::plain(Style::Text, &names, 1, rows.collect()));
+    output::print(&text::plain(&names, 1, rows.collect()));
 }
 
 fn print_functions(profiler: &Profiler, top: usize) {
@@ -175,8 +175,7 @@ fn print_functions(profiler: &Profiler, top: usize) {
         ]
     });
     output::line("");
-    output::print(&table::plain(
-        Style::Text,
+    output::print(&text::plain(
         &["function", "share", "cycles", "instructions", "calls"],
         1,
         rows.collect(),

@@ -2,7 +2,7 @@
 
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_report::table::{self, Style};
+use keymark_report::render::text;
 use serde::Serialize;
 
 use crate::args::JsonArguments;
@@ -101,7 +101,7 @@ fn print_parts(parts: &[Microcontroller]) {
             kibibytes(part.layout.ram_size),
         ]
     });
-    output::print(&table::plain(Style::Text, &names, 3, rows.collect()));
+    output::print(&text::plain(&names, 3, rows.collect()));
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
@@ -123,7 +123,7 @@ fn print_geometries(geometries: &[Geometry]) {
             sectors(geometry),
         ]
     });
-    output::print(&table::plain(Style::Text, &names, 3, rows.collect()));
+    output::print(&text::plain(&names, 3, rows.collect()));
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

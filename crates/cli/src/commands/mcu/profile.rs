@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use keymark_tokens::profile::{Profile, Service, ServiceTime};
+use keymark_report::units;
+use keymark_tokens::profile::{Profile, Service, ServiceTime, slug};
 
 use super::predict::predict_all;
 use super::record;
 use crate::args::McuProfileArguments;
 use crate::commands::Outcome;
-use crate::commands::profile::slug;
+
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         ),
         note: format!(
             "The operation alone, plus {} for everything else a token does. {}.",
-            humantime::format_duration(arguments.transport),
+            units::chosen(arguments.transport),
             notes.join(". ")
         ),
         services,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, DeviceName, Load, Protection, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Plan, Settings};
@@ -12,6 +12,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
+use keymark_report::units;
 
 use crate::exit::Failure;
 
@@ -43,12 +44,12 @@ pub(super) fn note(prediction: &Prediction) -> String {
         .collect();
     let band = prediction.band();
     format!(
-        "{} cycles at {}; {}; {:.4} s to {:.4} s with one assumption varied",
+        "{} cycles at {}; {}; {} to {} with one assumption varied",
         prediction.cycles(),
         prediction.target.mcu.clock,
         words.join(" "),
-        band.low.0,
-        band.high.0
+        units::duration(band.low),
+        units::duration(band.high)
     )
 }
 
@@ -62,13 +63,13 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
         .ok_or_else(|| Failure::failed("a kernel that no operation uses"))?;
     let case = Case {
         device: DeviceName::new(prediction.name()),
-        store: StoreKind::Reported,
+        store: StoreKind::REPORTED,
         provenance: Provenance::Predicted,
         algorithm,
         operation,
-        stack: StackName::Raw,
+        stack: StackName::RAW,
         load: Load::single(),
-        protection: Protection::None,
+        parameters: Parameters::None,
         input_bytes: 32,
         replica: 0,
     };
@@ -95,7 +96,7 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         if stores.iter().all(|store| store.device != device) {
             stores.push(StoreIdentity {
                 device,
-                kind: StoreKind::Reported,
+                kind: StoreKind::REPORTED,
                 provenance: Provenance::Predicted,
                 product: format!("{}, simulated", prediction.target.mcu.product),
                 serial: None,

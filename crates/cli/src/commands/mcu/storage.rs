@@ -5,7 +5,7 @@ use std::time::Duration;
 use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
 use keymark_flash::simulate::{Length, StorageResult, simulate};
-use keymark_report::table::{self, Style};
+use keymark_report::render::text;
 use keymark_report::units;
 use keymark_stats::Seconds;
 use serde::Serialize;
@@ -78,7 +78,7 @@ fn say_refused(refused: &[Refused<'_>]) {
 
 fn print(results: &[StorageResult], seed: u64) {
     let rows = results.iter().map(cells).collect();
-    output::print(&table::plain(Style::Text, &NAMES, 3, rows));
+    output::print(&text::plain(&NAMES, 3, rows));
     output::line(&format!(
         "seed {seed}; times are those of the flash alone, at the datasheet's typical times and, for the worst \
          write, its maximum times"

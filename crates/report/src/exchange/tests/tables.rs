@@ -59,7 +59,7 @@ fn every_published_table_imports() {
     let case = &nitrokey.cases[0].case;
     assert_eq!(
         (case.operation, case.stack, case.store),
-        (Operation::Handshake, StackName::Apache, StoreKind::Reported)
+        (Operation::Handshake, StackName::APACHE, StoreKind::REPORTED)
     );
 
     for record in [lwn, zeitgitter, gnuk, nitrokey] {
@@ -140,7 +140,7 @@ fn a_cached_passphrase_has_to_be_said() {
     let kept: Vec<_> = record
         .cases
         .iter()
-        .map(|case| case.case.protection)
+        .map(|case| case.case.parameters.protection())
         .collect();
     assert_eq!(
         kept,

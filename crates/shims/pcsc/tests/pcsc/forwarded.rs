@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::ptr;
 
-use keymark_shim_protocol::trace::{Call, Reader};
+use keymark_shim_protocol::trace::{Call, TraceReader};
 
 use crate::library::*;
 use crate::world::scenario;
@@ -54,7 +54,7 @@ scenario!(
             assert_eq!((library.set_timeout)(1, 1), INVALID_HANDLE);
             assert_eq!((library.set_timeout)(context, 1), SUCCESS);
         }
-        let records = Reader::new(&folder.join("trace")).read().unwrap();
+        let records = TraceReader::new(&folder.join("trace")).read().unwrap();
         let calls: Vec<_> = records.iter().map(|record| record.call).collect();
         assert_eq!(
             calls,
@@ -204,7 +204,7 @@ scenario!(
             )
         };
         assert_eq!(code, INVALID_PARAMETER);
-        let records = Reader::new(&folder.join("trace")).read().unwrap();
+        let records = TraceReader::new(&folder.join("trace")).read().unwrap();
         let apdu = records[0].apdu.unwrap();
         assert_eq!((apdu.header, apdu.command), (command, u32::MAX));
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use keymark_shim_protocol::trace::{Call, Reader, Record};
+use keymark_shim_protocol::trace::{Call, TraceReader, TracedCall};
 
 use crate::library::*;
 use crate::server::{Server, WORK};
@@ -14,8 +14,8 @@ const TRACED: [(&str, &str); 2] = [
     ("KEYMARK_PCSC_TRACE", "{}/trace"),
 ];
 
-fn records(folder: &Path) -> Vec<Record> {
-    Reader::new(&folder.join("trace")).read().unwrap()
+fn records(folder: &Path) -> Vec<TracedCall> {
+    TraceReader::new(&folder.join("trace")).read().unwrap()
 }
 
 scenario!(calls_are_taken_down_without_their_data, TRACED, |folder| {

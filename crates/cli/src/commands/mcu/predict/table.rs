@@ -2,7 +2,7 @@
 
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{CacheUse, Stall};
-use keymark_report::table::{self, Style};
+use keymark_report::render::text;
 use keymark_report::units;
 
 use super::hit_rate;
@@ -35,7 +35,7 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     if arguments.sensitivity {
         rows.extend(sensitivity_rows(predictions));
     }
-    output::print(&table::plain(Style::Text, &names, 1, rows));
+    output::print(&text::plain(&names, 1, rows));
     output::line("");
 }
 
@@ -52,7 +52,7 @@ fn print_lines(predictions: &[&Prediction], arguments: &PredictArguments) {
             .chain(head.iter().map(|row| row[index + 1].clone()))
             .collect()
     });
-    output::print(&table::plain(Style::Text, &names, 1, rows.collect()));
+    output::print(&text::plain(&names, 1, rows.collect()));
     output::line(&format!(
         "with at most {MOST_COLUMNS} predictions at a time the table says where their cycles go and what --sensitivity \
          adds; --json always does"
@@ -76,7 +76,7 @@ fn head_rows(predictions: &[&Prediction], arguments: &PredictArguments) -> Vec<V
         .first()
         .map_or(0.0, |prediction| prediction.seconds().0);
     let tolerance = arguments.tolerance;
-    let under = format!("under {}", humantime::format_duration(tolerance));
+    let under = format!("under {}", units::chosen(tolerance));
     let sure = |prediction: &Prediction| {
         let band = prediction.band();
         let limit = tolerance.as_secs_f64();

@@ -1,0 +1,146 @@
+//! How hard a key is asked.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// When operations are started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacing {
+    /// Each worker starts its next operation when the last one is done.
+    Closed,
+    /// Operations arrive on their own schedule, whether or not the last one is done
+    /// (Poisson arrivals, seeded); latency counts from the scheduled start, so a stall
+    /// is charged to every operation that had to wait for it.
+    Open(Rate),
+    /// Each worker is a user who thinks before each operation: for a time uniform between zero and
+    /// this one, seeded, as siege's users do (`--delay`).
+    Thinking(Duration),
+}
+
+/// Operations a second; positive and finite.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Rate(f64);
+
+impl Rate {
+    /// The rate in operations a second.
+    #[must_use]
+    pub const fn per_second(self) -> f64 {
+        self.0
+    }
+}
+
+// Never NaN, so that equality is an equivalence and the order is total.
+impl Ord for Rate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Rate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Rate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Rate {}
+
+impl Hash for Rate {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl TryFrom<f64> for Rate {
+    type Error = String;
+
+    fn try_from(rate: f64) -> Result<Self, Self::Error> {
+        if rate.is_finite() && rate > 0.0 && rate <= 1e9 {
+            Ok(Self(rate))
+        } else {
+            Err(format!(
+                "a rate is a number of operations a second above 0, not {rate}"
+            ))
+        }
+    }
+}
+
+impl From<Rate> for f64 {
+    fn from(rate: Rate) -> Self {
+        rate.0
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.strip_suffix("/s").unwrap_or(text);
+        let number: f64 = number
+            .parse()
+            .map_err(|_| format!("'{text}' is no rate such as 50/s"))?;
+        number.try_into()
+    }
+}
+
+/// How hard the key is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Load {
+    /// Workers, each with its own way to the key.
+    pub concurrency: NonZeroU32,
+    /// When they start operations.
+    pub pacing: Pacing,
+}
+
+impl Load {
+    /// One worker in a closed loop.
+    #[must_use]
+    pub const fn single() -> Self {
+        Self::closed(NonZeroU32::MIN)
+    }
+
+    /// A closed loop of `concurrency` workers.
+    #[must_use]
+    pub const fn closed(concurrency: NonZeroU32) -> Self {
+        Self {
+            concurrency,
+            pacing: Pacing::Closed,
+        }
+    }
+
+    /// Whether it is a closed loop without pauses, whose throughput is what the key can do.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        match self.pacing {
+            Pacing::Closed => true,
+            Pacing::Open(_) | Pacing::Thinking(_) => false,
+        }
+    }
+}
+
+/// ` c=4 50/s`, as it stands behind a stack's name; nothing for a single worker in a closed loop.
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.concurrency.get() > 1 {
+            write!(f, " c={}", self.concurrency)?;
+        }
+        match self.pacing {
+            Pacing::Closed => Ok(()),
+            Pacing::Open(rate) => write!(f, " {}/s", rate.per_second()),
+            Pacing::Thinking(longest) => write!(f, " think≤{}s", longest.as_secs_f64()),
+        }
+    }
+}

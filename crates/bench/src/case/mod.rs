@@ -1,0 +1,170 @@
+//! One case: what is measured, through what, under which load.
+
+mod form;
+mod load;
+mod name;
+mod parameters;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::Algorithm;
+use crate::operation::Operation;
+use crate::words::words;
+
+pub use load::{Load, Pacing, Rate};
+pub use name::{BadName, StackName, StoreKind};
+pub use parameters::{ParameterChoice, Parameters, Protection, SshAgent};
+
+words! {
+    /// Where a figure comes from. Kinds are never mixed without saying so.
+    pub enum Provenance("provenance") {
+        /// This run, a real device or library.
+        Measured = "measured",
+        /// Real token firmware running on this CPU.
+        Virtual = "virtual",
+        /// A real stack, device time from a profile.
+        Twin = "twin",
+        /// A model's figure.
+        Predicted = "predicted",
+        /// Somebody's article.
+        Published = "published",
+    }
+}
+
+/// The name a device goes by on the command line and in tables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeviceName(String);
+
+impl DeviceName {
+    /// A device called `name`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// This CPU.
+    #[must_use]
+    pub fn software() -> Self {
+        Self::new("software")
+    }
+
+    /// The name itself.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// One (key store, algorithm, operation, stack, parameters, load).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "form::CaseForm", from = "form::CaseForm")]
+pub struct Case {
+    /// The device, by name.
+    pub device: DeviceName,
+    /// What kind of key store it is.
+    pub store: StoreKind,
+    /// Kind of figure it will yield.
+    pub provenance: Provenance,
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What is asked of the key.
+    pub operation: Operation,
+    /// Through which program.
+    pub stack: StackName,
+    /// What the stack's family distinguishes besides.
+    pub parameters: Parameters,
+    /// How hard.
+    pub load: Load,
+    /// Length of the message in bytes: the plaintext that is decrypted, the file that is signed.
+    pub input_bytes: u32,
+    /// The same case may stand in one plan more than once (an A/A test): 0, 1, …
+    pub replica: u32,
+}
+
+/// What two cases have in common when they measure the same thing, in one run or in two: all but the
+/// replica and what follows from the device.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseKey {
+    /// The device, by name.
+    pub device: DeviceName,
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What is asked of the key.
+    pub operation: Operation,
+    /// Through which program.
+    pub stack: StackName,
+    /// What the stack's family distinguishes besides.
+    pub parameters: Parameters,
+    /// How hard.
+    pub load: Load,
+    /// Length of the message in bytes.
+    pub input_bytes: u32,
+}
+
+impl Case {
+    /// What it measures.
+    #[must_use]
+    pub fn key(&self) -> CaseKey {
+        CaseKey {
+            device: self.device.clone(),
+            algorithm: self.algorithm,
+            operation: self.operation,
+            stack: self.stack,
+            parameters: self.parameters,
+            load: self.load,
+            input_bytes: self.input_bytes,
+        }
+    }
+
+    /// Workers.
+    #[must_use]
+    pub const fn concurrency(&self) -> u32 {
+        self.load.concurrency.get()
+    }
+
+    /// Whether one operation after the other is measured, and this is the first such copy: what layers
+    /// and profiles are made of.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.load == Load::single() && self.replica == 0
+    }
+
+    /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
+    #[must_use]
+    pub fn way(&self) -> String {
+        let remark = self.parameters.remark().map(|word| format!(" {word}"));
+        let replica = (self.replica > 0).then(|| format!(" #{}", self.replica + 1));
+        format!(
+            "{}{}{}{}",
+            self.stack,
+            remark.unwrap_or_default(),
+            self.load,
+            replica.unwrap_or_default()
+        )
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            algorithm,
+            operation,
+            device,
+            ..
+        } = self;
+        write!(f, "{algorithm} {operation} {device} {}", self.way())
+    }
+}
+
+/// The place of a case in its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CaseId(pub u32);

@@ -1,0 +1,174 @@
+//! Names that are registered, not enumerated: key stores and stacks come and go without this crate, and
+//! nothing here or above can decide by a list of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Letters a name has at most.
+const LONGEST: usize = 20;
+
+/// A lower-case word of letters, digits and hyphens that begins with a letter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Word {
+    letters: [u8; LONGEST],
+    length: u8,
+}
+
+impl Word {
+    const fn parse(word: &[u8]) -> Option<Self> {
+        if word.is_empty() || word.len() > LONGEST || !word[0].is_ascii_lowercase() {
+            return None;
+        }
+        let mut letters = [0; LONGEST];
+        let mut at = 0;
+        while at < word.len() {
+            let letter = word[at];
+            if !(letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-') {
+                return None;
+            }
+            letters[at] = letter;
+            at += 1;
+        }
+        Some(Self {
+            letters,
+            length: word.len() as u8,
+        })
+    }
+
+    fn as_str(&self) -> &str {
+        // ASCII, as `parse` has seen to it.
+        std::str::from_utf8(&self.letters[..usize::from(self.length)]).unwrap_or_default()
+    }
+}
+
+/// Text that is no such name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{word}' is no name of a {kind}: those are up to 20 lower-case letters, digits and hyphens"
+)]
+pub struct BadName {
+    kind: &'static str,
+    word: String,
+}
+
+macro_rules! name {
+    ($(#[$meta:meta])* pub struct $name:ident($kind:literal)) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(into = "String", try_from = "String")]
+        pub struct $name(Word);
+
+        impl $name {
+            /// The name, for a constant of the family that has it.
+            ///
+            /// # Panics
+            /// When it is none: while compiling, if it is a constant.
+            #[must_use]
+            pub const fn of(word: &'static str) -> Self {
+                match Word::parse(word.as_bytes()) {
+                    Some(word) => Self(word),
+                    None => panic!("a name has up to 20 lower-case letters, digits and hyphens"),
+                }
+            }
+
+            /// The word itself.
+            #[must_use]
+            pub fn word(&self) -> &str {
+                self.0.as_str()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.word())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadName;
+
+            fn from_str(word: &str) -> Result<Self, BadName> {
+                let lower = word.to_ascii_lowercase();
+                Word::parse(lower.as_bytes()).map(Self).ok_or_else(|| BadName {
+                    kind: $kind,
+                    word: word.to_owned(),
+                })
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadName;
+
+            fn try_from(word: String) -> Result<Self, BadName> {
+                word.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.word().to_owned()
+            }
+        }
+    };
+}
+
+name! {
+    /// The program path through which a key is reached, as its family has registered it.
+    pub struct StackName("stack")
+}
+
+impl StackName {
+    /// A library call or an APDU, nothing around it: what every other stack stands on.
+    pub const RAW: Self = Self::of("raw");
+    /// gpg-agent, asked over its Assuan socket.
+    pub const AGENT: Self = Self::of("agent");
+    /// One `gpg` process an operation.
+    pub const GNUPG: Self = Self::of("gnupg");
+    /// Apache's mod_ssl; so far of published figures only.
+    pub const APACHE: Self = Self::of("apache");
+}
+
+name! {
+    /// Where the private key lives, by the family of the key store.
+    pub struct StoreKind("key store")
+}
+
+impl StoreKind {
+    /// This CPU's memory.
+    pub const SOFTWARE: Self = Self::of("software");
+    /// An OpenPGP card: YubiKey, Nitrokey, Gnuk, or a virtual one.
+    pub const OPENPGP_CARD: Self = Self::of("openpgp-card");
+    /// Scripted latencies, for tests of the pipeline.
+    pub const FAKE: Self = Self::of("fake");
+    /// As a source names it: the device of a published figure.
+    pub const REPORTED: Self = Self::of("reported");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_and_survive_serialisation() {
+        let ssh: StackName = "SSH".parse().unwrap();
+        assert_eq!((ssh.word(), ssh), ("ssh", StackName::of("ssh")));
+        let json = serde_json::to_string(&StoreKind::OPENPGP_CARD).unwrap();
+        assert_eq!(json, "\"openpgp-card\"");
+        assert_eq!(
+            serde_json::from_str::<StoreKind>(&json).unwrap(),
+            StoreKind::OPENPGP_CARD
+        );
+        for bad in ["", "-x", "9p", "a b", "é", "a_b", "abcdefghijklmnopqrstu"] {
+            let error = bad.parse::<StackName>().unwrap_err().to_string();
+            assert!(error.contains("no name of a stack"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What the stacks of a family distinguish beyond device, algorithm, operation and load: one variant a
+//! family, with named fields.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// How GnuPG keeps the key at rest.
+    pub enum Protection("protection") {
+        /// In the clear.
+        None = "none",
+        /// Behind a passphrase that the agent has cached; S2K and decryption of the key remain.
+        Cached = "cached",
+    }
+}
+
+words! {
+    /// The program that answers at an SSH agent's socket.
+    pub enum SshAgent("SSH agent") {
+        /// OpenSSH's `ssh-agent`.
+        OpenSsh = "openssh",
+        /// gpg-agent with `enable-ssh-support`.
+        GpgAgent = "gpg-agent",
+    }
+}
+
+/// A valid set of a family's parameters.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Parameters {
+    /// The family has none.
+    #[default]
+    None,
+    /// GnuPG's stacks.
+    Gnupg {
+        /// How the key is kept at rest.
+        protection: Protection,
+    },
+    /// SSH agents.
+    Ssh {
+        /// Which one.
+        agent: SshAgent,
+    },
+}
+
+impl Parameters {
+    /// How the key is kept at rest: in the clear, where nothing else can be chosen.
+    #[must_use]
+    pub const fn protection(self) -> Protection {
+        match self {
+            Self::Gnupg { protection } => protection,
+            Self::None | Self::Ssh { .. } => Protection::None,
+        }
+    }
+
+    /// The SSH agent, if one is asked.
+    #[must_use]
+    pub const fn ssh_agent(self) -> Option<SshAgent> {
+        match self {
+            Self::Ssh { agent } => Some(agent),
+            Self::None | Self::Gnupg { .. } => None,
+        }
+    }
+
+    /// What is said of it behind a stack's name; nothing where it is what everybody expects.
+    #[must_use]
+    pub const fn remark(self) -> Option<&'static str> {
+        match self {
+            Self::None
+            | Self::Gnupg {
+                protection: Protection::None,
+            } => None,
+            Self::Gnupg {
+                protection: protection @ Protection::Cached,
+            } => Some(protection.word()),
+            Self::Ssh { agent } => Some(agent.word()),
+        }
+    }
+}
+
+/// The values that the user wants of one parameter. Stacks that lack it are not excluded by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParameterChoice {
+    /// Of how keys are kept; stacks other than GnuPG's keep them in the clear.
+    Protection(Vec<Protection>),
+    /// Of which SSH agent is asked.
+    SshAgent(Vec<SshAgent>),
+}
+
+impl ParameterChoice {
+    /// Whether a set is among the wanted ones.
+    #[must_use]
+    pub fn admits(&self, parameters: Parameters) -> bool {
+        match self {
+            Self::Protection(wanted) => wanted.contains(&parameters.protection()),
+            Self::SshAgent(wanted) => parameters
+                .ssh_agent()
+                .is_none_or(|agent| wanted.contains(&agent)),
+        }
+    }
+}
+
+/// `protection=none,cached`, `agent=openssh`
+impl FromStr for ParameterChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        fn values<T: FromStr<Err: ToString>>(list: &str) -> Result<Vec<T>, String> {
+            let values = list.split(',').map(|word| word.parse::<T>());
+            values
+                .collect::<Result<_, _>>()
+                .map_err(|error| error.to_string())
+        }
+        match text.split_once('=') {
+            Some(("protection", list)) => values(list).map(Self::Protection),
+            Some(("agent", list)) => values(list).map(Self::SshAgent),
+            _ => Err(format!(
+                "'{text}' is none of protection=VALUE,… and agent=VALUE,…"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_admits_stacks_that_lack_the_parameter() {
+        let agent: ParameterChoice = "agent=openssh".parse().unwrap();
+        let ssh = |agent| Parameters::Ssh { agent };
+        assert!(agent.admits(ssh(SshAgent::OpenSsh)) && !agent.admits(ssh(SshAgent::GpgAgent)));
+        assert!(agent.admits(Parameters::None));
+        let cached: ParameterChoice = "protection=cached".parse().unwrap();
+        let gnupg = |protection| Parameters::Gnupg { protection };
+        assert!(cached.admits(gnupg(Protection::Cached)));
+        assert!(!cached.admits(gnupg(Protection::None)));
+        assert!(
+            !cached.admits(Parameters::None),
+            "the library's keys are in the clear"
+        );
+        for bad in ["agent", "agent=pageant", "colour=red"] {
+            assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How stacks of one family lie on one another: what analysis subtracts from what, as data, so that it knows
+//! no stack by name.
+
+use crate::case::{Case, Parameters, StackName};
+
+/// A way to a key: through which stack, with which of its family's parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// Which program is asked.
+    pub stack: StackName,
+    /// As its family distinguishes them.
+    pub parameters: Parameters,
+}
+
+impl Point {
+    /// That stack, with those parameters.
+    #[must_use]
+    pub const fn new(stack: StackName, parameters: Parameters) -> Self {
+        Self { stack, parameters }
+    }
+
+    /// What every other stack stands on.
+    pub const RAW: Self = Self::new(StackName::RAW, Parameters::None);
+
+    /// The way that a case takes.
+    #[must_use]
+    pub const fn of(case: &Case) -> Self {
+        Self::new(case.stack, case.parameters)
+    }
+
+    /// The same case, but this way.
+    #[must_use]
+    pub fn applied(self, case: &Case) -> Case {
+        Case {
+            stack: self.stack,
+            parameters: self.parameters,
+            ..case.clone()
+        }
+    }
+}
+
+/// A point that has a column of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Heading of the column.
+    pub heading: &'static str,
+    /// What a sentence calls it.
+    pub name: &'static str,
+    /// Where it is measured.
+    pub point: Point,
+}
+
+/// What one layer adds to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Heading of the column.
+    pub heading: &'static str,
+    /// With the layer.
+    pub upper: Point,
+    /// Without it.
+    pub lower: Point,
+}
+
+/// A server with one thread that every worker has to ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bottleneck {
+    /// What the server is called.
+    pub name: &'static str,
+    /// The operations that ask it.
+    pub point: Point,
+    /// The server's part of them, measured alone.
+    pub server: Point,
+    /// Why its bound is what it is, in a sentence.
+    pub explanation: &'static str,
+}
+
+/// A family of stacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layers {
+    /// What it is called.
+    pub family: &'static str,
+    /// The bare operation.
+    pub base: End,
+    /// What is added to it, from below.
+    pub steps: Vec<Step>,
+    /// Base and steps together, as it is measured.
+    pub whole: Option<End>,
+    /// What workers queue for.
+    pub bottleneck: Option<Bottleneck>,
+    /// The stack with which people open messages, one after the other.
+    pub opens_messages: Option<StackName>,
+}

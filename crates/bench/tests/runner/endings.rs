@@ -1,0 +1,319 @@
+//! How cases end, and in which order they are visited.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use keymark_bench::case::{Case, CaseId, StackName};
+use keymark_bench::clock::Harness;
+use keymark_bench::plan::{Order, Plan, Settings};
+use keymark_bench::record::CaseRecord;
+use keymark_bench::runner::{Measured, Observer};
+use keymark_bench::sample::{Block, Outcome};
+use keymark_bench::stop::Stopped;
+use keymark_testkit::fake::{self, Script, Step};
+
+use crate::setup::{
+    Interrupting, MS, by_four, case, drive, jittery, plan, precision, runs, steady, stopped,
+};
+
+/// What an observer saw, in order.
+#[derive(Default)]
+struct Log {
+    blocks: Vec<(CaseId, u32)>,
+    finished: Vec<CaseId>,
+    ready: Option<usize>,
+}
+
+impl Observer for Log {
+    fn measuring(&mut self, _: &Harness, ready: usize) {
+        self.ready = Some(ready);
+    }
+    fn block(&mut self, id: CaseId, block: &Block) {
+        self.blocks.push((id, block.round));
+    }
+    fn finished(&mut self, id: CaseId, _: &CaseRecord) {
+        self.finished.push(id);
+    }
+}
+
+/// Runs the plan with a script for each case.
+fn run(plan: &Plan, script: impl Fn(&Case) -> Script + Send + Sync + 'static) -> (Measured, Log) {
+    run_until(plan, script, &AtomicBool::new(false))
+}
+
+fn run_until(
+    plan: &Plan,
+    script: impl Fn(&Case) -> Script + Send + Sync + 'static,
+    interrupt: &AtomicBool,
+) -> (Measured, Log) {
+    let mut log = Log::default();
+    let measured = drive(plan, script, interrupt, &mut log);
+    (measured, log)
+}
+
+#[test]
+fn a_number_of_runs_is_kept_to_the_operation() {
+    let plan = plan(&[case("ed25519"), case("rsa2048")], runs(57));
+    let (measured, log) = run(&plan, steady);
+    for record in &measured.cases {
+        assert_eq!(
+            record.samples().count(),
+            57,
+            "neither warm-up nor lead-in counts"
+        );
+        assert!(record.samples().all(|sample| sample.latency() == MS));
+        assert!(
+            record.blocks.len() >= 20,
+            "spread over time: {} blocks",
+            record.blocks.len()
+        );
+        assert_eq!(stopped(record), Stopped::RuleMet);
+    }
+    assert_eq!(log.ready, Some(2));
+    assert_eq!(log.finished.len(), 2);
+    assert!(!measured.interrupted);
+}
+
+#[test]
+fn several_workers_share_the_number_of_runs() {
+    let (measured, _) = run(&plan(&[by_four("ed25519")], runs(40)), steady);
+    let record = &measured.cases[0];
+    assert_eq!(record.samples().count(), 40);
+    assert!(record.samples().all(|sample| sample.worker < 4));
+    for block in &record.blocks {
+        assert!(block.samples.is_sorted_by_key(|sample| sample.end));
+    }
+}
+
+#[test]
+fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
+    let (measured, _) = run(&plan(&[case("ed25519")], precision("1%", None)), jittery);
+    assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
+    assert!(
+        measured.cases[0].blocks.len() >= 20,
+        "too few blocks say nothing"
+    );
+
+    let limit = Some(Duration::from_millis(500));
+    let (measured, _) = run(
+        &plan(&[case("ed25519")], precision("0.0001%", limit)),
+        jittery,
+    );
+    assert_eq!(stopped(&measured.cases[0]), Stopped::OutOfTime);
+    let total: Duration = measured.cases[0]
+        .samples()
+        .map(|sample| sample.latency())
+        .sum();
+    assert!((500..600).contains(&total.as_millis()), "{total:?}");
+}
+
+#[test]
+fn the_plans_time_ends_every_case_and_none_is_left_without_a_sample() {
+    let settings = Settings {
+        time_limit: Some(MS * 30),
+        ..precision("0.0001%", None)
+    };
+    let names = ["ed25519", "rsa2048", "nistp256", "cv25519"];
+    let (measured, _) = run(&plan(&names.map(case), settings), jittery);
+    for record in &measured.cases {
+        assert_eq!(stopped(record), Stopped::OutOfTime);
+        assert!(record.samples().count() > 0);
+    }
+}
+
+#[test]
+fn rounds_visit_every_case_in_an_order_that_only_the_seed_decides() {
+    let cases = ["ed25519", "rsa2048", "nistp256", "cv25519", "dsa3072"].map(case);
+    let visits = |seed| {
+        let settings = Settings { seed, ..runs(40) };
+        run(&plan(&cases, settings), steady).1.blocks
+    };
+    let blocks = visits(1);
+    assert_eq!(blocks, visits(1), "the same seed, the same order");
+    assert_ne!(blocks, visits(2));
+    let rounds: Vec<Vec<CaseId>> = blocks
+        .chunk_by(|a, b| a.1 == b.1)
+        .map(|round| round.iter().map(|(id, _)| *id).collect())
+        .collect();
+    assert!(
+        rounds.windows(2).any(|pair| pair[0] != pair[1]),
+        "shuffled anew"
+    );
+    for round in &rounds {
+        let mut sorted = round.clone();
+        sorted.sort();
+        assert_eq!(sorted, (0..5).map(CaseId).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn sequential_order_finishes_a_case_before_the_next() {
+    let cases = ["ed25519", "rsa2048", "nistp256"].map(case);
+    let settings = Settings {
+        order: Order::Sequential,
+        ..runs(40)
+    };
+    let (_, log) = run(&plan(&cases, settings), steady);
+    assert!(log.blocks.is_sorted_by_key(|(id, _)| *id));
+    assert_eq!(log.finished, [CaseId(0), CaseId(1), CaseId(2)]);
+}
+
+#[test]
+fn a_failing_case_ends_with_its_reason_and_the_others_go_on() {
+    let cases = ["ed25519", "rsa2048", "nistp256"].map(case);
+    let (measured, _) = run(&plan(&cases, runs(30)), |case| {
+        let last = match case.algorithm.name() {
+            "rsa2048" => Step::Fail(MS),
+            "nistp256" => Step::Wrong(MS),
+            _ => Step::Take(MS),
+        };
+        // Three operations warm up, then each counted one is led in by one that is not: the
+        // thirteenth counts.
+        Script::Steps([vec![Step::Take(MS); 12], vec![last]].concat())
+    });
+    let [fine, failed, wrong] = &measured.cases[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (stopped(fine), fine.samples().count()),
+        (Stopped::RuleMet, 30)
+    );
+    assert_eq!(stopped(failed), Stopped::Failed);
+    assert_eq!(failed.failure(), Some("FAKE failed: scripted failure"));
+    assert_eq!(
+        (failed.failed(), failed.samples().last().unwrap().outcome),
+        (1, Outcome::Failed)
+    );
+    assert!(
+        !failed.latencies().is_empty(),
+        "what was measured before is kept"
+    );
+    assert_eq!(wrong.failure(), Some("scripted wrong result"));
+    assert_eq!(wrong.samples().last().unwrap().outcome, Outcome::Wrong);
+    assert_eq!(
+        wrong.latencies().durations().len() + 1,
+        wrong.samples().count(),
+        "a wrong result is no measurement"
+    );
+}
+
+#[test]
+fn one_reason_is_enough_when_every_worker_fails() {
+    let (measured, _) = run(&plan(&[by_four("ed25519")], runs(100)), |_| {
+        Script::Steps([vec![Step::Take(MS); 5], vec![Step::Fail(MS)]].concat())
+    });
+    let record = &measured.cases[0];
+    assert_eq!(record.failure(), Some("FAKE failed: scripted failure"));
+    assert!((1..=4).contains(&record.failed()), "{}", record.failed());
+}
+
+#[test]
+fn a_case_that_cannot_be_made_ready_is_ended_with_the_reason() {
+    let cases = [
+        case("ed25519"),
+        case("rsa2048"),
+        // No such stack is there.
+        fake::case("nistp256").stack(StackName::AGENT).build(),
+    ];
+    let (measured, log) = run(&plan(&cases, runs(5)), |case| match case.algorithm.name() {
+        "rsa2048" => Script::Unprepared("no such key".to_owned()),
+        _ => Script::Steps(vec![Step::Take(MS)]),
+    });
+    assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
+    assert_eq!(
+        measured.cases[1].failure(),
+        Some("prepare failed: no such key")
+    );
+    assert_eq!(
+        measured.cases[2].failure(),
+        Some("fake through agent has no decrypt with nistp256")
+    );
+    assert_eq!((log.ready, log.finished.len()), (Some(1), 3));
+}
+
+#[test]
+fn a_case_that_fails_while_warming_up_is_never_measured() {
+    let (measured, log) = run(&plan(&[case("ed25519")], runs(5)), |_| {
+        Script::Steps(vec![Step::Wrong(MS)])
+    });
+    assert_eq!(measured.cases[0].failure(), Some("scripted wrong result"));
+    assert_eq!((log.ready, log.blocks.len()), (Some(0), 0));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    let interrupt = AtomicBool::new(false);
+    let mut observer = Interrupting::after(5, &interrupt);
+    let plan = plan(&[case("ed25519"), case("rsa2048")], runs(1000));
+    let measured = drive(&plan, steady, &interrupt, &mut observer);
+    assert!(measured.interrupted);
+    for record in &measured.cases {
+        assert_eq!(stopped(record), Stopped::Interrupted);
+        assert!(record.samples().count() > 0);
+    }
+    assert_eq!(observer.blocks, 5, "nothing is measured afterwards");
+}
+
+#[test]
+fn a_run_interrupted_before_it_began_measures_nothing() {
+    let plan = plan(&[case("ed25519")], runs(10));
+    let (measured, log) = run_until(&plan, steady, &AtomicBool::new(true));
+    assert_eq!(stopped(&measured.cases[0]), Stopped::Interrupted);
+    assert_eq!(log.blocks.len(), 0);
+}
+
+#[test]
+fn an_open_loop_charges_a_slow_server_with_the_queue() {
+    // 100 arrivals a second, 20 ms each: half of the work piles up.
+    let open = fake::case("ed25519").rate("100/s").build();
+    let (measured, _) = run(&plan(&[open], runs(60)), |_| {
+        Script::Steps(vec![Step::Take(MS * 20)])
+    });
+    let record = &measured.cases[0];
+    assert_eq!(record.samples().count(), 60);
+    assert!(
+        record
+            .samples()
+            .all(|sample| sample.end.since(sample.start) == MS * 20)
+    );
+    assert!(
+        record
+            .samples()
+            .all(|sample| sample.scheduled <= sample.start)
+    );
+    let waited = |sample: &keymark_bench::sample::Sample| sample.start.since(sample.scheduled);
+    let longest = record.samples().map(waited).max().unwrap();
+    assert!(
+        longest > MS * 15,
+        "the queue shows in the latency: {longest:?}"
+    );
+}
+
+#[test]
+fn an_open_loop_waits_for_arrivals_when_the_server_is_fast() {
+    let open = fake::case("ed25519").rate("10/s").build();
+    let (measured, _) = run(&plan(&[open], runs(40)), |_| {
+        Script::Steps(vec![Step::Take(MS)])
+    });
+    let record = &measured.cases[0];
+    let prompt = record
+        .samples()
+        .filter(|sample| sample.latency() == MS)
+        .count();
+    assert!(
+        prompt > 35,
+        "hardly any arrival meets another: {prompt} of 40"
+    );
+}
+
+#[test]
+fn the_harness_measures_itself() {
+    let (measured, _) = run(&plan(&[case("ed25519")], runs(1)), steady);
+    // The manual clock stands still while nobody moves it: keymark takes no time of its own.
+    let Harness {
+        clock_resolution_ns,
+        clock_reading_ns,
+        loop_ns,
+    } = measured.harness;
+    assert_eq!((clock_resolution_ns, clock_reading_ns, loop_ns), (0, 0, 0));
+}

@@ -1,0 +1,122 @@
+//! Plans, scripts, and the run of one under the other.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use keymark_bench::case::{Case, CaseId, DeviceName, StackName};
+use keymark_bench::clock::ManualClock;
+use keymark_bench::plan::{Plan, Settings};
+use keymark_bench::record::CaseRecord;
+use keymark_bench::runner::{Measured, Observer, Runner, Stacks};
+use keymark_bench::sample::Block;
+use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_testkit::fake::{self, FakeStack, Script, Step};
+
+pub const MS: Duration = Duration::from_millis(1);
+
+pub fn case(algorithm: &str) -> Case {
+    fake::case(algorithm).build()
+}
+
+pub fn by_four(algorithm: &str) -> Case {
+    fake::case(algorithm).concurrency(4).build()
+}
+
+fn settings(stop: StopRule) -> Settings {
+    Settings {
+        stop,
+        time_limit: None,
+        ..Settings::default()
+    }
+}
+
+pub fn runs(number: u32) -> Settings {
+    settings(StopRule::Runs(NonZeroU32::new(number).unwrap()))
+}
+
+pub fn precision(percent: &str, max_time: Option<Duration>) -> Settings {
+    let target: Precision = percent.parse().unwrap();
+    settings(StopRule::Precision { target, max_time })
+}
+
+pub fn plan(cases: &[Case], settings: Settings) -> Plan {
+    Plan {
+        cases: cases.to_vec(),
+        settings,
+    }
+}
+
+/// Runs the plan with a script for each case until the flag is set.
+pub fn drive(
+    plan: &Plan,
+    script: impl Fn(&Case) -> Script + Send + Sync + 'static,
+    interrupt: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Measured {
+    let (clock, stack) = scripted(script);
+    drive_on(&stack, &clock, plan, interrupt, observer)
+}
+
+/// A stack that follows the script, and the clock that it moves.
+pub fn scripted(
+    script: impl Fn(&Case) -> Script + Send + Sync + 'static,
+) -> (Arc<ManualClock>, FakeStack) {
+    let clock = Arc::new(ManualClock::default());
+    let stack = FakeStack::new(StackName::RAW, Arc::clone(&clock), Box::new(script));
+    (clock, stack)
+}
+
+/// Runs the plan on such a stack.
+pub fn drive_on(
+    stack: &FakeStack,
+    clock: &ManualClock,
+    plan: &Plan,
+    interrupt: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Measured {
+    let named = (DeviceName::new(fake::DEVICE), StackName::RAW);
+    let stacks: Stacks<'_> = [(named, stack as _)].into();
+    Runner { clock, interrupt }.run(plan, &stacks, observer)
+}
+
+pub fn steady(_: &Case) -> Script {
+    Script::Steps(vec![Step::Take(MS)])
+}
+
+/// Latencies differ by a tenth, so that the mean has an interval.
+pub fn jittery(_: &Case) -> Script {
+    let steps = [95, 104, 99, 101, 92, 107].map(|hundredths| Step::Take(MS * hundredths / 100));
+    Script::Steps(steps.to_vec())
+}
+
+pub fn stopped(record: &CaseRecord) -> Stopped {
+    record.ending.as_ref().unwrap().stopped
+}
+
+/// Interrupts the run from within, after so many blocks.
+pub struct Interrupting<'a> {
+    after: usize,
+    pub blocks: usize,
+    flag: &'a AtomicBool,
+}
+
+impl<'a> Interrupting<'a> {
+    pub fn after(after: usize, flag: &'a AtomicBool) -> Self {
+        Self {
+            after,
+            blocks: 0,
+            flag,
+        }
+    }
+}
+
+impl Observer for Interrupting<'_> {
+    fn block(&mut self, _: CaseId, _: &Block) {
+        self.blocks += 1;
+        if self.blocks == self.after {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `keymark trace`
+
+mod apdu;
+mod summary;
+mod tables;
+
+use std::process::Command;
+use std::time::Duration;
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::error::Error;
+use keymark_report::document::{Document, Section};
+use keymark_shim_protocol::trace::{TraceReader, TracedCall};
+use keymark_stacks::gnupg::traced::TracedCard;
+use keymark_stacks::inventory::Inventory;
+use keymark_stacks::private_dir;
+use keymark_stores::device::Wish;
+use nix::time::{ClockId, clock_gettime};
+
+use super::Outcome;
+use crate::args::TraceArguments;
+use crate::exit::{Exit, Failure};
+use crate::{output, user};
+use summary::Trace;
+
+pub(super) fn run(arguments: &TraceArguments) -> Outcome {
+    let _ = private_dir::sweep();
+    let wish = arguments
+        .device
+        .as_ref()
+        .map_or(Wish::Inserted, |name| Wish::Named(vec![name.clone()]));
+    let (card, origin) = card(arguments, &wish).map_err(Failure::nothing_usable)?;
+    let (status, traced) = measure(arguments, &card, &origin)?;
+    output::document(&traced, &arguments.tables);
+    Ok(status)
+}
+
+/// The card that is traced.
+struct Origin {
+    device: DeviceName,
+    provenance: Provenance,
+}
+
+/// A home for the only card there is.
+fn card(arguments: &TraceArguments, wish: &Wish) -> Result<(TracedCard, Origin), Error> {
+    let failed = |reason: String, advice: &str| Error::call("looking for a card", reason, advice);
+    let inventory = Inventory::look(Some(&[]), wish, &user::of_pinentry())?;
+    match inventory.devices.as_slice() {
+        [found] => {
+            let origin = Origin {
+                device: found.identity.device.clone(),
+                provenance: found.identity.provenance,
+            };
+            let card = TracedCard::new(found.device.as_ref(), arguments.algorithm)?;
+            Ok((card, origin))
+        }
+        [] => {
+            let why = inventory.unseen.as_ref().map(ToString::to_string);
+            let why = why.unwrap_or_else(|| "there is none in any reader".to_owned());
+            Err(failed(why, "--device virtual traces one that is not there"))
+        }
+        _ => {
+            let names: Vec<_> = inventory.names().iter().map(ToString::to_string).collect();
+            let reason = format!("there is not exactly one: {}", names.join(", "));
+            Err(failed(reason, "name one card with --device"))
+        }
+    }
+}
+
+/// Runs the program and says what its trace shows.
+fn measure(
+    arguments: &TraceArguments,
+    card: &TracedCard,
+    origin: &Origin,
+) -> Result<(Exit, Document), Failure> {
+    let [program, rest @ ..] = arguments.command.as_slice() else {
+        return Err(Failure::usage("there is no program to trace"));
+    };
+    let mut command = Command::new(program);
+    command.args(rest).env("GNUPGHOME", card.home().path());
+    if let Some(socket) = card.ssh_socket() {
+        command.env("SSH_AUTH_SOCK", socket);
+    }
+    let mut reader = TraceReader::new(card.trace());
+    // Not the program's doing, but the first use that every program pays for once.
+    let ready = reader.read().map_err(Failure::failed)?;
+    let begin = now_ns();
+    let status = command
+        .status()
+        .map_err(|error| Failure::usage(format!("{}: {error}", program.display())))?;
+    let end = now_ns();
+    let records = reader.read().map_err(Failure::failed)?;
+    let trace = Trace::of(&records, begin, end);
+    let mut of_program = Vec::new();
+    if trace.kinds.is_empty() {
+        of_program.push(tables::nothing_asked());
+    } else {
+        if arguments.apdu {
+            of_program.push(tables::list(&records, begin, origin));
+        }
+        of_program.push(tables::commands(&trace, origin));
+    }
+    of_program.push(tables::breakdown(&trace, origin));
+    let sections = vec![
+        first_use(&ready, origin),
+        Section::headed("the program", of_program),
+    ];
+    Ok((Exit::of_child(status), Document::of(sections)))
+}
+
+/// What making the home ready asked of the card, from its first call to its last.
+fn first_use(records: &[TracedCall], origin: &Origin) -> Section {
+    let begin = records.iter().map(|record| record.begin_ns).min();
+    let end = records.iter().map(|record| record.end_ns).max();
+    let trace = Trace::of(records, begin.unwrap_or(0), end.unwrap_or(0));
+    Section::headed(
+        "first use, before the program: selection, key lookup, PIN",
+        vec![tables::commands(&trace, origin), tables::together(&trace)],
+    )
+}
+
+/// The clock of the trace's records.
+fn now_ns() -> u64 {
+    let time = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

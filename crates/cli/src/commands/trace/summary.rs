@@ -1,0 +1,176 @@
+//! What a trace of PC/SC calls says: which commands a program sent to the card, what the first of
+//! each kind took and what the later ones did, and where the time between them went.
+
+use std::time::Duration;
+
+use keymark_shim_protocol::trace::{Call, TracedCall};
+
+use super::apdu::name;
+
+/// The commands of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// The specification's name, with the data object or PIN it is about.
+    pub(super) name: String,
+    /// How many.
+    pub(super) count: u32,
+    /// What the first took: it often does more (selection, reading keys).
+    pub(super) first: Duration,
+    /// Mean of the later ones.
+    pub(super) later: Option<Duration>,
+    /// All together.
+    pub(super) total: Duration,
+    /// The last status word that was not 9000 or 61xx.
+    pub(super) complaint: Option<u16>,
+}
+
+/// A traced program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trace {
+    /// From start to end.
+    pub(super) whole: Duration,
+    /// Until the first PC/SC call: the program, its agent, the start of scdaemon.
+    pub(super) before: Duration,
+    /// Within PC/SC calls, less the card's own work where it is known.
+    pub(super) transport: Duration,
+    /// The card's own work; `None` over a real reader, where it is part of the transport.
+    pub(super) card: Option<Duration>,
+    /// Between the calls: scdaemon, and those who ask it.
+    pub(super) between: Duration,
+    /// After the last call.
+    pub(super) after: Duration,
+    /// By kind, in order of their first use.
+    pub(super) kinds: Vec<Kind>,
+}
+
+impl Trace {
+    /// Sums up the calls of a program that ran from `begin_ns` to `end_ns` on the clock of the
+    /// records.
+    pub(super) fn of(records: &[TracedCall], begin_ns: u64, end_ns: u64) -> Self {
+        let time = |from: u64, to: u64| Duration::from_nanos(to.saturating_sub(from));
+        let first = records.iter().map(|record| record.begin_ns).min();
+        let last = records.iter().map(|record| record.end_ns).max();
+        let (first, last) = (first.unwrap_or(end_ns), last.unwrap_or(end_ns));
+        let called: Duration = records.iter().map(TracedCall::duration).sum();
+        let known = records.iter().filter_map(|record| record.card);
+        let card = records
+            .iter()
+            .any(|record| record.card.is_some())
+            .then(|| known.sum::<Duration>());
+        Self {
+            whole: time(begin_ns, end_ns),
+            before: time(begin_ns, first),
+            transport: called.saturating_sub(card.unwrap_or_default()),
+            card,
+            between: time(first, last).saturating_sub(called),
+            after: time(last, end_ns),
+            kinds: kinds(records),
+        }
+    }
+}
+
+fn kinds(records: &[TracedCall]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    let transmitted = records
+        .iter()
+        .filter(|record| record.call == Call::Transmit);
+    for (record, apdu) in transmitted.filter_map(|record| Some((record, record.apdu?))) {
+        let name = name(&apdu);
+        let took = record.duration();
+        let complaint = (apdu.status != 0x9000 && apdu.status >> 8 != 0x61).then_some(apdu.status);
+        match kinds.iter_mut().find(|kind| kind.name == name) {
+            Some(kind) => {
+                kind.count += 1;
+                kind.total += took;
+                kind.later = Some((kind.total - kind.first) / (kind.count - 1));
+                kind.complaint = complaint.or(kind.complaint);
+            }
+            None => kinds.push(Kind {
+                name,
+                count: 1,
+                first: took,
+                later: None,
+                total: took,
+                complaint,
+            }),
+        }
+    }
+    kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_bench::case::{DeviceName, Provenance};
+    use keymark_report::document::Block;
+    use keymark_report::render::{Width, text};
+    use keymark_shim_protocol::trace::Apdu;
+
+    use super::super::{Origin, tables};
+    use super::*;
+
+    fn lines(block: &Block) -> Vec<String> {
+        let Block::Table(table) = block else {
+            panic!("{block:?}")
+        };
+        let text = text::table(table, Width::Unlimited);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn transmit(begin_ms: u64, end_ms: u64, header: [u8; 4], status: u16) -> TracedCall {
+        TracedCall {
+            call: Call::Transmit,
+            begin_ns: begin_ms * 1_000_000,
+            end_ns: end_ms * 1_000_000,
+            card: Some(Duration::from_millis(end_ms - begin_ms - 1)),
+            process: 1,
+            result: 0,
+            apdu: Some(Apdu {
+                header,
+                command: 10,
+                response: 2,
+                status,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_parts_add_up_and_first_uses_stand_apart() {
+        let decipher = [0, 0x2A, 0x80, 0x86];
+        let records = [
+            transmit(20, 30, [0, 0xA4, 4, 0], 0x9000),
+            transmit(40, 50, decipher, 0x6982),
+            transmit(60, 64, decipher, 0x9000),
+            transmit(70, 76, decipher, 0x9000),
+        ];
+        let trace = Trace::of(&records, 0, 100_000_000);
+        let parts =
+            trace.before + trace.transport + trace.card.unwrap() + trace.between + trace.after;
+        assert_eq!(parts, trace.whole);
+        assert_eq!(trace.card, Some(Duration::from_millis(26)));
+        let kind = &trace.kinds[1];
+        assert_eq!((kind.name.as_str(), kind.count), ("PSO:DECIPHER", 3));
+        assert_eq!(kind.first, Duration::from_millis(10));
+        assert_eq!(kind.later, Some(Duration::from_millis(5)));
+        assert_eq!(kind.complaint, Some(0x6982));
+
+        let origin = Origin {
+            device: DeviceName::new("a card"),
+            provenance: Provenance::Virtual,
+        };
+        let breakdown = lines(&tables::breakdown(&trace, &origin));
+        let card = breakdown.iter().find(|line| line.starts_with("card"));
+        assert!(card.unwrap().contains("26.0 %"), "{breakdown:#?}");
+        let list = lines(&tables::list(&records, 0, &origin));
+        assert_eq!(list.len(), 1 + records.len());
+        for line in breakdown[1..].iter().chain(&list[1..]) {
+            assert!(line.ends_with("a card     virtual"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_asks_no_card_is_all_before() {
+        let trace = Trace::of(&[], 0, 5);
+        assert_eq!((trace.before, trace.after), (trace.whole, Duration::ZERO));
+        assert_eq!(trace.card, None);
+    }
+}

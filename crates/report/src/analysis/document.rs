@@ -1,0 +1,156 @@
+//! The report of a run: which sections there are, and in which order.
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, DeviceName, Load, Provenance, StackName};
+use keymark_bench::operation::Operation;
+use keymark_bench::record::Record;
+use keymark_stats::Seconds;
+
+use super::{Analysis, FamilyBreakdown, Row, Scaling, figures, head, tables};
+use crate::document::{Block, Document, Remark, RemarkKind, SCHEMA, Section};
+
+/// What somebody published of the device that a twin stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedFigure {
+    /// The twin.
+    pub device: DeviceName,
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What was asked of it.
+    pub operation: Operation,
+    /// Through which stack.
+    pub stack: StackName,
+    /// The card's own time, which was derived from the figure.
+    pub card: Seconds,
+    /// The figure.
+    pub whole: Seconds,
+}
+
+impl PublishedFigure {
+    fn is_beside(&self, case: &Case) -> bool {
+        let of_case = (&case.device, case.algorithm, case.operation, case.stack);
+        case.load == Load::single()
+            && of_case == (&self.device, self.algorithm, self.operation, self.stack)
+    }
+}
+
+impl Analysis {
+    /// The whole report. `record` is what was analysed; of its twins, the published figures.
+    #[must_use]
+    pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
+        let mut sections = vec![self.main(record)];
+        sections.extend(self.breakdowns.iter().map(Self::breakdown));
+        if self.rows.iter().any(|row| row.parts.is_some()) {
+            sections.push(Section::headed(
+                "where the time goes, as measured on the way (processor time of the programs, time of the \
+                 PC/SC calls)",
+                vec![Block::Table(tables::parts(&self.rows))],
+            ));
+        }
+        sections.extend(self.twins(published));
+        if !self.scaling.is_empty() {
+            sections.push(self.parallel());
+        }
+        let threads = self.threads();
+        if !threads.is_empty() {
+            let remarks = threads.into_iter().map(Block::Remark);
+            sections.push(Section::bare(remarks.collect()));
+        }
+        Document {
+            schema: SCHEMA,
+            title: Some(format!("run {}", record.id)),
+            head: head::head(record),
+            sections,
+            warnings: self.warnings(&record.plan),
+        }
+    }
+
+    fn main(&self, record: &Record) -> Section {
+        let tolerance = record.plan.settings.tolerance;
+        let mut blocks = vec![Block::Table(tables::rows(&self.rows, tolerance))];
+        blocks.extend(
+            figures::figures(record, &self.rows)
+                .into_iter()
+                .map(Block::Figure),
+        );
+        for case in &record.cases {
+            if let (Provenance::Predicted, Some(figure)) = (case.case.provenance, &case.published) {
+                let basis = format!("{}: {}", case.case, figure.note);
+                blocks.push(remark(RemarkKind::Basis, basis));
+            }
+        }
+        let mut kinds: Vec<Provenance> = self.rows.iter().map(|row| row.case.provenance).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.len() > 1 {
+            let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+            let mixed = format!(
+                "figures of different kinds stand in one table: {}",
+                words.join(", ")
+            );
+            blocks.push(remark(RemarkKind::MixedProvenance, mixed));
+        }
+        Section::bare(blocks)
+    }
+
+    fn breakdown(family: &FamilyBreakdown) -> Section {
+        let mut blocks = vec![Block::Table(tables::breakdown(family))];
+        blocks.extend(family.lost_in_overhead().map(Block::Remark));
+        let heading = format!(
+            "where the time goes in {} (one at a time; mean of each layer less the one below)",
+            family.layers.family
+        );
+        Section::headed(heading, blocks)
+    }
+
+    /// Twins beside the published figures that their card times were derived from.
+    fn twins(&self, published: &[PublishedFigure]) -> Option<Section> {
+        let pair = |row| Some((row, beside(row, published)?));
+        let measured = self.rows.iter().filter(|row| row.mean().is_some());
+        let pairs: Vec<_> = measured.filter_map(pair).collect();
+        (!pairs.is_empty()).then(|| {
+            Section::headed(
+                "twins beside the published figures (the difference is this host against the article's)",
+                vec![Block::Table(tables::twins(&pairs))],
+            )
+        })
+    }
+
+    fn parallel(&self) -> Section {
+        let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
+        let mut explained = Vec::new();
+        for bounds in self.scaling.iter().filter_map(|group| group.bounds) {
+            if !explained.contains(&bounds.bottleneck) {
+                explained.push(bounds.bottleneck);
+                blocks.push(remark(RemarkKind::Limit, bounds.bottleneck.explanation));
+            }
+        }
+        if self.scaling.iter().any(|group| group.law.is_ok()) {
+            blocks.push(remark(
+                RemarkKind::Law,
+                "σ and κ of the Universal Scalability Law; σ counts waiting for processors too",
+            ));
+        }
+        blocks.extend(self.scaling.iter().filter_map(highest));
+        Section::headed("in parallel (throughput over that of one worker)", blocks)
+    }
+}
+
+fn beside<'a>(row: &Row, published: &'a [PublishedFigure]) -> Option<&'a PublishedFigure> {
+    published.iter().find(|figure| figure.is_beside(&row.case))
+}
+
+fn highest(group: &Scaling) -> Option<Block> {
+    let best = group.best_concurrency()?;
+    Some(remark(
+        RemarkKind::Law,
+        format!(
+            "{}: throughput is highest at c = {best:.0}, and falls beyond",
+            group.case
+        ),
+    ))
+}
+
+fn remark(kind: RemarkKind, text: impl Into<String>) -> Block {
+    Block::Remark(Remark::new(kind, text))
+}

@@ -1,0 +1,96 @@
+//! How and on what a run was measured, in lines.
+
+use keymark_bench::case::Provenance;
+use keymark_bench::environment::Environment;
+use keymark_bench::plan::{Order, Settings};
+use keymark_bench::record::{Record, RunState};
+use keymark_bench::stop::StopRule;
+use keymark_stats::Seconds;
+
+use crate::units;
+
+/// The conditions of a run.
+pub(super) fn head(record: &Record) -> Vec<String> {
+    if record.state == RunState::Published {
+        return vec!["published figures, as their source states them".to_owned()];
+    }
+    let environment = &record.environment;
+    let mut stores = record.stores.iter();
+    if stores.clone().next().is_some()
+        && stores.all(|store| store.provenance == Provenance::Predicted)
+    {
+        let own = format!("predicted by keymark {}", environment.keymark);
+        return vec![
+            own,
+            "no device was measured; this computer's speed does not matter".to_owned(),
+        ];
+    }
+    let mut lines = vec![
+        machine(environment).join(", "),
+        versions(environment).join(", "),
+        settings(&record.plan.settings),
+    ];
+    let twins = record
+        .stores
+        .iter()
+        .filter(|store| store.provenance == Provenance::Twin);
+    lines.extend(twins.map(|twin| format!("{}: {}", twin.device, twin.product)));
+    if let Some(harness) = record.harness {
+        let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
+        lines.push(format!(
+            "each sample holds {} of the clock's own time (resolution {}), and {} lie between two samples",
+            ns(harness.clock_reading_ns),
+            ns(harness.clock_resolution_ns),
+            ns(harness.loop_ns)
+        ));
+    }
+    match record.state {
+        RunState::Interrupted => lines.push("ended early, before all was measured".to_owned()),
+        RunState::Unfinished => lines.push(
+            "unfinished: keymark was killed; what was measured until then is here".to_owned(),
+        ),
+        RunState::Finished | RunState::Published => {}
+    }
+    lines
+}
+
+/// Processor, cores, system.
+fn machine(environment: &Environment) -> Vec<String> {
+    let processor = environment.cpu_model.clone();
+    let mut machine = vec![processor.unwrap_or_else(|| "unknown processor".to_owned())];
+    machine.push(format!("{} cores", environment.cores));
+    let virtualization = environment.virtualization.as_ref();
+    machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));
+    machine.extend(environment.os.clone());
+    let kernel = environment.kernel.as_ref();
+    machine.extend(kernel.map(|kernel| format!("Linux {kernel}")));
+    machine
+}
+
+/// Programs and libraries, keymark last.
+fn versions(environment: &Environment) -> Vec<String> {
+    let versions = environment.versions.iter().map(|(name, version)| {
+        if version.to_lowercase().starts_with(name.as_str()) {
+            version.clone()
+        } else {
+            format!("{name} {version}")
+        }
+    });
+    let own = format!("keymark {}", environment.keymark);
+    versions.chain([own]).collect()
+}
+
+fn settings(settings: &Settings) -> String {
+    let stop = match settings.stop {
+        StopRule::Runs(runs) => format!("{runs} operations a case"),
+        StopRule::Precision { target, .. } => format!(
+            "until the mean is known to ±{} %",
+            target.fraction() * 100.0
+        ),
+    };
+    let order = match settings.order {
+        Order::Interleaved => "interleaved",
+        Order::Sequential => "sequential",
+    };
+    format!("{stop}, {order}, seed {}", settings.seed)
+}

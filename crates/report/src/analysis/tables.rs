@@ -1,0 +1,256 @@
+//! The tables of a run.
+
+use std::time::Duration;
+
+use keymark_bench::case::Case;
+use keymark_bench::parts::Part;
+use keymark_stats::Ratio;
+
+use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling};
+use crate::document::{Answer, Cell, Column, Table, TableRow};
+use crate::units;
+
+/// The columns that say which case a row is about.
+pub(crate) fn case_columns() -> Vec<Column> {
+    vec![
+        Column::name("algorithm"),
+        Column::name("operation"),
+        Column::device(),
+        Column::name("stack"),
+    ]
+}
+
+/// What stands in them, the device aside.
+pub(crate) fn case_cells(case: &Case) -> Vec<Cell> {
+    vec![
+        Cell::text(case.algorithm),
+        Cell::text(case.operation),
+        Cell::Text(case.way()),
+    ]
+}
+
+/// The main table.
+pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
+    let mut columns = case_columns();
+    columns.extend([
+        Column::value("mean (95 % interval)"),
+        Column::value("median").leave(4),
+        Column::value("p99").leave(5),
+        Column::value("n").leave(1),
+        Column::value("ratio (95 % interval)").shorten(3).leave(6),
+        Column::value("op/s").leave(2),
+        Column::value(format!("≤ {}", units::chosen(tolerance))).leave(7),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = rows
+        .iter()
+        .map(|row| {
+            let summary = row.summary.as_ref();
+            let mut cells = case_cells(&row.case);
+            cells.extend([
+                mean(row),
+                Cell::or_missing(summary, |s| Cell::Duration(s.median.value)),
+                Cell::or_missing(summary, |s| Cell::Duration(s.p99.value)),
+                Cell::or_missing(row.n(), Cell::Count),
+                Cell::or_missing(row.ratio, Cell::RatioEstimate),
+                Cell::or_missing(row.throughput, |rate| Cell::Rate(rate.value)),
+                Cell::or_missing(row.tolerable(tolerance), |yes| {
+                    Cell::Answer(Answer::from(yes))
+                }),
+            ]);
+            TableRow::of(&row.case, cells)
+        })
+        .collect();
+    table
+}
+
+fn mean(row: &Row) -> Cell {
+    match (&row.summary, row.published, &row.failure) {
+        (Some(summary), _, _) => Cell::DurationEstimate(summary.mean),
+        (None, Some(mean), _) => Cell::Duration(mean),
+        (None, None, Some(_)) => Cell::Failed,
+        (None, None, None) => Cell::Missing,
+    }
+}
+
+/// Where the time goes, by subtraction.
+pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
+    let layers = &family.layers;
+    let mut columns = vec![
+        Column::name("algorithm"),
+        Column::name("operation"),
+        Column::device(),
+        Column::value(layers.base.heading),
+    ];
+    let steps = layers.steps.iter().zip(2..);
+    columns.extend(steps.map(|(step, rank)| Column::value(step.heading).leave(rank)));
+    columns.extend(
+        layers
+            .whole
+            .map(|whole| Column::value(whole.heading).leave(1)),
+    );
+    columns.push(Column::value(format!("{}'s share", layers.base.name)).leave(0));
+    columns.push(Column::provenance());
+    let mut table = Table::new(columns);
+    table.rows = family
+        .breakdowns
+        .iter()
+        .map(|breakdown| breakdown_row(family, breakdown))
+        .collect();
+    table
+}
+
+fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
+    let mut cells = vec![
+        Cell::text(breakdown.algorithm),
+        Cell::text(breakdown.operation),
+        Cell::or_missing(breakdown.base, |base| Cell::Duration(base.value)),
+    ];
+    let layer = |layer| match layer {
+        Layer::Adds(difference) | Layer::Less(difference) => Cell::Duration(difference.value),
+        Layer::AtMost(high) => Cell::AtMost(high),
+    };
+    let steps = breakdown.steps.iter();
+    cells.extend(steps.map(|step| Cell::or_missing(*step, layer)));
+    if family.layers.whole.is_some() {
+        cells.push(Cell::or_missing(breakdown.whole, |whole| {
+            Cell::Duration(whole.value)
+        }));
+    }
+    cells.push(Cell::or_missing(breakdown.base_share(), Cell::Share));
+    TableRow {
+        device: breakdown.device.clone(),
+        provenance: breakdown.provenance,
+        cells,
+    }
+}
+
+/// Where the time of operations went, as measured on the way.
+pub(super) fn parts(rows: &[Row]) -> Table {
+    let mut columns = case_columns();
+    columns.extend(Part::ALL.iter().map(|part| part_column(*part)));
+    columns.push(Column::provenance());
+    let mut table = Table::new(columns);
+    table.rows =
+        rows.iter()
+            .filter_map(|row| {
+                let parts = &row.parts.as_ref()?.0;
+                let mut cells = case_cells(&row.case);
+                cells.extend(Part::ALL.iter().map(|part| {
+                    Cell::or_missing(parts.get(part), |mean| Cell::Duration(mean.mean_s))
+                }));
+                Some(TableRow::of(&row.case, cells))
+            })
+            .collect();
+    table
+}
+
+/// What is small, or no part of the operation, is left out first.
+fn part_column(part: Part) -> Column {
+    let column = Column::value(part.word());
+    match part {
+        Part::Waiting => column.leave(0),
+        Part::Verify => Column::value("VERIFY (once)").leave(1),
+        Part::Transport => column.leave(2),
+        Part::Scdaemon => column.leave(3),
+        Part::Agent => column.leave(4),
+        Part::Gpg => column.leave(5),
+        Part::Card => column.leave(6),
+    }
+}
+
+/// Twins beside what was published.
+pub(super) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
+    let mut table = Table::new(vec![
+        Column::name("algorithm"),
+        Column::name("operation"),
+        Column::device(),
+        Column::value("card time").leave(0),
+        Column::value("twin"),
+        Column::value("published"),
+        Column::value("twin/published"),
+        Column::provenance(),
+    ]);
+    table.rows = pairs
+        .iter()
+        .filter_map(|(row, figure)| {
+            let mean = row.mean()?;
+            let cells = vec![
+                Cell::text(row.case.algorithm),
+                Cell::text(row.case.operation),
+                Cell::Duration(figure.card),
+                Cell::Duration(mean),
+                Cell::Duration(figure.whole),
+                Cell::Ratio(Ratio(mean.0 / figure.whole.0)),
+            ];
+            Some(TableRow::of(&row.case, cells))
+        })
+        .collect();
+    table
+}
+
+/// What concurrency gains and what limits it.
+pub(super) fn scaling(scaling: &[Scaling]) -> Table {
+    let mut levels: Vec<u32> = scaling
+        .iter()
+        .flat_map(|group| group.speed_ups().into_iter().skip(1))
+        .map(|(concurrency, _)| concurrency)
+        .collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let mut columns = case_columns();
+    // The highest concurrency says most.
+    let ranked = levels.iter().zip(5..);
+    columns.extend(ranked.map(|(level, rank)| Column::value(format!("c={level}")).leave(rank)));
+    columns.extend([
+        Column::value(format!("{}'s bound", server_name(scaling))).leave(3),
+        Column::value("cores' bound").leave(2),
+        Column::value("limit"),
+        Column::value("serial share σ").shorten(1).leave(4),
+        Column::value("coherency κ").shorten(0).leave(4),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = scaling
+        .iter()
+        .map(|group| TableRow::of(&group.case, scaling_cells(group, &levels)))
+        .collect();
+    table
+}
+
+fn scaling_cells(group: &Scaling, levels: &[u32]) -> Vec<Cell> {
+    let gains = group.speed_ups();
+    let mut cells = case_cells(&group.case);
+    cells.extend(levels.iter().map(|level| {
+        let gain = gains.iter().find(|(c, _)| c == level);
+        Cell::or_missing(gain, |(_, gain)| Cell::Gain(*gain))
+    }));
+    let bound = |bound: fn(&Bounds) -> Ratio| {
+        Cell::or_missing(group.bounds.as_ref(), |bounds| Cell::Gain(bound(bounds)))
+    };
+    cells.extend([
+        bound(Bounds::by_server),
+        bound(Bounds::by_cores),
+        Cell::or_missing(group.limit(), Cell::text),
+    ]);
+    match &group.law {
+        Ok(law) if law.rejected() => cells.extend([Cell::text("does not fit"), Cell::Missing]),
+        Ok(law) => cells.extend([law.sigma, law.kappa].map(|p| Cell::ShareEstimate(p.map(Ratio)))),
+        Err(_) => cells.extend([Cell::Missing, Cell::Missing]),
+    }
+    cells
+}
+
+/// By its name where all groups queue for the same.
+fn server_name(scaling: &[Scaling]) -> &'static str {
+    let mut names = scaling
+        .iter()
+        .filter_map(|group| Some(group.bounds?.bottleneck.name));
+    let first = names.next().unwrap_or("server");
+    if names.all(|name| name == first) {
+        first
+    } else {
+        "server"
+    }
+}

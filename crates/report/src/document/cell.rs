@@ -1,0 +1,71 @@
+//! Values of a table, with their units; how they are written is the renderers' business.
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+use serde::Serialize;
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+pub enum Cell {
+    /// There is none.
+    Missing,
+    /// There is none, because the case failed.
+    Failed,
+    /// A word of the vocabulary, a name.
+    Text(String),
+    /// A device other than the row's.
+    Device(DeviceName),
+    /// The kind of a figure that is not of the row's kind.
+    Provenance(Provenance),
+    /// A number of things.
+    Count(u64),
+    /// Whether something holds.
+    Answer(Answer),
+    /// A time.
+    Duration(Seconds),
+    /// A time with its interval.
+    DurationEstimate(Estimate<Seconds>),
+    /// A time that is at most this.
+    AtMost(Seconds),
+    /// A quotient.
+    Ratio(Ratio),
+    /// A quotient with its interval.
+    RatioEstimate(Estimate<Ratio>),
+    /// How many times as much.
+    Gain(Ratio),
+    /// Operations a second.
+    Rate(PerSecond),
+    /// A share of a whole, 1 being all.
+    Share(Ratio),
+    /// A share with its interval.
+    ShareEstimate(Estimate<Ratio>),
+}
+
+impl Cell {
+    /// `Missing` for `None`.
+    pub fn or_missing<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or(Self::Missing, cell)
+    }
+
+    /// The words of something that has them.
+    pub fn text(words: impl ToString) -> Self {
+        Self::Text(words.to_string())
+    }
+}
+
+/// Whether something holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+impl From<bool> for Answer {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}

@@ -1,0 +1,147 @@
+//! What is said about a run, before anybody decides how it looks: sections of tables, figures and remarks.
+//! Terminal text, Markdown and JSON are [renderers](crate::render) of it, so that they say the same things in
+//! the same order.
+
+mod cell;
+mod figure;
+mod table;
+
+use serde::Serialize;
+
+pub use cell::{Answer, Cell};
+pub use figure::{Distribution, Figure, Mean};
+pub use table::{Align, Column, Narrow, Source, Table, TableRow};
+
+/// Version of the document as JSON.
+pub const SCHEMA: u32 = 1;
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document {
+    /// Version of this form.
+    pub schema: u32,
+    /// What it is about.
+    pub title: Option<String>,
+    /// Under which conditions, a line each.
+    pub head: Vec<String>,
+    /// What was found.
+    pub sections: Vec<Section>,
+    /// What to know before trusting it. Last, and on a terminal on stderr.
+    pub warnings: Vec<Remark>,
+}
+
+impl Document {
+    /// Sections alone.
+    #[must_use]
+    pub const fn of(sections: Vec<Section>) -> Self {
+        Self {
+            schema: SCHEMA,
+            title: None,
+            head: Vec::new(),
+            sections,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Every table, in order.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.filter_map(|block| match block {
+            Block::Table(table) => Some(table),
+            Block::Figure(_) | Block::Remark(_) => None,
+        })
+    }
+}
+
+/// What belongs together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// What it shows; the first section needs no heading.
+    pub heading: Option<String>,
+    /// In order.
+    pub blocks: Vec<Block>,
+}
+
+impl Section {
+    /// A section under a heading.
+    #[must_use]
+    pub fn headed(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self {
+            heading: Some(heading.into()),
+            blocks,
+        }
+    }
+
+    /// One that needs none.
+    #[must_use]
+    pub const fn bare(blocks: Vec<Block>) -> Self {
+        Self {
+            heading: None,
+            blocks,
+        }
+    }
+}
+
+/// One thing of a section.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "block", rename_all = "snake_case")]
+pub enum Block {
+    /// Rows of figures.
+    Table(Table),
+    /// The data of a picture; text leaves it out.
+    Figure(Figure),
+    /// A sentence.
+    Remark(Remark),
+}
+
+/// A sentence about the figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// What it is about.
+    pub kind: RemarkKind,
+    /// In words.
+    pub text: String,
+}
+
+impl Remark {
+    /// A remark of a kind.
+    #[must_use]
+    pub fn new(kind: RemarkKind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+        }
+    }
+}
+
+/// What a remark is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemarkKind {
+    /// What a prediction rests on.
+    Basis,
+    /// Figures of different kinds stand in one table.
+    MixedProvenance,
+    /// A whole that tells next to nothing about the operation.
+    LostInOverhead,
+    /// What bounds the gain of concurrency.
+    Limit,
+    /// The law fitted to the gain, and where it is highest.
+    Law,
+    /// What many operations one after the other take.
+    Thread,
+    /// Time before or beside what a table shows.
+    Elsewhere,
+    /// A case failed.
+    Failure,
+    /// The wanted precision was not reached.
+    Imprecision,
+    /// Durations changed over the run.
+    Drift,
+    /// Far outliers are many, or take much of the time.
+    Outliers,
+    /// There are two groups of durations.
+    TwoGroups,
+    /// So few samples do not bound the 99th percentile.
+    TooFewForP99,
+}

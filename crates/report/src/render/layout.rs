@@ -1,0 +1,304 @@
+//! How a table fits a terminal: nothing is cut and no row wraps. Concessions are made one by one, those
+//! first that lose nothing, until the widest row fits; those that turn out not to be needed are taken back.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::text::{GAP, filled};
+use super::{Width, cell};
+use crate::document::{Align, Cell, Column, Narrow, Source, Table};
+
+/// Something given up for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Concession {
+    /// Headings take several lines.
+    BreakHeadings,
+    /// A column whose rows agree is said once.
+    SayOnce(usize),
+    /// Intervals of a column go.
+    Shorten(usize),
+    /// A column goes.
+    Leave(usize),
+    /// Names of a column become numbers.
+    Number(usize),
+}
+
+/// A table with what was conceded.
+pub(super) struct Layout<'a> {
+    table: &'a Table,
+    made: Vec<Concession>,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn fit(table: &'a Table, width: Width) -> Self {
+        let mut layout = Self {
+            table,
+            made: Vec::new(),
+        };
+        let Width::Columns(limit) = width else {
+            return layout;
+        };
+        for concession in concessions(table) {
+            if layout.width() <= usize::from(limit) {
+                break;
+            }
+            layout.made.push(concession);
+        }
+        layout.take_back(usize::from(limit));
+        layout
+    }
+
+    /// From the last to the first: what went late is worth more.
+    fn take_back(&mut self, limit: usize) {
+        if self.width() > limit {
+            return;
+        }
+        for index in (0..self.made.len()).rev() {
+            let concession = self.made.remove(index);
+            if self.width() > limit {
+                self.made.insert(index, concession);
+            }
+        }
+    }
+
+    fn has(&self, concession: Concession) -> bool {
+        self.made.contains(&concession)
+    }
+
+    /// The columns that have a place, from left to right.
+    fn shown(&self) -> impl Iterator<Item = usize> {
+        (0..self.table.columns.len()).filter(|&column| {
+            !self.has(Concession::Leave(column)) && !self.has(Concession::SayOnce(column))
+        })
+    }
+
+    fn cells(&self, column: usize) -> Vec<String> {
+        if self.has(Concession::Number(column)) {
+            let names = names(self.table, column);
+            let number = |name| names.iter().position(|other| *other == name);
+            return words(self.table, column)
+                .into_iter()
+                .map(|name| number(name).map_or_else(String::new, numbered))
+                .collect();
+        }
+        let shortened = self.has(Concession::Shorten(column));
+        values(self.table, column)
+            .map(|value| {
+                if shortened {
+                    cell::without_interval(&value)
+                } else {
+                    cell::words(&value)
+                }
+            })
+            .collect()
+    }
+
+    /// The heading's lines over cells that are so wide.
+    fn heading(&self, column: usize, content: usize) -> Vec<String> {
+        let name = if self.has(Concession::Shorten(column)) {
+            short(&self.table.columns[column])
+        } else {
+            &self.table.columns[column].name
+        };
+        if self.has(Concession::BreakHeadings) {
+            let pieces = pieces(name);
+            let longest = pieces.iter().map(|piece| piece.width()).max();
+            filled(pieces.into_iter(), content.max(longest.unwrap_or(0)))
+        } else {
+            vec![name.to_owned()]
+        }
+    }
+
+    fn width(&self) -> usize {
+        let column = |column| {
+            let content = widest(&self.cells(column));
+            content.max(widest(&self.heading(column, content)))
+        };
+        let widths: Vec<usize> = self.shown().map(column).collect();
+        widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+    }
+
+    /// Headings, alignments and rows.
+    pub(super) fn drawn(&self) -> (Vec<String>, Vec<Align>, Vec<Vec<String>>) {
+        let mut headings = Vec::new();
+        let mut align = Vec::new();
+        let mut rows = vec![Vec::new(); self.table.rows.len()];
+        for column in self.shown() {
+            let cells = self.cells(column);
+            headings.push(self.heading(column, widest(&cells)));
+            align.push(self.table.columns[column].align);
+            for (row, cell) in rows.iter_mut().zip(cells) {
+                row.push(cell);
+            }
+        }
+        let deepest = headings.iter().map(Vec::len).max().unwrap_or(0);
+        // They stand on their columns.
+        let heading = |lines: Vec<String>| "\n".repeat(deepest - lines.len()) + &lines.join("\n");
+        (headings.into_iter().map(heading).collect(), align, rows)
+    }
+
+    /// What all rows share.
+    pub(super) fn above(&self) -> Option<String> {
+        let once = self.columns(|column| match column {
+            Concession::SayOnce(column) => Some(column),
+            Concession::BreakHeadings
+            | Concession::Shorten(_)
+            | Concession::Leave(_)
+            | Concession::Number(_) => None,
+        });
+        let shared: Vec<String> = once
+            .into_iter()
+            .filter_map(|column| {
+                let name = &self.table.columns[column].name;
+                Some(format!("{name} {}", words(self.table, column).first()?))
+            })
+            .collect();
+        (!shared.is_empty()).then(|| format!("in every row: {}", shared.join(", ")))
+    }
+
+    /// What numbers stand for, and what is not there.
+    pub(super) fn below(&self) -> Vec<String> {
+        let numbered_columns = self.columns(|made| match made {
+            Concession::Number(column) => Some(column),
+            Concession::BreakHeadings
+            | Concession::SayOnce(_)
+            | Concession::Shorten(_)
+            | Concession::Leave(_) => None,
+        });
+        let mut lines: Vec<String> = numbered_columns
+            .into_iter()
+            .map(|column| {
+                let names = names(self.table, column);
+                let names = names.iter().enumerate();
+                let names = names.map(|(place, name)| format!("{} {name}", numbered(place)));
+                let names: Vec<String> = names.collect();
+                format!("{}: {}", self.table.columns[column].name, names.join(", "))
+            })
+            .collect();
+        let left = self.columns(|made| match made {
+            Concession::Leave(column) => Some(column),
+            Concession::BreakHeadings
+            | Concession::SayOnce(_)
+            | Concession::Shorten(_)
+            | Concession::Number(_) => None,
+        });
+        let shortened = self.columns(|made| match made {
+            Concession::Shorten(column) => Some(column),
+            Concession::BreakHeadings
+            | Concession::SayOnce(_)
+            | Concession::Leave(_)
+            | Concession::Number(_) => None,
+        });
+        let left = left
+            .into_iter()
+            .map(|column| self.table.columns[column].name.clone());
+        let shortened = shortened
+            .into_iter()
+            .filter(|&column| !self.has(Concession::Leave(column)))
+            .map(|column| format!("interval of {}", short(&self.table.columns[column])));
+        let missing: Vec<String> = left.chain(shortened).collect();
+        if !missing.is_empty() {
+            lines.push(format!(
+                "left out for want of width: {} (--wide shows all)",
+                missing.join(", ")
+            ));
+        }
+        lines
+    }
+
+    /// Columns of one kind of concession, from left to right.
+    fn columns(&self, pick: impl Fn(Concession) -> Option<usize>) -> Vec<usize> {
+        let mut columns: Vec<usize> = self.made.iter().copied().filter_map(pick).collect();
+        columns.sort_unstable();
+        columns
+    }
+}
+
+/// Everything that may be given up, in this order: the form of headings, columns without a value, names that
+/// are the same in every row, intervals and columns by rank, at last the longest names.
+fn concessions(table: &Table) -> Vec<Concession> {
+    let columns = || table.columns.iter().enumerate();
+    let empty = |column: &usize| values(table, *column).all(|value| value == Cell::Missing);
+    let mut all = vec![Concession::BreakHeadings];
+    let may_go = columns().filter(|(_, column)| column.narrow != Narrow::Keep);
+    let empties: Vec<usize> = may_go.map(|(index, _)| index).filter(empty).collect();
+    all.extend(empties.iter().copied().map(Concession::Leave));
+    let columns = || columns().filter(|(index, _)| !empties.contains(index));
+    let names_of = |(index, column): &(usize, &Column)| match column.narrow {
+        Narrow::Once => names(table, *index).len(),
+        Narrow::Keep | Narrow::Leave(_) => 0,
+    };
+    let shared = columns().rev().filter(|column| names_of(column) == 1);
+    all.extend(shared.map(|(index, _)| Concession::SayOnce(index)));
+    let mut ranked: Vec<(u8, Concession)> = columns()
+        .filter_map(|(index, column)| Some((column.shorten?, Concession::Shorten(index))))
+        .collect();
+    ranked.extend(columns().filter_map(|(index, column)| match column.narrow {
+        Narrow::Leave(rank) => Some((rank, Concession::Leave(index))),
+        Narrow::Keep | Narrow::Once => None,
+    }));
+    ranked.sort_by_key(|(rank, _)| *rank);
+    all.extend(ranked.into_iter().map(|(_, concession)| concession));
+    // A provenance is a word that says more than a number.
+    let several = columns().filter(|column| names_of(column) > 1);
+    let mut named: Vec<(usize, usize)> = several
+        .filter(|(_, column)| column.source != Source::Provenance)
+        .map(|(index, _)| (widest(&words(table, index)), index))
+        .collect();
+    named.sort_by_key(|(width, _)| std::cmp::Reverse(*width));
+    let numbers = named.into_iter();
+    all.extend(numbers.map(|(_, index)| Concession::Number(index)));
+    all
+}
+
+/// What stays together in a heading: `+ agent`, `≤ 2 s`, `(95 % interval)`.
+fn pieces(heading: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (space, _) in heading.match_indices(' ') {
+        let piece = &heading[start..space];
+        let open = piece.starts_with('(') && !piece.ends_with(')');
+        if !open && piece.contains(char::is_alphabetic) {
+            pieces.push(piece);
+            start = space + 1;
+        }
+    }
+    pieces.push(&heading[start..]);
+    pieces
+}
+
+fn values(table: &Table, column: usize) -> impl Iterator<Item = Cell> {
+    table.rows.iter().map(move |row| table.cell(row, column))
+}
+
+fn words(table: &Table, column: usize) -> Vec<String> {
+    values(table, column)
+        .map(|value| cell::words(&value))
+        .collect()
+}
+
+/// The different words of a column, in order.
+fn names(table: &Table, column: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    for name in words(table, column) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn numbered(place: usize) -> String {
+    format!("[{}]", place + 1)
+}
+
+/// The heading of a column whose intervals went.
+fn short(column: &Column) -> &str {
+    column.name.split(" (").next().unwrap_or_default()
+}
+
+fn widest(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.width()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

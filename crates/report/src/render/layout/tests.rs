@@ -1,0 +1,133 @@
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_stats::{Estimate, Method, Ratio, Seconds};
+
+use super::*;
+use crate::document::TableRow;
+use crate::render::text;
+
+fn estimate(value: f64) -> Cell {
+    Cell::RatioEstimate(Estimate {
+        value: Ratio(value),
+        low: Some(Ratio(value * 0.99)),
+        high: Some(Ratio(value * 1.01)),
+        confidence: 0.95,
+        method: Method::BootstrapT,
+    })
+}
+
+fn row(device: &str, algorithm: &str, n: u64) -> TableRow {
+    TableRow {
+        device: DeviceName::new(device),
+        provenance: Provenance::Measured,
+        cells: vec![
+            Cell::text(algorithm),
+            Cell::Duration(Seconds(0.012)),
+            Cell::Count(n),
+            estimate(2.0),
+        ],
+    }
+}
+
+fn table() -> Table {
+    let mut table = Table::new(vec![
+        Column::name("algorithm"),
+        Column::device(),
+        Column::value("mean"),
+        Column::value("n").leave(0),
+        Column::value("ratio (95 % interval)").shorten(1),
+        Column::provenance(),
+    ]);
+    table.rows = vec![
+        row("software", "rsa2048", 200),
+        row("a card of quite some name 0a1b2c3d", "rsa4096", 100),
+    ];
+    table
+}
+
+fn lines(width: u16) -> Vec<String> {
+    let text = text::table(&table(), Width::Columns(width));
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for line in &lines {
+        assert!(line.width() <= usize::from(width), "{width}: {line}");
+    }
+    lines
+}
+
+#[test]
+fn where_there_is_room_nothing_changes() {
+    let wide = text::table(&table(), Width::Unlimited);
+    assert_eq!(lines(200).join("\n") + "\n", wide);
+    assert!(wide.contains("ratio (95 % interval)") && wide.contains("2.00 (1.98–2.02)"));
+}
+
+#[test]
+fn headings_are_broken_first_and_stand_on_their_columns() {
+    let widest = text::table(&table(), Width::Unlimited);
+    let widest = widest.lines().map(|line| line.width()).max().unwrap();
+    let lines = lines(widest as u16 - 1);
+    assert!(lines[0].contains("ratio"), "{lines:#?}");
+    assert!(
+        lines[1].starts_with("algorithm") && lines[1].contains("(95 % interval)"),
+        "{lines:#?}"
+    );
+    assert!(lines[3].contains("2.00 (1.98–2.02)"), "{lines:#?}");
+}
+
+#[test]
+fn what_all_rows_share_is_said_once() {
+    let lines = lines(85);
+    assert_eq!(lines[0], "in every row: provenance measured");
+    assert!(
+        lines.iter().any(|line| line.contains("200")),
+        "nothing is left out yet: {lines:#?}"
+    );
+}
+
+#[test]
+fn columns_and_intervals_go_by_rank_and_it_is_said() {
+    let without_n = lines(75).join("\n");
+    assert!(without_n.ends_with("left out for want of width: n (--wide shows all)"));
+    assert!(without_n.contains("2.00 (1.98–2.02)"), "{without_n}");
+    let without_interval = lines(63).join("\n");
+    assert!(
+        without_interval.contains("interval of ratio") && without_interval.contains("2.00"),
+        "{without_interval}"
+    );
+}
+
+#[test]
+fn long_names_become_numbers_and_what_fits_again_comes_back() {
+    let lines = lines(52).join("\n");
+    assert!(
+        lines.contains("device: [1] software, [2] a card of quite some name"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("200") && lines.contains("2.00 (1.98–2.02)"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_column_without_values_goes_before_one_that_has_them() {
+    let mut table = table();
+    table.columns.insert(3, Column::value("empty").leave(9));
+    for row in &mut table.rows {
+        row.cells.insert(2, Cell::Missing);
+    }
+    let text = text::table(&table, Width::Columns(95));
+    assert!(text.contains("left out for want of width: empty"), "{text}");
+}
+
+#[test]
+fn where_nothing_helps_figures_stay_whole() {
+    let text = text::table(&table(), Width::Columns(10));
+    assert!(text.contains("12.0 ms") && text.contains("2.00"), "{text}");
+}
+
+#[test]
+fn signs_and_brackets_stay_with_their_words() {
+    assert_eq!(pieces("+ gpg process"), ["+ gpg", "process"]);
+    assert_eq!(pieces("≤ 2 s"), ["≤ 2 s"]);
+    assert_eq!(pieces("mean (95 % interval)"), ["mean", "(95 % interval)"]);
+}

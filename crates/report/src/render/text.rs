@@ -1,0 +1,170 @@
+//! The document on a terminal. Headings are styled; whoever prints the text strips that where it is not wanted.
+
+use anstyle::Style;
+use comfy_table::presets;
+use unicode_width::UnicodeWidthStr;
+
+use super::layout::Layout;
+use super::{Width, grid};
+use crate::document::{Align, Block, Document, Section, Table};
+
+/// How headings look.
+pub const HEADING: Style = Style::new().bold();
+/// What stands behind a number in a sentence, and on the same line.
+const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
+/// Between two columns.
+pub(super) const GAP: usize = 2;
+
+/// Title, conditions and sections. The warnings are left to the caller, who has a place for them.
+#[must_use]
+pub fn render(document: &Document, width: Width) -> String {
+    let mut text = String::new();
+    if let Some(title) = &document.title {
+        text.push_str(&heading(title, width));
+    }
+    for line in &document.head {
+        text.push_str(&paragraph(line, width, "  "));
+    }
+    for section in &document.sections {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&self::section(section, width));
+    }
+    text
+}
+
+fn section(section: &Section, width: Width) -> String {
+    let mut text = String::new();
+    if let Some(title) = &section.heading {
+        text.push_str(&heading(title, width));
+    }
+    let mut after_table = false;
+    for block in &section.blocks {
+        match block {
+            Block::Table(table) => {
+                if after_table {
+                    text.push('\n');
+                }
+                text.push_str(&self::table(table, width));
+            }
+            Block::Remark(remark) => text.push_str(&paragraph(&remark.text, width, "")),
+            Block::Figure(_) => {}
+        }
+        after_table = matches!(block, Block::Table(_));
+    }
+    text
+}
+
+/// One table: what all rows share, the rows, what the numbers stand for, what is left out.
+#[must_use]
+pub fn table(table: &Table, width: Width) -> String {
+    let layout = Layout::fit(table, width);
+    let mut text = String::new();
+    if let Some(line) = layout.above() {
+        text.push_str(&paragraph(&line, width, ""));
+    }
+    let (header, align, rows) = layout.drawn();
+    text.push_str(&columns(&header, &align, rows));
+    for line in layout.below() {
+        text.push_str(&paragraph(&line, width, ""));
+    }
+    text
+}
+
+/// A table of words, all of it; so many columns are aligned to the left.
+#[must_use]
+pub fn plain(names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
+    let header: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let align: Vec<Align> = (0..names.len())
+        .map(|index| {
+            if index < left {
+                Align::Left
+            } else {
+                Align::Right
+            }
+        })
+        .collect();
+    columns(&header, &align, rows)
+}
+
+fn columns(header: &[String], align: &[Align], rows: Vec<Vec<String>>) -> String {
+    grid(presets::NOTHING, (0, GAP as u16), header, align, rows)
+}
+
+fn heading(text: &str, width: Width) -> String {
+    paragraph(text, width, "")
+        .lines()
+        .fold(String::new(), |text, line| {
+            text + &format!("{HEADING}{line}{HEADING:#}\n")
+        })
+}
+
+/// Words, broken between them where a line is full.
+fn paragraph(text: &str, width: Width, indent: &str) -> String {
+    let Width::Columns(limit) = width else {
+        return format!("{indent}{text}\n");
+    };
+    let lines = broken(text, usize::from(limit).saturating_sub(indent.width()));
+    lines.iter().fold(String::new(), |text, line| {
+        text + indent + line.trim_end() + "\n"
+    })
+}
+
+/// As many words a line as fit; one that is too long for any has a line to itself.
+fn broken(text: &str, limit: usize) -> Vec<String> {
+    filled(pieces(text).into_iter(), limit)
+}
+
+/// Words, and numbers with their units.
+fn pieces(text: &str) -> Vec<&str> {
+    let is_unit = |word: &str| {
+        let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+        UNITS.contains(&word)
+    };
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (space, _) in text.match_indices(' ') {
+        let next = text[space + 1..].split(' ').next().unwrap_or_default();
+        let number = text[start..space].ends_with(|c: char| c.is_ascii_digit());
+        if !(number && is_unit(next)) {
+            pieces.push(&text[start..space]);
+            start = space + 1;
+        }
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
+/// Lines of pieces with a space between them.
+pub(super) fn filled<'a>(pieces: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for piece in pieces {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + piece.width() <= limit => {
+                line.push(' ');
+                line.push_str(piece);
+            }
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_a_long_word_stays_whole() {
+        assert_eq!(broken("one two three", 7), ["one two", "three"]);
+        assert_eq!(
+            broken("a-very-long-word and", 5),
+            ["a-very-long-word", "and"]
+        );
+        assert_eq!(
+            paragraph("µs µs µs", Width::Columns(7), "  "),
+            "  µs µs\n  µs\n"
+        );
+    }
+}

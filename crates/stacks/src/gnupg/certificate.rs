@@ -1,0 +1,140 @@
+//! An OpenPGP key made of test keys: the key store has the keys, gpg makes the certificate around them.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Composite, Family};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_stores::access::Access;
+use keymark_stores::store::KeyStore;
+use keymark_stores::test_key::TestKey;
+
+use super::home::Home;
+use super::{composite_curve, key_file};
+
+/// Keys of one OpenPGP key.
+pub(super) enum Parts {
+    /// A primary key that signs, and a subkey that decrypts unless the primary key does that too.
+    Given {
+        primary: Arc<TestKey>,
+        subkey: Option<Arc<TestKey>>,
+    },
+    /// gpg makes them itself: nothing else has keys of a composite.
+    OwnComposite(Algorithm, Composite),
+}
+
+impl Parts {
+    /// The keys of an algorithm out of a store, which has to hand them out. An algorithm that cannot
+    /// sign gets an Ed25519 primary key.
+    pub(super) fn of(store: &dyn KeyStore, algorithm: Algorithm) -> Result<Self, Error> {
+        let key = |algorithm, operation| test_key(store, algorithm, operation);
+        let own = |operation| key(algorithm, operation);
+        let of_family = |family| {
+            Algorithm::of(family).ok_or_else(|| {
+                Error::call(
+                    "gpg --generate-key",
+                    "keymark lacks an algorithm of its own",
+                    "",
+                )
+            })
+        };
+        let pair = |signing: Family, decrypting: Family| -> Result<Self, Error> {
+            Ok(Self::Given {
+                primary: key(of_family(signing)?, Operation::Sign)?,
+                subkey: Some(key(of_family(decrypting)?, Operation::Decrypt)?),
+            })
+        };
+        match algorithm.family() {
+            Family::Rsa(_) | Family::Dsa(_) => Ok(Self::Given {
+                primary: own(Operation::Sign)?,
+                subkey: None,
+            }),
+            Family::Weierstrass(_) => Ok(Self::Given {
+                primary: own(Operation::Sign)?,
+                subkey: Some(own(Operation::Decrypt)?),
+            }),
+            Family::Elgamal(_) => pair(Family::Ed25519, algorithm.family()),
+            Family::Cv25519 | Family::Ed25519 => pair(Family::Ed25519, Family::Cv25519),
+            Family::Cv448 | Family::Ed448 => pair(Family::Ed448, Family::Cv448),
+            Family::KyberComposite(composite) => Ok(Self::OwnComposite(algorithm, composite)),
+            Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) => Err(Error::call(
+                "gpg --generate-key",
+                format!("GnuPG makes no key of {algorithm}"),
+                "",
+            )),
+        }
+    }
+}
+
+fn test_key(
+    store: &dyn KeyStore,
+    algorithm: Algorithm,
+    operation: Operation,
+) -> Result<Arc<TestKey>, Error> {
+    let capability = Capability {
+        algorithm,
+        operation,
+    };
+    match store.access(&store.key(capability)?)? {
+        Access::File(key) => Ok(key),
+        #[cfg(feature = "openpgp-card")]
+        Access::Card(access) => Err(Error::call(
+            "gpg --generate-key",
+            format!(
+                "the key of {algorithm} is in slot {}, not in a file",
+                access.slot
+            ),
+            "",
+        )),
+    }
+}
+
+/// Makes the OpenPGP key in a home (doc/gpg.texi, "Unattended key generation": `Key-Grip` names a key
+/// that the agent has).
+pub(super) fn make(home: &Home, parts: &Parts) -> Result<(), Error> {
+    let parameters = match parts {
+        Parts::Given { primary, subkey } => {
+            let grip = key_file::put(home, primary)?;
+            let mut text = match (primary.algorithm.family(), subkey) {
+                (Family::Rsa(_), None) => {
+                    format!("Key-Type: RSA\nKey-Grip: {grip}\nKey-Usage: sign,encrypt,cert\n")
+                }
+                (family, _) => format!(
+                    "Key-Type: {}\nKey-Grip: {grip}\nKey-Usage: sign\n",
+                    kind(family, Operation::Sign)
+                ),
+            };
+            if let Some(subkey) = subkey {
+                let kind = kind(subkey.algorithm.family(), Operation::Decrypt);
+                let grip = key_file::put(home, subkey)?;
+                text +=
+                    &format!("Subkey-Type: {kind}\nSubkey-Grip: {grip}\nSubkey-Usage: encrypt\n");
+            }
+            text
+        }
+        Parts::OwnComposite(algorithm, composite) => {
+            let (length, curve) = (algorithm.length().1, composite_curve(*composite));
+            format!(
+                "Key-Type: EDDSA\nKey-Curve: ed25519\nKey-Usage: sign\nSubkey-Type: KYBER\nSubkey-Length: {length}\nSubkey-Curve: {curve}\nSubkey-Usage: encrypt\n"
+            )
+        }
+    };
+    home.generate(&parameters)
+}
+
+/// GnuPG's name for what a key of the family does.
+const fn kind(family: Family, operation: Operation) -> &'static str {
+    match family {
+        Family::Rsa(_) => "RSA",
+        Family::Dsa(_) => "DSA",
+        Family::Elgamal(_) => "ELG",
+        Family::Weierstrass(_) if operation.signs() => "ECDSA",
+        Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448 => "ECDH",
+        Family::Ed25519 | Family::Ed448 => "EDDSA",
+        // Neither comes here: GnuPG has none, or makes its own.
+        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
+            "KYBER"
+        }
+    }
+}

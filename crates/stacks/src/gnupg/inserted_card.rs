@@ -1,0 +1,93 @@
+//! A card in a reader, with the keys that its owner has put on it: a private home whose scdaemon
+//! talks to that card. The owner's own agent is asked to let go of it, and takes it back when it
+//! next needs it; of the owner's keyring the public keys are copied.
+
+use std::path::PathBuf;
+
+use keymark_bench::error::Error;
+use keymark_stores::openpgp_card::CardDevice;
+
+use super::Gnupg;
+use super::card_link::{CardLink, ScdaemonReader};
+use super::driver;
+use super::home::{Home, write_private};
+use super::key_home::{HomeCard, KeyHome};
+
+/// Makes the home.
+///
+/// # Errors
+/// When the owner's keyring lacks the public keys, or GnuPG or the card refuses.
+pub(super) fn home(
+    gnupg: &Gnupg,
+    card: &CardDevice,
+    reader: &str,
+    path: PathBuf,
+) -> Result<KeyHome, Error> {
+    let home = private_home(gnupg, card, reader, path)?;
+    // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
+    home.learn_card(&card.user_pin()?)?;
+    let keys = home.keys()?;
+    KeyHome::of_card(home, keys, HomeCard::Inserted(card.clone()))
+}
+
+/// A home with the card's public keys, before any PIN.
+///
+/// # Errors
+/// When the owner's keyring lacks them, or GnuPG refuses.
+pub(super) fn private_home(
+    gnupg: &Gnupg,
+    card: &CardDevice,
+    reader: &str,
+    path: PathBuf,
+) -> Result<Home, Error> {
+    release(gnupg);
+    let public = path.join("public");
+    write_private(&public, &exported(gnupg, card)?)?;
+    let link = CardLink {
+        driver: driver::driver()?,
+        reader: ScdaemonReader::Pcscd {
+            name: reader.to_owned(),
+            // As libpcsclite finds it for keymark itself.
+            socket: std::env::var_os("PCSCLITE_CSOCK_NAME").map(PathBuf::from),
+        },
+        trace: Some(path.join("trace")),
+    };
+    let home = Home::with_card(gnupg, path, link)?;
+    home.run("gpg --import", &["--import", &public.to_string_lossy()])?;
+    Ok(home)
+}
+
+/// Asks the owner's agent, if one runs, to let go of the card.
+fn release(gnupg: &Gnupg) {
+    let mut command = gnupg.command("gpg-connect-agent");
+    if let Some(home) = std::env::var_os("GNUPGHOME") {
+        command.env("GNUPGHOME", home);
+    }
+    let arguments = ["--no-autostart", "SCD KILLSCD", "/bye"];
+    // Without an agent there is nobody who holds it.
+    let _ = command.args(arguments).output();
+}
+
+/// The owner's public keys that belong to the keys on the card.
+fn exported(gnupg: &Gnupg, card: &CardDevice) -> Result<Vec<u8>, Error> {
+    let slots = &card.facts()?.slots;
+    let fingerprints = slots.iter().filter_map(|slot| slot.fingerprint.as_deref());
+    let fingerprints: Vec<_> = fingerprints.collect();
+    let mut command = gnupg.command("gpg");
+    if let Some(home) = std::env::var_os("GNUPGHOME") {
+        command.env("GNUPGHOME", home);
+    }
+    let output = command
+        .args(["--batch", "--no-tty", "--export"])
+        .args(&fingerprints)
+        .output()
+        .map_err(|error| Error::call("gpg --export", error, ""))?;
+    if fingerprints.is_empty() || output.stdout.is_empty() {
+        return Err(Error::call(
+            "gpg --export",
+            "your keyring has no public key for the keys on the card",
+            "import it (gpg --card-edit, fetch), or measure with --stack raw",
+        ));
+    }
+    Ok(output.stdout)
+}

@@ -1,0 +1,63 @@
+//! How GnuPG's stacks lie on one another.
+
+use keymark_bench::case::{Parameters, Protection, StackName};
+use keymark_bench::layers::{Bottleneck, End, Layers, Point, Step};
+
+/// The key alone, its agent, a passphrase, a process an operation.
+pub(super) fn layers() -> Layers {
+    let kept = |stack, protection| Point::new(stack, Parameters::Gnupg { protection });
+    let agent = kept(StackName::AGENT, Protection::None);
+    let unprotected = kept(StackName::AGENT, Protection::Cached);
+    let gnupg = kept(StackName::GNUPG, Protection::None);
+    let raw = Point::RAW;
+    let step = |heading, upper, lower| Step {
+        heading,
+        upper,
+        lower,
+    };
+    Layers {
+        family: "GnuPG",
+        base: End {
+            heading: "raw",
+            name: "raw",
+            point: raw,
+        },
+        steps: vec![
+            step("+ agent", agent, raw),
+            step("+ S2K", unprotected, agent),
+            step("+ gpg process", gnupg, agent),
+        ],
+        whole: Some(End {
+            heading: "= gpg",
+            name: "gpg",
+            point: gnupg,
+        }),
+        bottleneck: Some(Bottleneck {
+            name: "agent",
+            point: gnupg,
+            server: agent,
+            explanation: "gpg-agent is one thread and holds every secret key, yet only its part of an operation \
+                          queues for it: its bound is the time alone over the agent's part, the cores' bound is \
+                          cores times the time alone over the processor time; the lower of the two is the limit",
+        }),
+        opens_messages: Some(StackName::GNUPG),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_starts_where_an_earlier_one_ended_and_one_reaches_the_whole() {
+        let layers = layers();
+        let mut reached = vec![layers.base.point];
+        for step in &layers.steps {
+            assert!(reached.contains(&step.lower), "{}", step.heading);
+            reached.push(step.upper);
+        }
+        assert!(reached.contains(&layers.whole.unwrap().point));
+        let bottleneck = layers.bottleneck.unwrap();
+        assert!(reached.contains(&bottleneck.server) && reached.contains(&bottleneck.point));
+    }
+}

@@ -1,0 +1,150 @@
+//! What GnuPG offers on a device.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::algorithm::Family;
+use keymark_bench::case::{Case, Parameters, Protection, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::Standing;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::Stack;
+use keymark_stores::device::{Device, Reach, Run};
+
+use super::agent::AgentStack;
+use super::homes::GnupgHomes;
+use super::process::GnupgStack;
+use super::{Gnupg, layers};
+use crate::provider::{StackFamily, StackProvider, Use, Way};
+
+/// `agent` and `gnupg`, on keys in files and on OpenPGP cards.
+pub const FAMILY: StackFamily = StackFamily {
+    stacks: &[StackName::AGENT, StackName::GNUPG],
+    standing: Standing::Usual,
+    look: || Box::new(GnupgProvider(Gnupg::find(None))),
+    layers: || Some(layers::layers()),
+};
+
+/// What a stack of the family asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Program {
+    Agent,
+    Gpg,
+}
+
+impl Program {
+    fn of(stack: StackName) -> Option<Self> {
+        let programs = [
+            (StackName::AGENT, Self::Agent),
+            (StackName::GNUPG, Self::Gpg),
+        ];
+        let mut programs = programs.into_iter();
+        programs.find_map(|(name, program)| (name == stack).then_some(program))
+    }
+}
+
+#[derive(Debug)]
+struct GnupgProvider(Result<Gnupg, Error>);
+
+impl StackProvider for GnupgProvider {
+    fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        let way = |&stack: &StackName| Way {
+            stack,
+            found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
+            synonyms: Vec::new(),
+            parameters: parameters(device.reach()),
+        };
+        FAMILY.stacks.iter().map(way).collect()
+    }
+
+    fn versions(&self) -> BTreeMap<String, String> {
+        self.0.as_ref().map(Gnupg::versions).unwrap_or_default()
+    }
+
+    fn guess(&self, case: &Case) -> Duration {
+        let alone = match Program::of(case.stack) {
+            Some(Program::Agent) => Duration::from_millis(2),
+            Some(Program::Gpg) | None => Duration::from_millis(15),
+        };
+        match case.parameters.protection() {
+            Protection::None => alone,
+            Protection::Cached => alone + Duration::from_millis(200),
+        }
+    }
+
+    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+        let homes = Arc::new(GnupgHomes::new(self.0.clone()?)?);
+        let open = |wanted: &Use| -> Result<Box<dyn Stack>, Error> {
+            let (homes, store) = (Arc::clone(&homes), Arc::clone(&wanted.store));
+            match Program::of(wanted.stack) {
+                Some(Program::Agent) => Ok(Box::new(AgentStack::new(homes, store, run.seed))),
+                Some(Program::Gpg) => Ok(Box::new(GnupgStack::new(homes, store))),
+                None => Err(Error::call(
+                    "opening a stack",
+                    format!("GnuPG has none called {}", wanted.stack),
+                    "",
+                )),
+            }
+        };
+        uses.iter().map(open).collect()
+    }
+}
+
+/// GnuPG, if it is here and can get at the device.
+///
+/// # Errors
+/// When it is missing, or has no way to a card.
+pub fn reachable<'g>(
+    gnupg: &'g Result<Gnupg, Error>,
+    device: &dyn Device,
+) -> Result<&'g Gnupg, Error> {
+    let gnupg = gnupg.as_ref().map_err(Clone::clone)?;
+    match device.reach() {
+        Reach::File => Ok(gnupg),
+        // Without the library scdaemon has no way to the card.
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => super::driver::driver().map(|_| gnupg),
+    }
+}
+
+fn parameters(reach: Reach) -> Vec<Parameters> {
+    let kept: &[Protection] = match reach {
+        Reach::File => Protection::ALL,
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => &[Protection::None],
+    };
+    let set = |&protection: &Protection| Parameters::Gnupg { protection };
+    kept.iter().map(set).collect()
+}
+
+/// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in
+/// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`).
+fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
+    let composites = match device.reach() {
+        Reach::File => Program::of(stack) == Some(Program::Gpg),
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => false,
+    };
+    let own = gnupg
+        .algorithms
+        .iter()
+        .filter(|algorithm| matches!(algorithm.family(), Family::KyberComposite(_)))
+        .filter(|_| composites)
+        .flat_map(|algorithm| Capability::of(*algorithm));
+    let known = device.capabilities().iter().copied();
+    known
+        .filter(|capability| gnupg.algorithms.contains(&capability.algorithm))
+        .filter(|capability| asked_by_gnupg(*capability))
+        .chain(own)
+        .collect()
+}
+
+/// What GnuPG asks of a key for a message: it authenticates for ssh only.
+pub(super) const fn asked_by_gnupg(capability: Capability) -> bool {
+    match capability.operation {
+        Operation::Decrypt | Operation::Sign => true,
+        Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
+    }
+}

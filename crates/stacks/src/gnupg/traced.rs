@@ -1,0 +1,130 @@
+//! A private home with one card, for a program that is traced.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, Load, Parameters, Protection, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::plan::default_input_bytes;
+use keymark_bench::store::Capability;
+use keymark_stores::access::Access;
+use keymark_stores::device::{Device, Run};
+use keymark_stores::openpgp_card::CardPlace;
+
+use super::home::Home;
+use super::homes::GnupgHomes;
+use super::key_home::KeyHome;
+use super::{Gnupg, inserted_card, provider};
+use crate::private_dir::PrivateDir;
+
+/// The home; everything is gone when it is dropped.
+#[derive(Debug)]
+pub enum TracedCard {
+    /// With a card made for it, and a test key.
+    Made {
+        home: Arc<KeyHome>,
+        /// What its directory is in.
+        _homes: GnupgHomes,
+    },
+    /// With the owner's card and public keys.
+    Inserted {
+        home: Home,
+        /// What its directory is in.
+        _dir: PrivateDir,
+    },
+}
+
+impl TracedCard {
+    /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
+    /// with its owner's keys otherwise.
+    ///
+    /// # Errors
+    /// When it is no card, has no key, or GnuPG refuses.
+    pub fn new(device: &dyn Device, algorithm: Algorithm) -> Result<Self, Error> {
+        let gnupg = Gnupg::find(None)?;
+        let store = device.open(&Run::new(0))?;
+        let offered = device.capabilities().iter().copied();
+        let offered = offered.filter(|capability| provider::asked_by_gnupg(*capability));
+        let of_algorithm = offered
+            .clone()
+            .find(|capability| capability.algorithm == algorithm);
+        let no_card = || {
+            let reason = format!("{} is no card with a key", device.identity().device);
+            Error::call("looking for a card", reason, "name a card with --device")
+        };
+        let capability = of_algorithm.or_else(|| offered.clone().next());
+        let capability = capability.ok_or_else(no_card)?;
+        let Access::Card(access) = store.access(&store.key(capability)?)? else {
+            return Err(no_card());
+        };
+        match &access.place {
+            CardPlace::Made { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
+                by: device.identity().device.to_string(),
+                operation: keymark_bench::operation::Operation::Decrypt,
+                algorithm,
+            }),
+            CardPlace::Made { .. } => {
+                let homes = GnupgHomes::new(gnupg)?;
+                let home = homes.home_of(&case(device, capability), store.as_ref())?;
+                Ok(Self::Made {
+                    home,
+                    _homes: homes,
+                })
+            }
+            CardPlace::Pcscd(reader) => {
+                let dir = PrivateDir::new()?;
+                let path = dir.subdirectory("g")?;
+                let home = inserted_card::private_home(&gnupg, &access.card, reader, path)?;
+                home.learn_keys()?;
+                Ok(Self::Inserted { home, _dir: dir })
+            }
+        }
+    }
+
+    /// The home.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        match self {
+            Self::Made { home, .. } => &home.home,
+            Self::Inserted { home, .. } => home,
+        }
+    }
+
+    /// The file with the calls.
+    #[must_use]
+    pub fn trace(&self) -> &Path {
+        let trace = self.home().card().and_then(|card| card.trace.as_deref());
+        trace.unwrap_or(self.home().path())
+    }
+
+    /// The agent's socket for ssh.
+    #[must_use]
+    pub fn ssh_socket(&self) -> Option<PathBuf> {
+        let socket = self.home().path().join("S.gpg-agent.ssh");
+        socket.exists().then_some(socket)
+    }
+}
+
+/// What gpg would be asked of that key.
+fn case(device: &dyn Device, capability: Capability) -> Case {
+    let identity = device.identity();
+    let Capability {
+        algorithm,
+        operation,
+    } = capability;
+    Case {
+        device: identity.device.clone(),
+        store: identity.kind,
+        provenance: identity.provenance,
+        algorithm,
+        operation,
+        stack: StackName::GNUPG,
+        parameters: Parameters::Gnupg {
+            protection: Protection::None,
+        },
+        load: Load::single(),
+        input_bytes: default_input_bytes(operation),
+        replica: 0,
+    }
+}

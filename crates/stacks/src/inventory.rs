@@ -1,0 +1,258 @@
+//! What is here: devices, the stacks to them, and what is missing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::case::{Case, DeviceName, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::plan::{Offer, Plan, Standing};
+use keymark_bench::runner::Stacks;
+use keymark_bench::store::StoreIdentity;
+use keymark_bench::workload::Stack;
+use keymark_stores::device::{Device, Run, Wish};
+use keymark_stores::registry as stores;
+use keymark_stores::store::KeyStore;
+use keymark_stores::user::User;
+
+use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::registry;
+
+/// A device and the ways to it.
+#[derive(Debug)]
+pub struct Found {
+    /// The device, with the versions of the programs on the way.
+    pub identity: StoreIdentity,
+    /// The device itself.
+    pub device: Box<dyn Device>,
+    pub ways: Vec<Way>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Inventory {
+    /// In the order of the registry.
+    pub devices: Vec<Found>,
+    /// What could not be looked at, if it had to be: readers without pcscd.
+    pub unseen: Option<Error>,
+    /// Names that no device has.
+    pub unknown: Vec<String>,
+    providers: Vec<(StackFamily, Box<dyn StackProvider>)>,
+    user: User,
+}
+
+impl Inventory {
+    /// Looks round. Programs and readers are looked for only if they are wanted, so that a raw
+    /// measurement starts at once; of stacks that nobody names, those that are part of every plan.
+    ///
+    /// # Errors
+    /// When a wanted device cannot be used.
+    pub fn look(stacks: Option<&[StackName]>, wish: &Wish, user: &User) -> Result<Self, Error> {
+        let wanted = |family: &&StackFamily| match stacks {
+            // `raw` needs no program, and is where else a key can be had.
+            Some(named) => {
+                let mut own = family.stacks.iter();
+                own.any(|stack| *stack == StackName::RAW || named.contains(stack))
+            }
+            None => match family.standing {
+                Standing::Usual => true,
+                Standing::OnRequest => false,
+            },
+        };
+        let families = registry::FAMILIES.iter().filter(wanted).copied();
+        Self::look_through(families.collect(), wish, user)
+    }
+
+    /// Looks for everything.
+    ///
+    /// # Errors
+    /// When a device cannot be used.
+    pub fn everything(user: &User) -> Result<Self, Error> {
+        Self::look_through(registry::FAMILIES.to_vec(), &Wish::All, user)
+    }
+
+    fn look_through(families: Vec<StackFamily>, wish: &Wish, user: &User) -> Result<Self, Error> {
+        let mut inventory = Self {
+            devices: Vec::new(),
+            unseen: None,
+            unknown: match wish {
+                Wish::Named(names) => names.clone(),
+                Wish::Software | Wish::Default | Wish::Inserted | Wish::All => Vec::new(),
+            },
+            providers: Vec::new(),
+            user: user.clone(),
+        };
+        let mut devices = Vec::new();
+        for family in stores::FAMILIES {
+            let looked = family.look(wish, user)?;
+            devices.extend(looked.devices);
+            inventory.unseen = inventory.unseen.take().or(looked.unseen);
+            let known = looked.known;
+            inventory.unknown.retain(|name| !known.contains(name));
+        }
+        if !devices.is_empty() {
+            let looked = families.into_iter().map(|family| (family, (family.look)()));
+            inventory.providers = looked.collect();
+        }
+        let found = devices.into_iter().map(|device| inventory.found(device));
+        inventory.devices = found.collect();
+        Ok(inventory)
+    }
+
+    fn found(&self, device: Box<dyn Device>) -> Found {
+        let mut identity = device.identity().clone();
+        let mut ways = Vec::new();
+        for (_, provider) in &self.providers {
+            identity.versions.extend(provider.versions());
+            ways.extend(provider.ways(device.as_ref()));
+        }
+        Found {
+            identity,
+            device,
+            ways,
+        }
+    }
+
+    /// What can be planned, in the order in which stacks are registered.
+    #[must_use]
+    pub fn offers(&self) -> Vec<Offer> {
+        let offer = |found: &Found, way: &Way| {
+            Some(Offer {
+                device: found.identity.device.clone(),
+                store: found.identity.kind,
+                provenance: found.identity.provenance,
+                stack: way.stack,
+                capabilities: way.found.as_ref().ok()?.clone(),
+                synonyms: way.synonyms.clone(),
+                parameters: way.parameters.clone(),
+                standing: self.provider(way.stack)?.0.standing,
+            })
+        };
+        let mut offers: Vec<Offer> = Vec::new();
+        for found in &self.devices {
+            offers.extend(found.ways.iter().filter_map(|way| offer(found, way)));
+        }
+        let rank = |offer: &Offer| {
+            let mut stacks = self.providers.iter().flat_map(|(family, _)| family.stacks);
+            stacks.position(|stack| *stack == offer.stack)
+        };
+        offers.sort_by_key(rank);
+        offers
+    }
+
+    fn provider(&self, stack: StackName) -> Option<&(StackFamily, Box<dyn StackProvider>)> {
+        let has = |family: &StackFamily| family.stacks.contains(&stack);
+        self.providers.iter().find(|(family, _)| has(family))
+    }
+
+    /// The names of all devices, for a selection that names none.
+    #[must_use]
+    pub fn names(&self) -> Vec<DeviceName> {
+        let names = self.devices.iter().map(|found| &found.identity.device);
+        names.cloned().collect()
+    }
+
+    /// What is missing, by device and stack.
+    pub fn missing(&self) -> impl Iterator<Item = (&DeviceName, StackName, &Error)> {
+        self.devices.iter().flat_map(|found| {
+            let missing = found.ways.iter();
+            missing.filter_map(|way| {
+                let error = way.found.as_ref().err()?;
+                Some((&found.identity.device, way.stack, error))
+            })
+        })
+    }
+
+    /// About what an operation of a case takes.
+    #[must_use]
+    pub fn guess(&self, case: &Case) -> Duration {
+        let provider = self.provider(case.stack);
+        provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
+    }
+
+    /// The stacks that a plan needs, ready.
+    ///
+    /// # Errors
+    /// When a device cannot be opened or a program does not start.
+    pub fn open(&self, plan: &Plan) -> Result<OpenStacks, Error> {
+        let run = Run::new(plan.settings.seed);
+        let mut opened = OpenStacks {
+            stacks: Vec::new(),
+            stores: Vec::new(),
+            user: self.user.clone(),
+        };
+        for (family, provider) in &self.providers {
+            let (mut devices, mut uses) = (Vec::new(), Vec::new());
+            for found in &self.devices {
+                let name = &found.identity.device;
+                let needed = |stack: &&StackName| {
+                    let mut cases = plan.cases.iter();
+                    cases.any(|case| case.device == *name && case.stack == **stack)
+                };
+                let stacks: Vec<StackName> = family.stacks.iter().filter(needed).copied().collect();
+                if stacks.is_empty() {
+                    continue;
+                }
+                // Families do not share a store: what one program selects or verifies on a made card
+                // would be in the other's way.
+                let store = found.device.open(&run)?;
+                opened.stores.push(Arc::clone(&store));
+                for stack in stacks {
+                    devices.push(name.clone());
+                    uses.push(Use {
+                        stack,
+                        store: Arc::clone(&store),
+                    });
+                }
+            }
+            if !uses.is_empty() {
+                let stacks = provider.open(&uses, &run)?;
+                opened.stacks.extend(devices.into_iter().zip(stacks));
+            }
+        }
+        Ok(opened)
+    }
+}
+
+/// Stacks in use. Dropping them ends their programs, and undoes what was changed on devices.
+pub struct OpenStacks {
+    stacks: Vec<(DeviceName, Box<dyn Stack>)>,
+    stores: Vec<Arc<dyn KeyStore>>,
+    user: User,
+}
+
+impl std::fmt::Debug for OpenStacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self
+            .stacks
+            .iter()
+            .map(|(device, stack)| (device, stack.name()));
+        f.debug_map().entries(names).finish()
+    }
+}
+
+impl OpenStacks {
+    /// By device and name, for the runner.
+    #[must_use]
+    pub fn by_name(&self) -> Stacks<'_> {
+        let named = |(device, stack): &(DeviceName, Box<dyn Stack>)| (device.clone(), stack.name());
+        let stacks: BTreeMap<_, _> = self
+            .stacks
+            .iter()
+            .map(|entry| (named(entry), entry.1.as_ref()))
+            .collect();
+        stacks
+    }
+}
+
+impl Drop for OpenStacks {
+    fn drop(&mut self) {
+        self.stacks.clear();
+        for store in &self.stores {
+            if let Err(error) = store.restore() {
+                let kept = format!("the card keeps a test key: {error}");
+                self.user.notice.tell(&kept);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The seam to families of stacks: what each offers on a device, what its operations cost, and how it is
+//! opened.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::case::{Case, Parameters, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::layers::Layers;
+use keymark_bench::plan::Standing;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::Stack;
+use keymark_stores::device::{Device, Run};
+use keymark_stores::store::KeyStore;
+
+/// A family as [`crate::registry`] has it, before its programs were looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct StackFamily {
+    /// Its stacks, from the bottom up.
+    pub stacks: &'static [StackName],
+    /// Whether a plan that names no stack has them.
+    pub standing: Standing,
+    /// Looks for its programs.
+    pub look: fn() -> Box<dyn StackProvider>,
+    /// How its stacks lie on one another, where they do.
+    pub layers: fn() -> Option<Layers>,
+}
+
+/// A family whose programs were looked for.
+pub trait StackProvider: Debug {
+    /// The ways to a device, or why there are none: one for each stack of the family.
+    fn ways(&self, device: &dyn Device) -> Vec<Way>;
+
+    /// Versions of programs and libraries that stand between keymark and the key.
+    fn versions(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// About what an operation takes on a laptop, when no earlier run tells.
+    fn guess(&self, case: &Case) -> Duration;
+
+    /// Makes the family's stacks ready for a run, one for each use, in their order. Dropping them ends
+    /// what was started.
+    ///
+    /// # Errors
+    /// When programs do not start.
+    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error>;
+}
+
+/// One stack to one device.
+#[derive(Debug, Clone)]
+pub struct Way {
+    pub stack: StackName,
+    /// Exactly what can be measured, or why nothing can.
+    pub found: Result<Vec<Capability>, Error>,
+    /// What can be measured as well, but is the same work under another name.
+    pub synonyms: Vec<Capability>,
+    /// The sets of parameters that make a difference.
+    pub parameters: Vec<Parameters>,
+}
+
+/// A stack that a plan needs on a device.
+#[derive(Debug, Clone)]
+pub struct Use {
+    pub stack: StackName,
+    /// The device, ready.
+    pub store: Arc<dyn KeyStore>,
+}

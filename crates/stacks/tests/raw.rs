@@ -1,0 +1,143 @@
+//! The stack `raw`: every algorithm and operation that OpenSSL, the virtual card and twins offer, checked.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
+use keymark_bench::case::Case;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Stack, Verifiable, Workload};
+use keymark_stacks::raw::RawStack;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
+use keymark_tokens::profile::Profile;
+
+fn case(algorithm: Algorithm, operation: Operation) -> Case {
+    keymark_testkit::case(algorithm.name())
+        .operation(operation)
+        .concurrency(2)
+        .input_bytes(40)
+        .build()
+}
+
+/// Seconds a signature in a debug run; the fast variants cover the same code.
+fn is_slow(algorithm: Algorithm) -> bool {
+    matches!(algorithm.family(), Family::SlhDsa(_, SlhVariant::Small))
+}
+
+#[test]
+fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
+    let store = Arc::new(SoftwareStore::default());
+    let offered = store.capabilities().unwrap();
+    let stack = RawStack::new(store, 1);
+    assert!(offered.len() > 40, "{}", offered.len());
+    for capability in offered
+        .into_iter()
+        .filter(|capability| !is_slow(capability.algorithm))
+    {
+        let case = case(capability.algorithm, capability.operation);
+        let mut workload = stack
+            .prepare(&case)
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
+        assert_eq!(workload.handles.len(), 2, "{case}");
+        for handle in &mut workload.handles {
+            for (input, bytes) in workload.inputs.iter().enumerate() {
+                let mut output = vec![0; workload.output_capacity];
+                handle.arm(bytes).unwrap();
+                let performed = handle
+                    .perform(bytes, &mut output)
+                    .unwrap_or_else(|e| panic!("{case}: {e}"));
+                output.truncate(performed.length);
+                let verdicts = workload.verifier.verify(&[Verifiable {
+                    input,
+                    output: &output,
+                }]);
+                assert_eq!(verdicts, [Ok(())], "{case}");
+                output[0] ^= 1;
+                let verdicts = workload.verifier.verify(&[Verifiable {
+                    input,
+                    output: &output,
+                }]);
+                assert!(verdicts[0].is_err(), "{case}: a wrong result passed");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let mut workload = stack
+        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
+        .unwrap();
+    let mut broken = workload.inputs[0].clone();
+    broken.bytes.pop();
+    let error = workload.handles[0]
+        .perform(&broken, &mut [0; 64])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
+}
+
+fn on_card(store: &MadeCards, capability: Capability) -> Case {
+    let identity = store.identity().unwrap();
+    keymark_testkit::case(capability.algorithm.name())
+        .operation(capability.operation)
+        .device(identity.device.as_str())
+        .store(identity.kind)
+        .provenance(identity.provenance)
+        .concurrency(2)
+        .build()
+}
+
+fn performs(store: &Arc<MadeCards>, capability: Capability) {
+    let case = on_card(store, capability);
+    let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
+    let mut workload: Workload = stack
+        .prepare(&case)
+        .unwrap_or_else(|e| panic!("{case}: {e}"));
+    for handle in &mut workload.handles {
+        let mut output = vec![0; workload.output_capacity];
+        let input = &workload.inputs[1];
+        handle.arm(input).unwrap_or_else(|e| panic!("{case}: {e}"));
+        let performed = handle
+            .perform(input, &mut output)
+            .unwrap_or_else(|e| panic!("{case}: {e}"));
+        let result = Verifiable {
+            input: 1,
+            output: &output[..performed.length],
+        };
+        assert_eq!(workload.verifier.verify(&[result]), [Ok(())], "{case}");
+        output[performed.length - 1] ^= 1;
+        let changed = Verifiable {
+            input: 1,
+            output: &output[..performed.length],
+        };
+        assert!(workload.verifier.verify(&[changed])[0].is_err(), "{case}");
+    }
+}
+
+#[test]
+fn every_capability_of_the_virtual_card_yields_right_results() {
+    let store = Arc::new(MadeCards::new(CardMaker::virtual_card(), Run::new(1)));
+    let capabilities = store.capabilities().unwrap();
+    assert_eq!(capabilities.len(), 3 * 3 + 3 * 3 + 1 + 2);
+    for capability in capabilities {
+        performs(&store, capability);
+    }
+}
+
+#[test]
+fn twins_do_what_their_profiles_say() {
+    for profile in Profile::shipped().unwrap() {
+        let store = Arc::new(MadeCards::new(CardMaker::twin(profile), Run::new(1)));
+        let offered = store.capabilities().unwrap().into_iter();
+        for capability in offered.filter(|capability| capability.algorithm.name() != "rsa4096") {
+            performs(&store, capability);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What devices answer, as the check of the results expects it.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::operation::Operation;
+use keymark_bench::workload::{Verifiable, Verifier};
+use openssl::bn::BigNum;
+use openssl::ecdsa::EcdsaSig;
+
+/// The answers of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answers {
+    /// Their form.
+    pub form: AnswerForm,
+    /// Room that the longest needs, in bytes.
+    pub capacity: usize,
+}
+
+/// How signatures and secrets on elliptic curves are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// As OpenSSL does: ECDSA signatures in DER, the x coordinate of an ECDH secret.
+    Der,
+    /// As devices do: r and s of equal length (OpenPGP card 3.4.1 §7.2.10.3, PKCS#11 3.1 §6.3.1), an
+    /// ECDH secret as a point or as its x coordinate (§7.2.11).
+    Concatenated,
+}
+
+impl AnswerForm {
+    /// The check of a challenge, for answers of this form.
+    #[must_use]
+    pub fn checked(
+        self,
+        algorithm: Algorithm,
+        operation: Operation,
+        check: Arc<dyn Verifier>,
+    ) -> Arc<dyn Verifier> {
+        match self {
+            Self::Der => check,
+            Self::Concatenated => Arc::new(Concatenated {
+                algorithm,
+                operation,
+                check,
+            }),
+        }
+    }
+}
+
+/// Puts answers into OpenSSL's form before they are checked.
+struct Concatenated {
+    algorithm: Algorithm,
+    operation: Operation,
+    check: Arc<dyn Verifier>,
+}
+
+impl Verifier for Concatenated {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        let usual: Vec<Option<Vec<u8>>> = results
+            .iter()
+            .map(|result| usual_form(self.algorithm, self.operation, result.output))
+            .collect();
+        let converted: Vec<_> = results
+            .iter()
+            .zip(&usual)
+            .map(|(result, output)| Verifiable {
+                input: result.input,
+                output: output.as_deref().unwrap_or_default(),
+            })
+            .collect();
+        let verdicts = self.check.verify(&converted);
+        let told = |(verdict, output): (Result<(), String>, &Option<Vec<u8>>)| match output {
+            None => Err("the answer does not have the length of a result".to_owned()),
+            Some(_) => verdict,
+        };
+        verdicts.into_iter().zip(&usual).map(told).collect()
+    }
+}
+
+fn usual_form(algorithm: Algorithm, operation: Operation, output: &[u8]) -> Option<Vec<u8>> {
+    match (algorithm.family(), operation.signs()) {
+        (Family::Weierstrass(_), false) => match output {
+            [0x04, point @ ..] if point.len().is_multiple_of(2) => {
+                Some(point[..point.len() / 2].to_vec())
+            }
+            x => Some(x.to_vec()),
+        },
+        (Family::Weierstrass(_), true) => {
+            if output.is_empty() || !output.len().is_multiple_of(2) {
+                return None;
+            }
+            let (r, s) = output.split_at(output.len() / 2);
+            let number = |octets| BigNum::from_slice(octets).ok();
+            EcdsaSig::from_private_components(number(r)?, number(s)?)
+                .ok()?
+                .to_der()
+                .ok()
+        }
+        // GnuPG's own form puts 0x40 before Curve25519's points.
+        (Family::Cv25519, _) => match output {
+            [0x40, secret @ ..] if secret.len() == 32 => Some(secret.to_vec()),
+            secret => Some(secret.to_vec()),
+        },
+        _ => Some(output.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_and_pairs_are_put_into_the_usual_form() {
+        let p256 = "nistp256".parse().unwrap();
+        let point = [&[4][..], &[1; 32], &[2; 32]].concat();
+        assert_eq!(
+            usual_form(p256, Operation::Decrypt, &point).unwrap(),
+            [1; 32]
+        );
+        assert_eq!(
+            usual_form(p256, Operation::Decrypt, &[1; 32]).unwrap(),
+            [1; 32]
+        );
+        let der = usual_form(p256, Operation::Sign, &[3; 64]).unwrap();
+        assert_eq!(der[..4], [0x30, 68, 0x02, 32]);
+        for odd in [&[][..], &[1; 63]] {
+            assert_eq!(usual_form(p256, Operation::Sign, odd), None);
+        }
+    }
+}

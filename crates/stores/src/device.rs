@@ -1,0 +1,133 @@
+//! Devices before a run: what the families of key stores find, and what each device offers.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, StoreIdentity};
+
+use crate::software::SoftwareStore;
+use crate::store::KeyStore;
+use crate::user::User;
+
+/// Which devices to look for.
+#[derive(Debug, Clone)]
+pub enum Wish {
+    /// This CPU.
+    Software,
+    /// What the default plan compares: this CPU and what stands in for a token.
+    Default,
+    /// The token that is plugged in.
+    Inserted,
+    /// By name.
+    Named(Vec<String>),
+    /// Everything.
+    All,
+}
+
+/// A family of key stores: one folder, registered in [`crate::registry`].
+pub trait StoreFamily: Sync {
+    /// Looks for the devices that are wanted.
+    ///
+    /// # Errors
+    /// When a wanted one cannot be used.
+    fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error>;
+}
+
+/// What looking for devices yields.
+#[derive(Debug, Default)]
+pub struct Looked {
+    pub devices: Vec<Box<dyn Device>>,
+    /// Of the names in a wish, those that are devices of the family.
+    pub known: Vec<String>,
+    /// What could not be looked at, if it had to be: readers without pcscd.
+    pub unseen: Option<Error>,
+}
+
+/// One device that was found.
+pub trait Device: Debug + Send + Sync {
+    /// What it is.
+    fn identity(&self) -> &StoreIdentity;
+
+    /// What can be measured on it.
+    fn capabilities(&self) -> &[Capability];
+
+    /// What it can do as well, but is the same work under another name.
+    fn synonyms(&self) -> &[Capability] {
+        &[]
+    }
+
+    /// How other programs will reach its keys.
+    fn reach(&self) -> Reach;
+
+    /// What it says of itself, for people.
+    fn facts(&self) -> Vec<Fact>;
+
+    /// Makes it ready for a run.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
+}
+
+/// The kind of [`crate::access::Access`] that a device's keys have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// In files.
+    File,
+    /// On a card in a reader.
+    #[cfg(feature = "openpgp-card")]
+    Card,
+}
+
+/// One line of what a device says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is about; several lines may be about the same.
+    pub name: &'static str,
+    /// What is said.
+    pub text: String,
+    /// How long it takes, where that is what is said.
+    pub time: Option<Duration>,
+}
+
+impl Fact {
+    /// A line.
+    pub fn new(name: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            name,
+            text: text.into(),
+            time: None,
+        }
+    }
+
+    /// A line that ends with a time.
+    pub fn timed(name: &'static str, text: impl Into<String>, time: Duration) -> Self {
+        Self {
+            time: Some(time),
+            ..Self::new(name, text)
+        }
+    }
+}
+
+/// What the stores of one run share.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Where test keys come from: all devices that are given keys get the same ones, so that they do the
+    /// same work.
+    pub test_keys: Arc<SoftwareStore>,
+}
+
+impl Run {
+    /// A run with test keys of its own.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            test_keys: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The family: which cards are wanted, and where they are.
+
+use std::sync::Arc;
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_tokens::profile::Profile;
+
+use super::inserted::InsertedCard;
+use super::made::MadeCards;
+use super::pcsc;
+use super::virtual_card::CardMaker;
+use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::store::KeyStore;
+use crate::user::User;
+
+/// Cards in readers, the virtual card, and twins.
+#[derive(Debug)]
+pub struct OpenpgpCardFamily;
+
+impl StoreFamily for OpenpgpCardFamily {
+    fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
+        let virtual_card = || MadeDevice::boxed(CardMaker::virtual_card());
+        match wish {
+            Wish::Software => Ok(Looked::default()),
+            Wish::Default => Ok(Looked {
+                devices: vec![virtual_card()],
+                ..Looked::default()
+            }),
+            Wish::Inserted => Ok(in_readers(user)),
+            Wish::All => {
+                let mut devices = vec![virtual_card()];
+                let twins = Profile::shipped().map_err(no_twin)?.into_iter();
+                devices.extend(twins.map(|profile| MadeDevice::boxed(CardMaker::twin(profile))));
+                let inserted = in_readers(user);
+                devices.extend(inserted.devices);
+                Ok(Looked {
+                    devices,
+                    ..inserted
+                })
+            }
+            Wish::Named(names) => named(names, user),
+        }
+    }
+}
+
+fn no_twin(error: impl std::fmt::Display) -> Error {
+    Error::call("looking for a twin", error, "")
+}
+
+/// The cards of those names, and of names that other families may know, those in readers.
+fn named(names: &[String], user: &User) -> Result<Looked, Error> {
+    let mut looked = Looked::default();
+    let mut others: Vec<&String> = Vec::new();
+    for name in names {
+        match CardMaker::named(name) {
+            Some(maker) => {
+                looked
+                    .devices
+                    .push(MadeDevice::boxed(maker.map_err(no_twin)?));
+                looked.known.push(name.clone());
+            }
+            None => others.push(name),
+        }
+    }
+    // Readers are looked at only for a name that may be a card's: a raw measurement starts at once.
+    others.retain(|name| *name != "software");
+    if others.is_empty() {
+        return Ok(looked);
+    }
+    let inserted = in_readers(user);
+    looked.unseen = inserted.unseen;
+    let mut cards: Vec<Option<Box<dyn Device>>> = inserted.devices.into_iter().map(Some).collect();
+    for name in others {
+        let wanted = name.to_ascii_lowercase();
+        let is_called = |card: &Option<Box<dyn Device>>| {
+            let identity = card.as_ref().map(|card| card.identity());
+            identity.is_some_and(|identity| {
+                identity.device.as_str() == wanted
+                    || identity.product.to_ascii_lowercase().contains(&wanted)
+            })
+        };
+        let places: Vec<usize> = (0..cards.len())
+            .filter(|place| is_called(&cards[*place]))
+            .collect();
+        match places.as_slice() {
+            [] => {}
+            [place] => {
+                looked.devices.extend(cards[*place].take());
+                looked.known.push(name.clone());
+            }
+            several => {
+                let devices = several.iter().filter_map(|place| cards[*place].as_ref());
+                let devices: Vec<_> = devices
+                    .map(|card| card.identity().device.to_string())
+                    .collect();
+                return Err(ambiguous(name, &devices));
+            }
+        }
+    }
+    Ok(looked)
+}
+
+fn ambiguous(name: &str, devices: &[String]) -> Error {
+    Error::call(
+        format!("looking for the card '{name}'"),
+        format!(
+            "{} cards are called so: {}",
+            devices.len(),
+            devices.join(", ")
+        ),
+        "name it by its serial number",
+    )
+}
+
+/// Every OpenPGP card that a reader has.
+fn in_readers(user: &User) -> Looked {
+    let mut looked = Looked::default();
+    let ports = match pcsc::ports() {
+        Ok(ports) => ports,
+        Err(error) => {
+            looked.unseen = Some(error);
+            return looked;
+        }
+    };
+    for port in ports {
+        let reader = port.reader();
+        match InsertedCard::look(port, user) {
+            Ok(card) => looked.devices.push(Box::new(card)),
+            Err(error) => {
+                let left_out = format!("the card in '{reader}' is left out: {error}");
+                user.notice.warn(&left_out);
+            }
+        }
+    }
+    looked
+}
+
+/// Cards that are made when they are needed.
+#[derive(Debug)]
+pub struct MadeDevice {
+    maker: CardMaker,
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+}
+
+impl MadeDevice {
+    /// Those of the maker.
+    #[must_use]
+    pub fn new(maker: CardMaker) -> Self {
+        Self {
+            identity: maker.identity(),
+            capabilities: maker.capabilities(),
+            maker,
+        }
+    }
+
+    fn boxed(maker: CardMaker) -> Box<dyn Device> {
+        Box::new(Self::new(maker))
+    }
+}
+
+impl Device for MadeDevice {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Card
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let Some(profile) = self.maker.profile() else {
+            return Vec::new();
+        };
+        let services = profile.services.iter();
+        let mut facts: Vec<_> = services
+            .map(|(capability, service)| {
+                let what = format!("{} {}", capability.algorithm, capability.operation);
+                Fact::timed("card time", what, service.time.mean())
+            })
+            .collect();
+        facts.push(Fact::new("note", &profile.note));
+        facts
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        Ok(Arc::new(MadeCards::new(self.maker.clone(), run.clone())))
+    }
+}

@@ -1,0 +1,144 @@
+//! A card in a reader as a device: from the reader to what is said of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, StoreIdentity};
+
+use super::access::CardPlace;
+use super::catalogue::{Catalogue, Evidence, usb_id_of};
+use super::channel::Port;
+use super::device::CardDevice;
+use super::facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer};
+use crate::device::{Device, Fact, Reach, Run};
+use crate::store::KeyStore;
+use crate::user::User;
+
+/// The device.
+#[derive(Debug)]
+pub(super) struct InsertedCard {
+    card: CardDevice,
+    facts: CardFacts,
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    reader: String,
+}
+
+impl InsertedCard {
+    /// The card in the reader, identified by what it says.
+    pub(super) fn look(port: Arc<dyn Port>, user: &User) -> Result<Self, Error> {
+        let reader = port.reader();
+        let unidentified = StoreIdentity {
+            device: DeviceName::new(&reader),
+            kind: StoreKind::OPENPGP_CARD,
+            provenance: Provenance::Measured,
+            product: String::new(),
+            serial: None,
+            versions: BTreeMap::new(),
+        };
+        let place = CardPlace::Pcscd(reader.clone());
+        let card = CardDevice::new(Arc::clone(&port), place, &unidentified, user.clone());
+        let facts = card.facts()?.clone();
+        let product = product(port.as_ref(), &facts)?;
+        let card = card.identified(DeviceName::new(format!("{:08x}", facts.serial)), product);
+        Ok(Self {
+            identity: card.identity()?,
+            capabilities: card.capabilities()?,
+            card,
+            facts,
+            reader,
+        })
+    }
+}
+
+fn product(port: &dyn Port, facts: &CardFacts) -> Result<String, Error> {
+    let evidence = Evidence {
+        manufacturer: facts.manufacturer,
+        serial: facts.serial,
+        card_version: facts.version,
+        atr: port.atr().unwrap_or_default(),
+        reader: port.reader(),
+        usb: port.channel_id().and_then(usb_id_of),
+        yubikey_version: facts.firmware,
+    };
+    let catalogue = Catalogue::shipped();
+    let catalogue = catalogue.map_err(|error| Error::call("reading the tokens", error, ""))?;
+    Ok(catalogue.identify(&evidence).name)
+}
+
+impl Device for InsertedCard {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Card
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let facts = &self.facts;
+        let tries = facts.tries;
+        let signing = match facts.signing_pin {
+            SigningPin::Once => "needed for every signature",
+            SigningPin::Several => "good for several signatures",
+        };
+        let sent = match (facts.derives_pins, facts.kdf_octets) {
+            (true, Some(octets)) => format!("derived by S2K over {octets} octets (KDF-DO)"),
+            (true, None) => "derived by S2K (KDF-DO)".to_owned(),
+            (false, _) => "sent as they are".to_owned(),
+        };
+        let commands = match facts.transfer {
+            Transfer::Extended => "extended length",
+            Transfer::Chained => "chained",
+        };
+        let left = format!(
+            "user {}, reset {}, admin {}",
+            tries.user, tries.reset, tries.admin
+        );
+        let mut lines = vec![
+            Fact::new("reader", &self.reader),
+            Fact::new("serial", facts.ident()),
+            Fact::new("PIN tries", left),
+            Fact::new("signing PIN", signing),
+            Fact::new("PINs", sent),
+            Fact::new("commands", commands),
+        ];
+        let slots = facts.slots.iter();
+        lines.extend(slots.map(|slot| Fact::new(slot.slot.name(), slot_line(slot))));
+        lines
+    }
+
+    fn open(&self, _: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        Ok(Arc::new(self.card.clone()))
+    }
+}
+
+fn slot_line(slot: &SlotFacts) -> String {
+    let key = match slot.key {
+        KeyPresence::Empty => "no key",
+        KeyPresence::Generated => "key made on the card",
+        KeyPresence::Imported => "key imported",
+        KeyPresence::Present => "key",
+    };
+    let touch = match slot.touch {
+        TouchPolicy::Off => "no touch",
+        TouchPolicy::Each => "touch for each use",
+        TouchPolicy::Cached => "touch, then cached",
+    };
+    let fingerprint = slot.fingerprint.as_deref().filter(|_| slot.has_key());
+    let offered: Vec<_> = slot.offered.iter().map(ToString::to_string).collect();
+    let mut line = format!("{}, {key}, {touch}", slot.attributes);
+    if let Some(fingerprint) = fingerprint {
+        line.push_str(&format!(", {fingerprint}"));
+    }
+    if !offered.is_empty() {
+        line.push_str(&format!("; takes {}", offered.join(" ")));
+    }
+    line
+}

@@ -1,0 +1,210 @@
+//! The public half of a key: what inputs are made with and signatures are checked with.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::error::Error;
+use openssl::bn::{BigNum, BigNumContext};
+use openssl::derive::Deriver;
+use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
+use openssl::error::ErrorStack;
+use openssl::md::Md;
+use openssl::md_ctx::MdCtx;
+use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
+use openssl::pkey_ctx::PkeyCtx;
+use openssl::rsa::{Padding, Rsa};
+
+use crate::elgamal::ElgamalPublic;
+use crate::test_key::{Secret, TestKey, nid};
+
+/// The public half of a key.
+#[derive(Clone)]
+pub struct PublicKey {
+    algorithm: Algorithm,
+    numbers: PublicNumbers,
+}
+
+#[derive(Clone)]
+enum PublicNumbers {
+    Evp(PKey<Public>),
+    Elgamal(Arc<ElgamalPublic>),
+}
+
+impl std::fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PublicKey")
+            .field("algorithm", &self.algorithm)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PublicKey {
+    /// The public half of a test key.
+    ///
+    /// # Errors
+    /// When OpenSSL cannot extract it.
+    pub fn of(key: &TestKey) -> Result<Self, Error> {
+        let numbers = match &key.secret {
+            Secret::Evp(pkey) => pkey
+                .public_key_to_der()
+                .and_then(|der| PKey::public_key_from_der(&der))
+                .map(PublicNumbers::Evp),
+            Secret::Elgamal(key) => Ok(PublicNumbers::Elgamal(key.public())),
+        };
+        Ok(Self {
+            algorithm: key.algorithm,
+            numbers: numbers.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?,
+        })
+    }
+
+    /// An RSA key from its modulus and exponent.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Self, ErrorStack> {
+        let (n, e) = (BigNum::from_slice(n)?, BigNum::from_slice(e)?);
+        let key = PKey::from_rsa(Rsa::from_public_components(n, e)?)?;
+        Ok(Self::evp(algorithm, key))
+    }
+
+    /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
+    /// stand behind OpenPGP's 0x40.
+    ///
+    /// # Errors
+    /// When it is not on the algorithm's curve.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
+    pub fn point(algorithm: Algorithm, point: &[u8]) -> Result<Self, ErrorStack> {
+        let string = match point {
+            [0x40, string @ ..] if string.len() == 32 => string,
+            string => string,
+        };
+        let key = match algorithm.family() {
+            Family::Weierstrass(curve) => {
+                let group = EcGroup::from_curve_name(nid(curve))?;
+                let point = EcPoint::from_bytes(&group, point, &mut *BigNumContext::new()?)?;
+                PKey::from_ec_key(EcKey::from_public_key(&group, &point)?)?
+            }
+            Family::Cv25519 => PKey::public_key_from_raw_bytes(string, Id::X25519)?,
+            Family::Cv448 => PKey::public_key_from_raw_bytes(string, Id::X448)?,
+            Family::Ed448 => PKey::public_key_from_raw_bytes(string, Id::ED448)?,
+            _ => PKey::public_key_from_raw_bytes(string, Id::ED25519)?,
+        };
+        Ok(Self::evp(algorithm, key))
+    }
+
+    const fn evp(algorithm: Algorithm, key: PKey<Public>) -> Self {
+        let numbers = PublicNumbers::Evp(key);
+        Self { algorithm, numbers }
+    }
+
+    /// Its algorithm.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER, of all but Elgamal.
+    ///
+    /// # Errors
+    /// When OpenSSL has no such form.
+    pub fn spki_der(&self) -> Result<Vec<u8>, ErrorStack> {
+        match &self.numbers {
+            PublicNumbers::Evp(key) => key.public_key_to_der(),
+            PublicNumbers::Elgamal(_) => Err(ErrorStack::get()),
+        }
+    }
+
+    /// Something encrypted to the key, or an ephemeral key, and the secret that has to come out.
+    ///
+    /// # Errors
+    /// When OpenSSL fails.
+    pub fn encrypt(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        let made = match (&self.numbers, self.algorithm.family()) {
+            (PublicNumbers::Elgamal(key), _) => {
+                message().and_then(|message| Ok((key.encrypt(&message)?, message)))
+            }
+            (PublicNumbers::Evp(key), Family::MlKem(_)) => keymark_evp::encapsulate(key),
+            (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key),
+            (PublicNumbers::Evp(key), family) => agreed(key, family),
+        };
+        made.map_err(|error| Error::call("making inputs with the public key", error, ""))
+    }
+
+    /// Whether `signature` (DER for DSA and ECDSA) is one of the digest or message.
+    ///
+    /// # Errors
+    /// When it is malformed.
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
+    pub fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
+        let PublicNumbers::Evp(key) = &self.numbers else {
+            return Err(ErrorStack::get());
+        };
+        match self.algorithm.family() {
+            Family::Rsa(_) | Family::Dsa(_) | Family::Weierstrass(_) => {
+                let mut ctx = PkeyCtx::new(key)?;
+                ctx.verify_init()?;
+                if matches!(self.algorithm.family(), Family::Rsa(_)) {
+                    ctx.set_rsa_padding(Padding::PKCS1)?;
+                    ctx.set_signature_md(Md::sha256())?;
+                }
+                ctx.verify(signed, signature)
+            }
+            _ => {
+                let mut ctx = MdCtx::new()?;
+                ctx.digest_verify_init(None, key)?;
+                ctx.digest_verify(signed, signature)
+            }
+        }
+    }
+}
+
+/// As long as an AES-256 session key with its frame (RFC 4880 §5.1).
+fn message() -> Result<Vec<u8>, ErrorStack> {
+    // A first byte that is not zero: Elgamal yields a number, which has no leading zeros.
+    let mut message = vec![9; 35];
+    openssl::rand::rand_bytes(&mut message[1..])?;
+    Ok(message)
+}
+
+/// A message encrypted with RSA.
+fn encrypted(public: &PKeyRef<Public>) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+    let message = message()?;
+    let mut ctx = PkeyCtx::new(public)?;
+    ctx.encrypt_init()?;
+    ctx.set_rsa_padding(Padding::PKCS1)?;
+    let mut ciphertext = Vec::new();
+    ctx.encrypt_to_vec(&message, &mut ciphertext)?;
+    Ok((ciphertext, message))
+}
+
+/// An ephemeral key, and the secret shared with it.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
+fn agreed(public: &PKeyRef<Public>, family: Family) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+    let ephemeral = match family {
+        Family::Cv25519 => PKey::generate_x25519(),
+        Family::Cv448 => PKey::generate_x448(),
+        _ => PKey::from_ec_key(EcKey::generate(public.ec_key()?.group())?),
+    }?;
+    let mut deriver = Deriver::new(&ephemeral)?;
+    deriver.set_peer(public)?;
+    Ok((public_bytes(&ephemeral)?, deriver.derive_to_vec()?))
+}
+
+/// A public key as the peer sends it: a point (SEC 1, uncompressed) or the string of RFC 7748.
+pub(crate) fn public_bytes(key: &PKeyRef<Private>) -> Result<Vec<u8>, ErrorStack> {
+    if let Ok(ec) = key.ec_key() {
+        let form = PointConversionForm::UNCOMPRESSED;
+        let mut ctx = BigNumContext::new()?;
+        return ec.public_key().to_bytes(ec.group(), form, &mut ctx);
+    }
+    key.raw_public_key()
+}

@@ -1,0 +1,13 @@
+//! The families of key stores: adding one is a folder and a line here.
+
+use crate::device::StoreFamily;
+#[cfg(feature = "openpgp-card")]
+use crate::openpgp_card::OpenpgpCardFamily;
+use crate::software::SoftwareFamily;
+
+/// In the order of tables.
+pub const FAMILIES: &[&dyn StoreFamily] = &[
+    &SoftwareFamily,
+    #[cfg(feature = "openpgp-card")]
+    &OpenpgpCardFamily,
+];

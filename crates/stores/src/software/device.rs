@@ -1,0 +1,94 @@
+//! This CPU as a device.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::environment::Environment;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, StoreIdentity};
+
+use super::SoftwareStore;
+use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::store::KeyStore;
+use crate::user::User;
+
+/// The family `software`, which has one device.
+#[derive(Debug)]
+pub struct SoftwareFamily;
+
+impl StoreFamily for SoftwareFamily {
+    fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
+        let store = SoftwareStore::default();
+        let identity = store.identity()?;
+        let name = identity.device.to_string();
+        let wanted = match wish {
+            Wish::Software | Wish::Default | Wish::All => true,
+            Wish::Inserted => false,
+            Wish::Named(names) => names.contains(&name),
+        };
+        if !wanted {
+            return Ok(Looked::default());
+        }
+        let device = Cpu {
+            identity,
+            capabilities: store.capabilities()?,
+            synonyms: authentications(),
+        };
+        Ok(Looked {
+            devices: vec![Box::new(device)],
+            known: vec![name],
+            unseen: None,
+        })
+    }
+}
+
+/// A signature that authenticates is no other work than a signature.
+fn authentications() -> Vec<Capability> {
+    let operation = Operation::Authenticate;
+    Algorithm::all()
+        .filter(|algorithm| algorithm.has(operation))
+        .map(|algorithm| Capability {
+            algorithm,
+            operation,
+        })
+        .collect()
+}
+
+#[derive(Debug)]
+struct Cpu {
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    synonyms: Vec<Capability>,
+}
+
+impl Device for Cpu {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn synonyms(&self) -> &[Capability] {
+        &self.synonyms
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::File
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let environment = Environment::capture("");
+        let cores = environment.cores;
+        let model = environment.cpu_model.into_iter();
+        model
+            .map(|model| Fact::new("processor", format!("{model}, {cores} cores")))
+            .collect()
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        Ok(Arc::clone(&run.test_keys) as Arc<dyn KeyStore>)
+    }
+}

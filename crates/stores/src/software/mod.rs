@@ -1,0 +1,146 @@
+//! The key store `software`: keys in this CPU's memory, operations by OpenSSL.
+
+mod device;
+mod handle;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
+
+use crate::access::Access;
+use crate::answer::{AnswerForm, Answers};
+use crate::public_key::PublicKey;
+use crate::store::{KeyStore, unsupported};
+use crate::test_key::TestKey;
+
+pub use device::SoftwareFamily;
+
+/// Test keys in memory, made when first asked for. What signs and what decrypts are different keys, as
+/// in OpenPGP, except for RSA.
+#[derive(Debug, Default)]
+pub struct SoftwareStore {
+    keys: Mutex<HashMap<String, Arc<TestKey>>>,
+}
+
+impl SoftwareStore {
+    /// Adds a key under a label.
+    pub fn add(&self, label: impl Into<String>, key: Arc<TestKey>) {
+        self.keys
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(label.into(), key);
+    }
+
+    /// Version of the OpenSSL that is built in.
+    #[must_use]
+    pub fn library_version() -> &'static str {
+        openssl::version::version()
+    }
+
+    /// The key itself, for who writes it to a device or a file.
+    ///
+    /// # Errors
+    /// When there is none of that label.
+    pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = keys.get(&key.label).cloned().ok_or_else(|| {
+            let reason = format!("there is no key called '{}'", key.label);
+            Error::call("opening a key", reason, "")
+        })?;
+        if found.algorithm != key.algorithm {
+            return Err(unsupported(
+                format!("the key '{}'", key.label),
+                key.capability(),
+            ));
+        }
+        Ok(found)
+    }
+
+    /// The test key for a capability.
+    ///
+    /// # Errors
+    /// When OpenSSL lacks the algorithm or the algorithm the operation.
+    pub fn made_for(&self, capability: Capability) -> Result<Arc<TestKey>, Error> {
+        self.key(capability).and_then(|key| self.test_key(&key))
+    }
+}
+
+/// An OpenPGP key of RSA has one key pair for both. One that authenticates is another: gpg-agent tells
+/// the slots of a card apart by their keys.
+fn label(capability: Capability) -> String {
+    let Capability {
+        algorithm,
+        operation,
+    } = capability;
+    match (algorithm.family(), operation) {
+        (Family::Rsa(_), Operation::Sign | Operation::Decrypt) => algorithm.to_string(),
+        (_, operation) => format!("{algorithm} {operation}"),
+    }
+}
+
+impl KeyStore for SoftwareStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        let versions = BTreeMap::from([("openssl".to_owned(), Self::library_version().to_owned())]);
+        Ok(StoreIdentity {
+            device: DeviceName::software(),
+            kind: StoreKind::SOFTWARE,
+            provenance: Provenance::Measured,
+            product: "this CPU".to_owned(),
+            serial: None,
+            versions,
+        })
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        let offered = Algorithm::all()
+            .filter(|algorithm| !matches!(algorithm.family(), Family::KyberComposite(_)))
+            .flat_map(Capability::of);
+        Ok(offered.collect())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        let Capability {
+            algorithm,
+            operation,
+        } = capability;
+        if !algorithm.has(operation) {
+            return Err(unsupported("the OpenSSL library", capability));
+        }
+        let key = KeyRef {
+            algorithm,
+            operation,
+            label: label(capability),
+        };
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if !keys.contains_key(&key.label) {
+            let made = Arc::new(TestKey::generate(algorithm)?);
+            keys.insert(key.label.clone(), made);
+        }
+        Ok(key)
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        PublicKey::of(&*self.test_key(key)?)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        Ok(Answers {
+            form: AnswerForm::Der,
+            capacity: self.test_key(key)?.output_capacity(),
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        self.test_key(key).map(Access::File)
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        handle::handle(&*self.test_key(key)?, key.operation)
+    }
+}

@@ -1,0 +1,75 @@
+//! The seam to key stores.
+
+use std::fmt::Debug;
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
+
+use crate::access::Access;
+use crate::answer::Answers;
+use crate::public_key::PublicKey;
+
+/// Where private keys live. Capabilities are asked for, never assumed.
+pub trait KeyStore: Debug + Send + Sync {
+    /// Which device this is.
+    ///
+    /// # Errors
+    /// When the device cannot be asked.
+    fn identity(&self) -> Result<StoreIdentity, Error>;
+
+    /// What it offers.
+    ///
+    /// # Errors
+    /// When the device cannot be asked.
+    fn capabilities(&self) -> Result<Vec<Capability>, Error>;
+
+    /// The key for a capability: one that is there, or a test key that is provisioned where that is
+    /// allowed. The same key at every call.
+    ///
+    /// # Errors
+    /// When there is none and none may be made.
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error>;
+
+    /// The public half of a key.
+    ///
+    /// # Errors
+    /// When the store does not give it.
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error>;
+
+    /// The form in which a key's answers come.
+    ///
+    /// # Errors
+    /// When there is no such key.
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error>;
+
+    /// How another program reaches the key.
+    ///
+    /// # Errors
+    /// When no other program can.
+    fn access(&self, key: &KeyRef) -> Result<Access, Error>;
+
+    /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here.
+    ///
+    /// # Errors
+    /// When the key is not there or cannot do what the reference says.
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
+
+    /// Undoes what provisioning changed on a device that outlives this run.
+    ///
+    /// # Errors
+    /// When the device refuses: it keeps a test key.
+    fn restore(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The refusal of a capability.
+#[must_use]
+pub fn unsupported(by: impl Into<String>, capability: Capability) -> Error {
+    Error::Unsupported {
+        by: by.into(),
+        operation: capability.operation,
+        algorithm: capability.algorithm,
+    }
+}

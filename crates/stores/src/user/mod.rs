@@ -1,0 +1,92 @@
+//! The user of a device, above all key stores: what they have allowed, the PINs they give, what they are
+//! told and asked.
+
+mod pin;
+mod rules;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use pin::{Pin, PinSource, Pins};
+pub use rules::{PinKind, PinRules, Refusal};
+
+/// What the user has allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Consent {
+    /// Keys that want a touch may be used: the user sits there.
+    pub touch: Touch,
+    /// Test keys may be written to the token of this serial number.
+    pub write: Option<u32>,
+}
+
+/// Whether keys that want a touch for their use may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Touch {
+    /// The user sits there and is told when to touch.
+    Allowed,
+    /// Nobody would touch.
+    #[default]
+    Refused,
+}
+
+/// Told to the user while a case is made ready or measured.
+pub trait Notice: Send + Sync {
+    /// Something to do or to know.
+    fn tell(&self, text: &str);
+
+    /// Something that went otherwise than it should, though the run goes on.
+    fn warn(&self, text: &str) {
+        self.tell(text);
+    }
+
+    /// Whether the user agrees to what cannot be undone.
+    fn agrees(&self, to: &str) -> bool;
+
+    /// Tells the user to touch a token's button.
+    fn ask_for_touch(&self) {
+        self.tell("touch the button of the card now");
+    }
+}
+
+/// Nobody is there: nothing is agreed to.
+#[derive(Debug, Clone, Copy)]
+pub struct Unattended;
+
+impl Notice for Unattended {
+    fn tell(&self, _: &str) {}
+
+    fn agrees(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// The user of a run.
+#[derive(Clone)]
+pub struct User {
+    /// Where the PINs come from.
+    pub pins: Pins,
+    /// What is allowed.
+    pub consent: Consent,
+    /// The way to speak to them.
+    pub notice: Arc<dyn Notice>,
+}
+
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("User")
+            .field("consent", &self.consent)
+            .finish_non_exhaustive()
+    }
+}
+
+impl User {
+    /// Nobody, with a device that was made here and has its PINs from the factory.
+    #[must_use]
+    pub fn of_made_device() -> Self {
+        Self {
+            pins: Pins::factory(),
+            consent: Consent::default(),
+            notice: Arc::new(Unattended),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! PINs: where they come from. When one may be tried is decided in `rules.rs`.
+
+use std::fs::File;
+use std::io::Read;
+
+use keymark_bench::error::Error;
+use zeroize::Zeroizing;
+
+/// A PIN. Not to be printed.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Clone)]
+pub struct Pin(Zeroizing<String>);
+
+impl Pin {
+    /// Takes the PIN over.
+    pub fn new(pin: impl Into<String>) -> Self {
+        Self(Zeroizing::new(pin.into()))
+    }
+
+    /// The digits, for whoever sends them.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where a PIN comes from. Never from an argument, which every user of the machine can read.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Clone)]
+pub enum PinSource {
+    /// It is known: that of a virtual card.
+    Known(Pin),
+    /// An environment variable.
+    Environment(String),
+    /// An open file descriptor, up to the end of its first line.
+    Descriptor(u32),
+    /// The user is asked on the terminal.
+    Prompt,
+}
+
+impl PinSource {
+    /// Fetches the PIN; `what` says for which card and purpose.
+    ///
+    /// # Errors
+    /// When it is not there or empty.
+    pub fn fetch(&self, what: &str) -> Result<Pin, Error> {
+        let pin = match self {
+            Self::Known(pin) => return Ok(pin.clone()),
+            Self::Environment(name) => std::env::var(name)
+                .map(Zeroizing::new)
+                .map_err(|error| failed(what, format!("${name}: {error}")))?,
+            Self::Descriptor(number) => descriptor(*number)
+                .map_err(|error| failed(what, format!("file descriptor {number}: {error}")))?,
+            Self::Prompt => rpassword::prompt_password(format!("{what}: "))
+                .map(Zeroizing::new)
+                .map_err(|error| failed(what, format!("the terminal: {error}")))?,
+        };
+        if pin.is_empty() {
+            return Err(failed(what, "it is empty".to_owned()));
+        }
+        Ok(Pin(pin))
+    }
+}
+
+fn failed(what: &str, reason: String) -> Error {
+    Error::call(
+        format!("fetching the {what}"),
+        reason,
+        "give it with --pin-env NAME or --pin-fd N, or run keymark on a terminal",
+    )
+}
+
+fn descriptor(number: u32) -> std::io::Result<Zeroizing<String>> {
+    /// No PIN is longer: DO C4 has seven bits for the length (OpenPGP card 3.4.1 §4.4.1).
+    const LONGEST: u64 = 129;
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    File::open(format!("/proc/self/fd/{number}"))?
+        .take(LONGEST)
+        .read_to_string(&mut text)?;
+    let line = text.lines().next().unwrap_or_default();
+    Ok(Zeroizing::new(line.to_owned()))
+}
+
+/// The PINs of one device.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Clone)]
+pub struct Pins {
+    /// The user's.
+    pub user: PinSource,
+    /// The administrator's; needed only for writing.
+    pub admin: PinSource,
+}
+
+impl Pins {
+    /// Those of an OpenPGP card from the factory (OpenPGP card 3.4.1 §4.3.1).
+    #[must_use]
+    pub fn factory() -> Self {
+        Self {
+            user: PinSource::Known(Pin::new("123456")),
+            admin: PinSource::Known(Pin::new("12345678")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn a_descriptor_gives_its_first_line() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"123456\nrest").unwrap();
+        drop(writer);
+        let number = u32::try_from(reader.as_raw_fd()).unwrap();
+        let pin = PinSource::Descriptor(number).fetch("PIN").ok().unwrap();
+        assert_eq!(pin.expose(), "123456");
+    }
+
+    #[test]
+    fn a_missing_pin_says_how_to_give_it() {
+        let source = PinSource::Environment("KEYMARK_NO_SUCH_PIN".to_owned());
+        let error = source
+            .fetch("user PIN of the card")
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            error.contains("--pin-fd") && error.contains("user PIN"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! A key store whose operation is to hand its input back, for the suite that every store has to pass.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_stores::access::Access;
+use keymark_stores::answer::{AnswerForm, Answers};
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::{KeyStore, unsupported};
+use keymark_stores::test_key::TestKey;
+
+/// The store. It counts how many of its handles are entered at a time.
+#[derive(Debug, Default)]
+pub struct FakeStore {
+    entered: Arc<AtomicUsize>,
+}
+
+impl FakeStore {
+    /// Handles that were entered and not left.
+    #[must_use]
+    pub fn entered(&self) -> usize {
+        self.entered.load(Ordering::SeqCst)
+    }
+}
+
+impl KeyStore for FakeStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(StoreIdentity {
+            device: DeviceName::new(crate::fake::DEVICE),
+            kind: StoreKind::FAKE,
+            provenance: Provenance::Virtual,
+            product: "nothing".to_owned(),
+            serial: None,
+            versions: BTreeMap::new(),
+        })
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        let ed25519 = Algorithm::of(Family::Ed25519);
+        Ok(ed25519.into_iter().flat_map(Capability::of).collect())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities()?.contains(&capability) {
+            return Err(unsupported("the fake", capability));
+        }
+        Ok(KeyRef {
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            label: "the only one".to_owned(),
+        })
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        PublicKey::of(&TestKey::generate(key.algorithm)?)
+    }
+
+    fn answers(&self, _: &KeyRef) -> Result<Answers, Error> {
+        Ok(Answers {
+            form: AnswerForm::Der,
+            capacity: 64,
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        Ok(Access::File(Arc::new(TestKey::generate(key.algorithm)?)))
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        self.key(key.capability())?;
+        Ok(Box::new(EchoHandle {
+            entered: Arc::clone(&self.entered),
+        }))
+    }
+}
+
+struct EchoHandle {
+    entered: Arc<AtomicUsize>,
+}
+
+impl KeyHandle for EchoHandle {
+    fn enter(&mut self) -> Result<(), Error> {
+        self.entered.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), Error> {
+        self.entered.fetch_sub(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let length = input.bytes.len();
+        output[..length].copy_from_slice(&input.bytes);
+        Ok(Performed { length, cpu: None })
+    }
+}

@@ -1,0 +1,169 @@
+//! A profile out of a measured run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use keymark_bench::case::{Case, DeviceName, StackName};
+use keymark_bench::parts::Part;
+use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::store::Capability;
+
+use super::{Profile, Service, ServiceTime, Unusable};
+
+/// Fewer samples say too little about a distribution.
+const LEAST: usize = 20;
+/// Quantiles in a profile: every twentieth, and the two ends.
+const LEVELS: usize = 20;
+
+/// A profile, and what of the run is not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredProfile {
+    pub profile: Profile,
+    /// Cases with too few operations, and how many those have.
+    pub left_out: Vec<(Case, usize)>,
+}
+
+/// Why a run yields no profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unprofiled {
+    /// The run does not have the device.
+    #[error("run {run} measured {measured}, not '{named}'")]
+    NoSuchDevice {
+        run: String,
+        /// Its devices.
+        measured: String,
+        /// As named.
+        named: String,
+    },
+    /// There are several, and none was named.
+    #[error("run {run} measured several devices; name one with --device: {measured}")]
+    SeveralDevices {
+        run: String,
+        /// Its devices.
+        measured: String,
+    },
+    /// Nothing was measured that a profile is made of.
+    #[error(
+        "run {run} has no case of {device} through raw, one at a time, with at least {LEAST} operations; \
+         'keymark bench --device {device} --stack raw' measures them"
+    )]
+    NothingUsable { run: String, device: DeviceName },
+    /// A measured time is none that a device can take.
+    #[error(transparent)]
+    Time(#[from] Unusable),
+}
+
+impl Unprofiled {
+    /// Whether another command line would do.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } => true,
+            Self::NothingUsable { .. } | Self::Time(_) => false,
+        }
+    }
+}
+
+impl Profile {
+    /// The service times of a device in a run: quantiles of what was measured raw, one at a time.
+    ///
+    /// # Errors
+    /// When the run does not have them.
+    pub fn measured(
+        record: &Record,
+        device: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<MeasuredProfile, Unprofiled> {
+        let device = chosen(record, device)?;
+        let mut services = BTreeMap::new();
+        let (mut left_out, mut verify) = (Vec::new(), None);
+        let usable = |case: &&CaseRecord| {
+            let case = &case.case;
+            case.device == device && case.stack == StackName::RAW && case.is_alone()
+        };
+        for case in record.cases.iter().filter(usable) {
+            let capability = Capability {
+                algorithm: case.case.algorithm,
+                operation: case.case.operation,
+            };
+            let latencies = case.blocks.iter().flat_map(|block| block.latencies_ns());
+            let sorted = sorted(latencies.collect());
+            if sorted.len() < LEAST {
+                left_out.push((case.case.clone(), sorted.len()));
+                continue;
+            }
+            let service = Service {
+                time: quantiles(&sorted)?,
+                published: None,
+            };
+            services.insert(capability, service);
+            let parts = case.parts.as_ref();
+            let mean = parts.and_then(|parts| parts.0.get(&Part::Verify));
+            verify = verify.or(mean.map(|mean| mean.mean_s));
+        }
+        if services.is_empty() {
+            let run = record.id.to_string();
+            return Err(Unprofiled::NothingUsable { run, device });
+        }
+        let verify = verify.map(|mean| ServiceTime::constant(mean.0));
+        let product = record.stores.iter().find(|store| store.device == device);
+        let profile = Self {
+            name: name.map_or_else(|| slug(device.as_str()), str::to_owned),
+            product: product.map_or_else(|| device.to_string(), |store| store.product.clone()),
+            source: format!(
+                "measured by keymark {} in run {}",
+                record.environment.keymark, record.id
+            ),
+            note: "Quantiles of the APDU's time at the host, transport included.".to_owned(),
+            services,
+            verify: verify.transpose()?,
+        };
+        Ok(MeasuredProfile { profile, left_out })
+    }
+}
+
+/// The device that was named, or the only one.
+fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled> {
+    let devices: BTreeSet<&DeviceName> =
+        record.cases.iter().map(|case| &case.case.device).collect();
+    let list = devices.iter().map(ToString::to_string);
+    let (run, measured) = (record.id.to_string(), list.collect::<Vec<_>>().join(", "));
+    match named {
+        Some(named) => {
+            let found = devices.into_iter().find(|device| device.as_str() == named);
+            found.cloned().ok_or_else(|| Unprofiled::NoSuchDevice {
+                run,
+                measured,
+                named: named.to_owned(),
+            })
+        }
+        None if devices.len() > 1 => Err(Unprofiled::SeveralDevices { run, measured }),
+        None => Ok(devices
+            .into_iter()
+            .next()
+            .map_or_else(DeviceName::software, DeviceName::clone)),
+    }
+}
+
+fn sorted(mut latencies: Vec<u64>) -> Vec<u64> {
+    latencies.sort_unstable();
+    latencies
+}
+
+fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
+    let quantile = |level: usize| sorted[level * (sorted.len() - 1) / LEVELS] as f64 / 1e9;
+    let quantiles: Vec<f64> = (0..=LEVELS).map(quantile).collect();
+    ServiceTime::quantiles(&quantiles)
+}
+
+/// A name that can stand behind `twin:`.
+#[must_use]
+pub fn slug(name: &str) -> String {
+    let usable = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(usable).collect()
+}
