@@ -45,12 +45,12 @@ overhead: packages-bench build
 calibration: build
 	$(CARGO) run --release --locked -p keymark-overhead --bin calibration
 
-# gpg, its agent and scdaemon are measured; OpenSSL and SQLite are compiled from source; bindgen reads
-# littlefs's header with libclang; cards in readers are reached through pcsc-lite.
+# gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
+# bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite.
 packages-bench:
 	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
-	    pkg-config:pkg-config clang:clang
+	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them.

@@ -412,11 +412,16 @@ fn devices_lists_every_stack_with_what_it_offers() {
             .filter(|way| way["device"] == device)
             .map(|way| way["stack"].as_str().unwrap())
             .collect();
-        assert_eq!(stacks, ["raw", "agent", "gnupg"], "{device}");
+        assert_eq!(stacks, ["raw", "agent", "gnupg", "ssh"], "{device}");
     }
     for way in ways.iter().filter(|way| way["device"] == "software") {
         assert_eq!(way["usable"], true, "{way}");
-        let offered = way["offers"]["sign"].as_array().unwrap();
+        let operation = if way["stack"] == "ssh" {
+            "authenticate"
+        } else {
+            "sign"
+        };
+        let offered = way["offers"][operation].as_array().unwrap();
         assert!(offered.contains(&"ed25519".into()), "{way}");
     }
     let without = Place::new(KEYMARK)

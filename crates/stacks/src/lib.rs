@@ -13,3 +13,4 @@ pub mod private_dir;
 pub mod provider;
 pub mod raw;
 pub mod registry;
+pub mod ssh;

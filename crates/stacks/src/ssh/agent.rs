@@ -1,0 +1,149 @@
+//! OpenSSH's agent in a private directory. The user's agent is never asked.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_stores::test_key::TestKey;
+
+use super::client::Connection;
+use super::{OpenSsh, command, key, protocol};
+
+/// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
+const SOCKET_PATH: usize = 107;
+/// How long an agent may take to open its socket, and to leave it.
+const LIMIT: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(1);
+/// An agent that runs a command ends after that, but looks only every ten seconds: so the command
+/// ends it.
+const UNTIL_INPUT_ENDS: &str = r#"read -r _; kill "$SSH_AGENT_PID""#;
+
+/// A running agent, gone when it is dropped.
+#[derive(Debug)]
+pub struct SshAgent {
+    command: Child,
+    socket: PathBuf,
+}
+
+impl SshAgent {
+    /// Starts an agent without keys, its socket in `directory`.
+    ///
+    /// It lives as long as the shell it runs, and that as long as our end of its input: when keymark
+    /// is killed, the agent ends by itself at once.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket, or the agent does not start.
+    pub fn start(openssh: &OpenSsh, directory: &Path) -> Result<Self, Error> {
+        let socket = directory.join("S.ssh-agent");
+        let length = socket.as_os_str().len();
+        if length > SOCKET_PATH {
+            return Err(Error::call(
+                format!("starting an agent in {}", directory.display()),
+                format!(
+                    "its socket's path would have {length} bytes, and the system allows {SOCKET_PATH}"
+                ),
+                "set TMPDIR to a shorter directory",
+            ));
+        }
+        let mut command = command(&openssh.agent);
+        command
+            .arg("-a")
+            .arg(&socket)
+            .args(["sh", "-c", UNTIL_INPUT_ENDS])
+            // Its name, so that whoever sweeps the directory finds the shell too.
+            .arg(&socket)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            // Ctrl-C is keymark's to handle.
+            .process_group(0);
+        let command = command
+            .spawn()
+            .map_err(|error| failed(&error.to_string()))?;
+        let mut agent = Self { command, socket };
+        agent.wait()?;
+        Ok(agent)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Gives it a key.
+    ///
+    /// # Errors
+    /// When SSH has no keys of this algorithm, or the agent refuses it.
+    pub fn add(&self, key: &TestKey) -> Result<(), Error> {
+        let request = protocol::add_identity(&key::private(key)?)?;
+        Connection::open(&self.socket)?.add_identity(&request)
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        let mut waited = Duration::ZERO;
+        while UnixStream::connect(&self.socket).is_err() {
+            let ended = self.command.try_wait();
+            if let Some(status) = ended.map_err(|error| failed(&error.to_string()))? {
+                let mut said = String::new();
+                if let Some(mut stderr) = self.command.stderr.take() {
+                    // What it said is an extra: its status is known.
+                    let _ = stderr.read_to_string(&mut said);
+                }
+                return Err(failed(&format!("{status}: {}", said.trim_end())));
+            }
+            if waited > LIMIT {
+                let socket = self.socket.display();
+                return Err(failed(&format!("no socket at {socket} after {LIMIT:?}")));
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for SshAgent {
+    fn drop(&mut self) {
+        drop(self.command.stdin.take()); // ends the shell, which ends the agent
+        let _ = self.command.wait();
+        let mut waited = Duration::ZERO;
+        while UnixStream::connect(&self.socket).is_ok() && waited < LIMIT {
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
+    }
+}
+
+fn failed(reason: &str) -> Error {
+    Error::call("ssh-agent", reason, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_too_long_for_a_socket_is_refused_at_once() {
+        let openssh = OpenSsh::find(None).unwrap();
+        let long = PathBuf::from(format!("/tmp/{}", "x".repeat(100)));
+        let error = SshAgent::start(&openssh, &long).unwrap_err().to_string();
+        assert!(error.contains("107") && error.contains("TMPDIR"), "{error}");
+    }
+
+    #[test]
+    fn an_agent_that_does_not_start_says_why() {
+        let openssh = OpenSsh::find(None).unwrap();
+        let error = SshAgent::start(&openssh, Path::new("/nonexistent"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("ssh-agent failed: exit status: 1") && error.contains("/nonexistent"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! A client of an agent's socket: blocking, one connection a worker.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+
+use super::protocol::{self, FAILURE, HEADER, LONGEST_ANSWER, Request};
+
+/// Longer than any queue in front of a slow card, or than a finger takes to its button.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection {
+    stream: UnixStream,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When nobody listens there.
+    pub fn open(socket: &Path) -> Result<Self, Error> {
+        Self::patient(socket, PATIENCE)
+    }
+
+    fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
+        let connected = UnixStream::connect(socket).and_then(|stream| {
+            stream.set_read_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience))?;
+            Ok(Self { stream })
+        });
+        connected.map_err(|error| {
+            Error::call(
+                format!("connect {}", socket.display()),
+                error,
+                "is the SSH agent still running?",
+            )
+        })
+    }
+
+    /// Makes a request; the answer goes to `answer`, header and all. Returns its length.
+    ///
+    /// # Errors
+    /// When the agent refuses, or the connection breaks.
+    pub fn exchange(
+        &mut self,
+        request: Request,
+        message: &[u8],
+        answer: &mut [u8],
+    ) -> Result<usize, Error> {
+        let length = self
+            .stream
+            .write_all(message)
+            .and_then(|()| self.read(answer))
+            .map_err(|error| broken(request, &error))?;
+        match answer.get(HEADER - 1) {
+            Some(&number) if number == request.answer() => Ok(length),
+            Some(&FAILURE) => Err(Error::call(
+                request.name(),
+                format!("SSH_AGENT_FAILURE ({FAILURE})"),
+                advice(request),
+            )),
+            number => {
+                let number = number.copied().unwrap_or_default();
+                let expected = request.answer();
+                let reason = format!("the agent answers with message {number}, not {expected}");
+                Err(Error::call(request.name(), reason, ""))
+            }
+        }
+    }
+
+    /// One message, whole.
+    fn read(&mut self, answer: &mut [u8]) -> io::Result<usize> {
+        let (mut filled, mut length) = (0, HEADER);
+        while filled < length {
+            match self.stream.read(&mut answer[filled..]) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if let Some(octets) = answer[..filled].first_chunk() {
+                length = (u32::from_be_bytes(*octets) as usize).saturating_add(4);
+            }
+            if !(HEADER..=answer.len()).contains(&length) || filled > length {
+                let reason = format!("an answer of {length} bytes");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+            }
+        }
+        Ok(length)
+    }
+
+    /// The public blobs of the keys that the agent has.
+    ///
+    /// # Errors
+    /// When it refuses, or the connection breaks.
+    pub fn identities(&mut self) -> Result<Vec<Vec<u8>>, Error> {
+        let mut answer = vec![0; LONGEST_ANSWER];
+        let message = protocol::request_identities()?;
+        let length = self.exchange(Request::Identities, &message, &mut answer)?;
+        protocol::identities(&answer[..length])
+            .map_err(|error| Error::call(Request::Identities.name(), error, ""))
+    }
+
+    /// Gives the agent a key, as [`protocol::add_identity`] has encoded it.
+    ///
+    /// # Errors
+    /// When it refuses, or the connection breaks.
+    pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.exchange(Request::Add, message, &mut [0; HEADER])
+            .map(|_| ())
+    }
+}
+
+fn broken(request: Request, error: &io::Error) -> Error {
+    let reason = if error.kind() == io::ErrorKind::WouldBlock {
+        "the SSH agent does not answer".to_owned()
+    } else {
+        format!("the connection to the SSH agent broke: {error}")
+    };
+    Error::call(request.name(), reason, "has the agent been ended?")
+}
+
+const fn advice(request: Request) -> &'static str {
+    match request {
+        Request::Sign => "does the agent still have the key, and its passphrase or PIN?",
+        Request::Add => "does this agent take keys of the kind?",
+        Request::Identities => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    /// What a connection makes of an agent that says this, in as many writes, and then is silent.
+    fn asked(answer: &'static [&'static [u8]], room: usize) -> Result<usize, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("S")).unwrap();
+        let socket = dir.path().join("S");
+        std::thread::scope(|scope| {
+            let (done, until_done) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.read_exact(&mut [0; 5]).unwrap();
+                for part in answer {
+                    stream.write_all(part).unwrap();
+                }
+                let _ = until_done.recv();
+            });
+            let mut connection = Connection::patient(&socket, Duration::from_millis(50)).unwrap();
+            let message = protocol::request_identities().unwrap();
+            let asked = connection.exchange(Request::Sign, &message, &mut vec![0; room]);
+            drop(done);
+            asked.map_err(|error| error.to_string())
+        })
+    }
+
+    #[test]
+    fn an_answer_may_come_in_pieces() {
+        assert_eq!(asked(&[b"\0\0", b"\0\x03\x0e", b"a", b"b"], 64), Ok(7));
+    }
+
+    #[test]
+    fn a_refusal_carries_its_code() {
+        let error = asked(&[b"\0\0\0\x01\x05"], 64).unwrap_err();
+        assert!(
+            error.starts_with("SSH_AGENTC_SIGN_REQUEST failed: SSH_AGENT_FAILURE (5); does"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_is_an_error() {
+        const CASES: [(&[&[u8]], usize, &str); 7] = [
+            (&[b"\0\0\0\x01\x06"], 64, "message 6, not 14"),
+            (&[b"\0\0\0\0\x0e"], 64, "an answer of 4 bytes"),
+            (&[b"\0\0\0\x03\x0eab"], 6, "an answer of 7 bytes"),
+            (&[b"\xff\xff\xff\xff\x0e"], 64, "an answer of"),
+            (&[b"\0\0\0\x01\x0eab"], 64, "an answer of 5 bytes"),
+            (&[b"\0\0\0\x03"], 64, "does not answer"),
+            (&[], 64, "does not answer"),
+        ];
+        for (answer, room, expected) in CASES {
+            let error = asked(answer, room).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn where_nobody_listens_is_an_error() {
+        let error = Connection::open(Path::new("/nonexistent")).unwrap_err();
+        assert!(error.to_string().starts_with("connect /nonexistent"));
+    }
+}

@@ -1,0 +1,147 @@
+//! The stack `ssh`: an authentication signature asked of an SSH agent, OpenSSH's own or gpg-agent, as
+//! ssh asks for it when it logs in.
+
+pub mod agent;
+#[cfg(feature = "openpgp-card")]
+mod card;
+pub mod client;
+pub mod gpg_agent;
+pub mod key;
+pub mod protocol;
+mod provider;
+pub mod stack;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use keymark_bench::error::Error;
+
+pub use provider::FAMILY;
+
+const INSTALL: &str = "apt-get install openssh-client brings it on Debian and Ubuntu";
+
+/// The installed OpenSSH.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSsh {
+    agent: PathBuf,
+    /// Its version: `9.2p1 Debian-2`.
+    pub version: String,
+    /// The library that does the arithmetic, with its version.
+    pub libcrypto: Option<String>,
+}
+
+impl OpenSsh {
+    /// Its version and that of the library that does the arithmetic.
+    #[must_use]
+    pub fn versions(&self) -> BTreeMap<String, String> {
+        let libcrypto = self.libcrypto.iter();
+        let libcrypto = libcrypto.map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
+        let openssh = ("openssh".to_owned(), self.version.clone());
+        libcrypto.chain([openssh]).collect()
+    }
+
+    /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
+    ///
+    /// # Errors
+    /// When it is missing, or without its agent.
+    pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
+        let ssh = locate(directory, "ssh")?;
+        let missing = |reason: String| missing("ssh", reason);
+        let said = command(&ssh)
+            .arg("-V")
+            .output()
+            .map_err(|error| missing(error.to_string()))?;
+        let banner = String::from_utf8_lossy(&said.stderr);
+        let (version, libcrypto) = versions(&banner)
+            .ok_or_else(|| missing(format!("ssh -V says '{}'", banner.trim_end())))?;
+        Ok(Self {
+            agent: locate(directory, "ssh-agent")?,
+            version,
+            libcrypto,
+        })
+    }
+}
+
+/// `OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.19 27 Jan 2026`; one without a library says so in its place.
+fn versions(banner: &str) -> Option<(String, Option<String>)> {
+    let line = banner.lines().next()?.strip_prefix("OpenSSH_")?;
+    let (version, library) = line.split_once(", ").unwrap_or((line, "without"));
+    let library = (!library.starts_with("without")).then(|| library.trim().to_owned());
+    Some((version.trim().to_owned(), library))
+}
+
+fn missing(program: &str, reason: impl Into<String>) -> Error {
+    Error::Missing {
+        what: format!("{program} (OpenSSH)"),
+        reason: reason.into(),
+        advice: INSTALL.to_owned(),
+    }
+}
+
+fn locate(directory: Option<&Path>, program: &str) -> Result<PathBuf, Error> {
+    let directories = match directory {
+        Some(directory) => directory.as_os_str().to_owned(),
+        None => std::env::var_os("PATH").unwrap_or_default(),
+    };
+    std::env::split_paths(&directories)
+        .map(|directory| directory.join(program))
+        .find(|path| path.is_file())
+        .ok_or_else(|| missing(program, format!("not in {}", directories.display())))
+}
+
+/// In the language this code reads, and with no more of the user's environment than it needs: no
+/// agent and no configuration of the user's.
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_banner_is_read() {
+        let read = |banner| versions(banner).unwrap();
+        assert_eq!(
+            read("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19 27 Jan 2026\n"),
+            (
+                "9.2p1 Debian-2+deb12u6".to_owned(),
+                Some("OpenSSL 3.0.19 27 Jan 2026".to_owned())
+            )
+        );
+        assert_eq!(
+            read("OpenSSH_10.0p2, without OpenSSL"),
+            ("10.0p2".to_owned(), None)
+        );
+        assert_eq!(versions("dropbear v2022.83"), None);
+    }
+
+    #[test]
+    fn a_missing_program_names_the_command_that_brings_it() {
+        let error = OpenSsh::find(Some(Path::new("/nonexistent")))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("ssh (OpenSSH) is missing here: not in /nonexistent")
+                && error.contains("apt-get install openssh-client"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_ssh_without_its_agent_is_not_enough() {
+        let dir = tempfile::tempdir().unwrap();
+        let ssh = locate(None, "ssh").unwrap();
+        std::os::unix::fs::symlink(ssh, dir.path().join("ssh")).unwrap();
+        let error = OpenSsh::find(Some(dir.path())).unwrap_err().to_string();
+        assert!(error.starts_with("ssh-agent (OpenSSH)"), "{error}");
+    }
+}

@@ -1,0 +1,262 @@
+//! The three requests of the agent protocol that keymark makes (draft-ietf-sshm-ssh-agent), and what
+//! ssh has signed when it logs in (RFC 4252 §7).
+//!
+//! Written out here, with the encodings of `ssh-encoding`: `ssh-agent-lib` brings the arithmetic of
+//! every kind of key along, and its client takes the answer apart within the call that is timed.
+
+use keymark_bench::error::Error;
+use ssh_encoding::{Decode, Encode, Reader};
+use ssh_key::Mpint;
+
+use super::key::Scheme;
+
+/// Length and number, in front of every message.
+pub const HEADER: usize = 5;
+/// `SSH_AGENT_FAILURE`.
+pub const FAILURE: u8 = 5;
+/// Longest answer of OpenSSH's agent, with its length (`AGENT_MAX_LEN` of its ssh-agent.c).
+pub const LONGEST_ANSWER: usize = 4 + 256 * 1024;
+
+/// What an agent is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Which keys it has.
+    Identities,
+    /// A signature.
+    Sign,
+    /// To take a key.
+    Add,
+}
+
+impl Request {
+    /// As the specification spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identities => "SSH_AGENTC_REQUEST_IDENTITIES",
+            Self::Sign => "SSH_AGENTC_SIGN_REQUEST",
+            Self::Add => "SSH_AGENTC_ADD_IDENTITY",
+        }
+    }
+
+    const fn number(self) -> u8 {
+        match self {
+            Self::Identities => 11,
+            Self::Sign => 13,
+            Self::Add => 17,
+        }
+    }
+
+    /// The number of the answer of an agent that does it.
+    #[must_use]
+    pub const fn answer(self) -> u8 {
+        match self {
+            Self::Identities => 12,
+            Self::Sign => 14,
+            Self::Add => 6,
+        }
+    }
+
+    /// The message, from its length on.
+    fn message(
+        self,
+        write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
+    ) -> Result<Vec<u8>, Error> {
+        let mut message = vec![0, 0, 0, 0, self.number()];
+        write(&mut message).map_err(|error| Error::call(self.name(), error, ""))?;
+        let length = (message.len() - 4) as u32;
+        message[..4].copy_from_slice(&length.to_be_bytes());
+        Ok(message)
+    }
+}
+
+/// Asks which keys there are.
+///
+/// # Errors
+/// None that is known of.
+pub fn request_identities() -> Result<Vec<u8>, Error> {
+    Request::Identities.message(|_| Ok(()))
+}
+
+/// Gives the agent a key.
+///
+/// # Errors
+/// When the key cannot be encoded.
+pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
+    Request::Add.message(|message| {
+        key.key_data().encode(message)?;
+        key.comment().encode(message)
+    })
+}
+
+/// Asks for a signature with the key of that public blob.
+///
+/// # Errors
+/// When the data are too long for the protocol.
+pub fn sign(scheme: Scheme, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
+    Request::Sign.message(|message| {
+        key.encode(message)?;
+        data.encode(message)?;
+        scheme.flags().encode(message)
+    })
+}
+
+/// The public blobs of an answer to [`request_identities`].
+///
+/// # Errors
+/// When it is cut.
+pub fn identities(answer: &[u8]) -> ssh_encoding::Result<Vec<Vec<u8>>> {
+    let mut rest = payload(answer)?;
+    let count = u32::decode(&mut rest)?;
+    let mut keys = Vec::new();
+    for _ in 0..count {
+        keys.push(Vec::decode(&mut rest)?);
+        let _comment = Vec::<u8>::decode(&mut rest)?;
+    }
+    rest.finish(keys)
+}
+
+/// The answer to [`sign`]: the algorithm's name, and the signature in that algorithm's form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// What it was made with.
+    pub algorithm: String,
+    /// In the form of the algorithm's RFC.
+    pub octets: Vec<u8>,
+}
+
+impl Signature {
+    /// Takes an answer apart.
+    ///
+    /// # Errors
+    /// When it is cut.
+    pub fn parse(answer: &[u8]) -> ssh_encoding::Result<Self> {
+        let mut rest = payload(answer)?;
+        let blob = Vec::decode(&mut rest)?;
+        rest.finish(())?;
+        let mut rest = blob.as_slice();
+        let algorithm = String::decode(&mut rest)?;
+        let octets = Vec::decode(&mut rest)?;
+        rest.finish(Self { algorithm, octets })
+    }
+
+    /// r and s of an ECDSA signature, big-endian.
+    ///
+    /// # Errors
+    /// When it is none, or a number is negative.
+    pub fn ecdsa(&self) -> ssh_key::Result<[Vec<u8>; 2]> {
+        let mut rest = self.octets.as_slice();
+        let (r, s) = (Mpint::decode(&mut rest)?, Mpint::decode(&mut rest)?);
+        let positive = |number: &Mpint| {
+            let octets = number.as_positive_bytes();
+            octets
+                .map(<[u8]>::to_vec)
+                .ok_or(ssh_key::Error::FormatEncoding)
+        };
+        Ok(rest.finish([positive(&r)?, positive(&s)?])?)
+    }
+}
+
+fn payload(answer: &[u8]) -> ssh_encoding::Result<&[u8]> {
+    answer.get(HEADER..).ok_or(ssh_encoding::Error::Length)
+}
+
+/// What the server sends and the client signs: a hash of the key exchange, as long as SHA-256's, which
+/// `curve25519-sha256` and most others have (RFC 4253 §7.2).
+pub type SessionId = [u8; 32];
+
+/// The request by which a user logs in with a key: this is what is signed (RFC 4252 §7).
+///
+/// # Errors
+/// When the key is too long for the protocol.
+pub fn login(session: &SessionId, scheme: Scheme, key: &[u8]) -> ssh_encoding::Result<Vec<u8>> {
+    /// `SSH_MSG_USERAUTH_REQUEST` (RFC 4250 §4.1.2).
+    const USERAUTH_REQUEST: u8 = 50;
+    /// A signature is there.
+    const TRUE: u8 = 1;
+    let mut data = Vec::new();
+    session.as_slice().encode(&mut data)?;
+    USERAUTH_REQUEST.encode(&mut data)?;
+    "keymark".encode(&mut data)?;
+    "ssh-connection".encode(&mut data)?;
+    "publickey".encode(&mut data)?;
+    TRUE.encode(&mut data)?;
+    scheme.name().encode(&mut data)?;
+    key.encode(&mut data)?;
+    Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_request_to_sign_has_the_form_of_the_specification() {
+        let request = sign(Scheme::RsaSha2_256, b"key", b"data").unwrap();
+        assert_eq!(
+            request,
+            b"\0\0\0\x14\x0d\0\0\0\x03key\0\0\0\x04data\0\0\0\x02"
+        );
+        assert_eq!(request_identities().unwrap(), b"\0\0\0\x01\x0b");
+    }
+
+    #[test]
+    fn a_login_names_session_user_service_method_algorithm_and_key() {
+        let data = login(&[7; 32], Scheme::Ed25519, b"key").unwrap();
+        let expected = [
+            &b"\0\0\0\x20"[..],
+            &[7; 32],
+            b"\x32\0\0\0\x07keymark\0\0\0\x0essh-connection\0\0\0\x09publickey\x01",
+            b"\0\0\0\x0bssh-ed25519\0\0\0\x03key",
+        ];
+        assert_eq!(data, expected.concat());
+    }
+
+    #[test]
+    fn answers_are_taken_apart() {
+        let listed = b"\0\0\0\0\x0c\0\0\0\x02\0\0\0\x01a\0\0\0\0\0\0\0\x02bb\0\0\0\x01c";
+        assert_eq!(identities(listed).unwrap(), [b"a".to_vec(), b"bb".to_vec()]);
+        let signed = b"\0\0\0\0\x0e\0\0\0\x0f\0\0\0\x01x\0\0\0\x06\0\0\0\x02\0\xff";
+        let signature = Signature::parse(signed).unwrap();
+        assert_eq!(signature.algorithm, "x");
+        assert_eq!(signature.octets, b"\0\0\0\x02\0\xff");
+    }
+
+    #[test]
+    fn numbers_of_an_ecdsa_signature_lose_their_zero_and_have_no_sign() {
+        let ecdsa = |octets: &[u8]| {
+            Signature {
+                algorithm: String::new(),
+                octets: octets.to_vec(),
+            }
+            .ecdsa()
+        };
+        assert_eq!(
+            ecdsa(b"\0\0\0\x02\0\xff\0\0\0\x01\x05").unwrap(),
+            [vec![0xff], vec![5]]
+        );
+        assert!(ecdsa(b"\0\0\0\x01\xff\0\0\0\x01\x05").is_err(), "negative");
+        assert!(ecdsa(b"\0\0\0\x01\x05").is_err(), "s is missing");
+        assert!(
+            ecdsa(b"\0\0\0\x01\x05\0\0\0\x01\x05\0").is_err(),
+            "more follows"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_panics(answer in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = identities(&answer);
+            if let Ok(signature) = Signature::parse(&answer) {
+                let _ = signature.ecdsa();
+            }
+        }
+
+        #[test]
+        fn a_cut_answer_is_refused(cut in 0_usize..24) {
+            let signed = b"\0\0\0\0\x0e\0\0\0\x0f\0\0\0\x01x\0\0\0\x06\0\0\0\x02\0\xff";
+            prop_assert!(Signature::parse(&signed[..cut]).is_err());
+        }
+    }
+}

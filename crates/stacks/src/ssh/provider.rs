@@ -1,0 +1,285 @@
+//! What SSH agents offer on a device, and how they are started for a run.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, Parameters, SshAgent, StackName};
+use keymark_bench::error::Error;
+use keymark_bench::layers::{End, Layers, Point, Step};
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::Standing;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Stack, Workload};
+use keymark_stores::access::Access;
+use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::store::{KeyStore, unsupported};
+use keymark_stores::test_key::TestKey;
+
+use super::key::Scheme;
+use super::{OpenSsh, agent, gpg_agent, stack};
+use crate::gnupg::home::Home;
+#[cfg(feature = "openpgp-card")]
+use crate::gnupg::homes::GnupgHomes;
+use crate::gnupg::{self, Gnupg, key_file};
+use crate::private_dir::PrivateDir;
+use crate::provider::{StackFamily, StackProvider, Use, Way};
+
+const SSH: StackName = StackName::of("ssh");
+
+/// `ssh`: logins signed by OpenSSH's agent with keys in files, by gpg-agent with those on cards too.
+pub const FAMILY: StackFamily = StackFamily {
+    stacks: &[SSH],
+    standing: Standing::OnRequest,
+    look: || {
+        Box::new(SshProvider {
+            openssh: OpenSsh::find(None),
+            gnupg: Gnupg::find(None),
+        })
+    },
+    layers: || Some(layers()),
+};
+
+const fn through(agent: SshAgent) -> Parameters {
+    Parameters::Ssh { agent }
+}
+
+/// The key alone, and what each agent adds.
+fn layers() -> Layers {
+    let step = |heading, agent| Step {
+        heading,
+        upper: Point::new(SSH, through(agent)),
+        lower: Point::RAW,
+    };
+    Layers {
+        family: "SSH",
+        base: End {
+            heading: "raw",
+            name: "raw",
+            point: Point::RAW,
+        },
+        steps: vec![
+            step("+ ssh-agent", SshAgent::OpenSsh),
+            step("+ gpg-agent", SshAgent::GpgAgent),
+        ],
+        whole: None,
+        bottleneck: None,
+        opens_messages: None,
+    }
+}
+
+#[derive(Debug)]
+struct SshProvider {
+    openssh: Result<OpenSsh, Error>,
+    gnupg: Result<Gnupg, Error>,
+}
+
+impl StackProvider for SshProvider {
+    fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        let agents = self.agents(device);
+        let found = agents
+            .as_ref()
+            .map(|_| logins(device))
+            .map_err(Clone::clone);
+        vec![Way {
+            stack: SSH,
+            found,
+            synonyms: Vec::new(),
+            parameters: agents.into_iter().flatten().map(through).collect(),
+        }]
+    }
+
+    fn versions(&self) -> BTreeMap<String, String> {
+        let gnupg = self.gnupg.as_ref().map(Gnupg::versions);
+        let openssh = self.openssh.as_ref().map(OpenSsh::versions);
+        let mut versions = gnupg.unwrap_or_default();
+        versions.extend(openssh.unwrap_or_default());
+        versions
+    }
+
+    fn guess(&self, _: &Case) -> Duration {
+        Duration::from_millis(2)
+    }
+
+    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+        let agents = Arc::new(Agents::new(self)?);
+        let open = |wanted: &Use| -> Box<dyn Stack> {
+            Box::new(SshStack {
+                agents: Arc::clone(&agents),
+                store: Arc::clone(&wanted.store),
+                seed: run.seed,
+            })
+        };
+        Ok(uses.iter().map(open).collect())
+    }
+}
+
+impl SshProvider {
+    /// The agents that are here and get at the device's keys; without any, why.
+    fn agents(&self, device: &dyn Device) -> Result<Vec<SshAgent>, Error> {
+        let gnupg = gnupg::reachable(&self.gnupg, device);
+        let openssh = match device.reach() {
+            Reach::File => self.openssh.as_ref().map_err(Clone::clone),
+            // A card is gpg-agent's alone: ssh-agent knows PKCS#11 modules only.
+            #[cfg(feature = "openpgp-card")]
+            Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
+        };
+        match (openssh, gnupg) {
+            (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
+            (Ok(_), Err(_)) => Ok(vec![SshAgent::OpenSsh]),
+            (Err(_), Ok(_)) => Ok(vec![SshAgent::GpgAgent]),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
+}
+
+/// The keys that authenticate and that SSH has a name for.
+fn logins(device: &dyn Device) -> Vec<Capability> {
+    let known = device.capabilities().iter().chain(device.synonyms());
+    known
+        .filter(|capability| matches!(capability.operation, Operation::Authenticate))
+        .filter(|capability| Scheme::of(capability.algorithm).is_some())
+        .copied()
+        .collect()
+}
+
+/// The stack, on one key store.
+#[derive(Debug)]
+struct SshStack {
+    agents: Arc<Agents>,
+    store: Arc<dyn KeyStore>,
+    seed: u64,
+}
+
+impl Stack for SshStack {
+    fn name(&self) -> StackName {
+        SSH
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let capability = Capability {
+            algorithm: case.algorithm,
+            operation: case.operation,
+        };
+        let agent = case.parameters.ssh_agent();
+        let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
+        let key = self.store.key(capability)?;
+        let public = self.store.public_key(&key)?;
+        match (self.store.access(&key)?, agent) {
+            (Access::File(key), SshAgent::OpenSsh) => {
+                let agent = self.agents.ssh_agent(&key)?;
+                let socket = agent.socket().to_owned();
+                stack::workload(
+                    &socket,
+                    &keeper(agent),
+                    &public,
+                    case.concurrency(),
+                    self.seed,
+                )
+            }
+            (Access::File(key), SshAgent::GpgAgent) => {
+                let home = self.agents.home(&key)?;
+                let socket = gpg_agent::socket(&home)?;
+                stack::workload(
+                    &socket,
+                    &keeper(home),
+                    &public,
+                    case.concurrency(),
+                    self.seed,
+                )
+            }
+            #[cfg(feature = "openpgp-card")]
+            (Access::Card(_), SshAgent::GpgAgent) => {
+                let home = self.agents.card_home(case, self.store.as_ref())?;
+                let socket = gpg_agent::socket(&home.home)?;
+                let keeper = keeper(Arc::clone(&home));
+                let workload =
+                    stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)?;
+                Ok(super::card::metered(workload, case, &home))
+            }
+            #[cfg(feature = "openpgp-card")]
+            (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
+        }
+    }
+}
+
+/// An agent lives as long as anybody is connected to it.
+fn keeper<T: Any + Send + Sync>(agent: Arc<T>) -> Arc<dyn Any + Send + Sync> {
+    agent
+}
+
+/// The agents of a run: one of each kind for each algorithm's key, started when first needed.
+#[derive(Debug)]
+struct Agents {
+    openssh: Result<OpenSsh, Error>,
+    gnupg: Result<Gnupg, Error>,
+    ssh_agents: Mutex<HashMap<Algorithm, Arc<agent::SshAgent>>>,
+    homes: Mutex<HashMap<Algorithm, Arc<Home>>>,
+    #[cfg(feature = "openpgp-card")]
+    card_homes: Result<GnupgHomes, Error>,
+    /// Removed last: agents listen at sockets in it.
+    dir: PrivateDir,
+}
+
+impl Agents {
+    fn new(found: &SshProvider) -> Result<Self, Error> {
+        Ok(Self {
+            openssh: found.openssh.clone(),
+            gnupg: found.gnupg.clone(),
+            ssh_agents: Mutex::default(),
+            homes: Mutex::default(),
+            #[cfg(feature = "openpgp-card")]
+            card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
+            dir: PrivateDir::new()?,
+        })
+    }
+
+    /// OpenSSH's agent that has the key.
+    fn ssh_agent(&self, key: &TestKey) -> Result<Arc<agent::SshAgent>, Error> {
+        let mut agents = lock(&self.ssh_agents);
+        if let Some(agent) = agents.get(&key.algorithm) {
+            return Ok(Arc::clone(agent));
+        }
+        let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+        let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
+        agent.add(key)?;
+        let agent = Arc::new(agent);
+        agents.insert(key.algorithm, Arc::clone(&agent));
+        Ok(agent)
+    }
+
+    /// The home whose gpg-agent offers the key to ssh. It has no OpenPGP key: ssh asks for none.
+    fn home(&self, key: &TestKey) -> Result<Arc<Home>, Error> {
+        let mut homes = lock(&self.homes);
+        if let Some(home) = homes.get(&key.algorithm) {
+            return Ok(Arc::clone(home));
+        }
+        let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
+        let home = Home::new(gnupg, self.directory("g", key)?)?;
+        gpg_agent::offer(&home, &key_file::put(&home, key)?)?;
+        let home = Arc::new(home);
+        homes.insert(key.algorithm, Arc::clone(&home));
+        Ok(home)
+    }
+
+    #[cfg(feature = "openpgp-card")]
+    fn card_home(
+        &self,
+        case: &Case,
+        store: &dyn KeyStore,
+    ) -> Result<Arc<gnupg::key_home::KeyHome>, Error> {
+        let homes = self.card_homes.as_ref().map_err(Clone::clone)?;
+        homes.home_of(case, store)
+    }
+
+    fn directory(&self, kind: &str, key: &TestKey) -> Result<PathBuf, Error> {
+        self.dir.subdirectory(&format!("{kind}-{}", key.algorithm))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

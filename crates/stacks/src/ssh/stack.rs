@@ -1,0 +1,255 @@
+//! A login's signature, asked of an agent: inputs, one connection a worker, and the check.
+
+use std::any::Any;
+use std::path::Path;
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Family;
+use keymark_bench::error::Error;
+use keymark_bench::workload::{
+    Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
+};
+use keymark_stores::challenge::INPUTS;
+use keymark_stores::public_key::PublicKey;
+use openssl::bn::BigNum;
+use openssl::ecdsa::EcdsaSig;
+use openssl::error::ErrorStack;
+use openssl::hash::hash;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::client::Connection;
+use super::key::{self, Scheme};
+use super::protocol::{self, Request, SessionId, Signature};
+
+/// Room for the answer with the longest signature, RSA's of 4096 bits.
+const OUTPUT_CAPACITY: usize = 1024;
+
+/// Makes logins ready to be signed by the agent at `socket`, which lives as long as `agent`.
+///
+/// # Errors
+/// When SSH has no such keys, nobody listens there, or the agent does not have the key.
+pub fn workload(
+    socket: &Path,
+    agent: &Arc<dyn Any + Send + Sync>,
+    key: &PublicKey,
+    workers: u32,
+    seed: u64,
+) -> Result<Workload, Error> {
+    let logins = Logins::new(key, seed)?;
+    logins.check_held(socket)?;
+    let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
+        Ok(Box::new(SshHandle::open(socket, Arc::clone(agent))?))
+    };
+    Ok(Workload {
+        handles: (0..workers).map(handle).collect::<Result<_, _>>()?,
+        inputs: logins.inputs,
+        verifier: logins.verifier,
+        output_capacity: OUTPUT_CAPACITY,
+    })
+}
+
+/// Requests to sign, each for another session, and the check of the answers.
+struct Logins {
+    key: ssh_key::PublicKey,
+    blob: Vec<u8>,
+    inputs: Arc<[Input]>,
+    verifier: Arc<dyn Verifier>,
+}
+
+impl Logins {
+    fn new(public: &PublicKey, seed: u64) -> Result<Self, Error> {
+        let scheme = key::scheme(public.algorithm())?;
+        let key = key::public(public)?;
+        let unmade = |error: String| Error::call("making a login's request", error, "");
+        let blob = key.to_bytes().map_err(|error| unmade(error.to_string()))?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (mut inputs, mut signed) = (Vec::new(), Vec::new());
+        for _ in 0..INPUTS {
+            let mut session = SessionId::default();
+            rng.fill_bytes(&mut session);
+            let login = protocol::login(&session, scheme, &blob)
+                .map_err(|error| unmade(error.to_string()))?;
+            inputs.push(Input {
+                bytes: protocol::sign(scheme, &blob, &login)?,
+            });
+            signed.push(match scheme.digest() {
+                Some(digest) => hash(digest, &login)
+                    .map_err(|error| unmade(error.to_string()))?
+                    .to_vec(),
+                None => login,
+            });
+        }
+        Ok(Self {
+            key,
+            blob,
+            inputs: inputs.into(),
+            verifier: Arc::new(Signatures {
+                scheme,
+                public: public.clone(),
+                signed,
+            }),
+        })
+    }
+
+    /// An agent refuses an unknown key with the code for everything: better said beforehand.
+    fn check_held(&self, socket: &Path) -> Result<(), Error> {
+        let held = Connection::open(socket)?.identities()?;
+        if held.contains(&self.blob) {
+            return Ok(());
+        }
+        let fingerprint = self.key.fingerprint(ssh_key::HashAlg::Sha256);
+        Err(Error::call(
+            Request::Identities.name(),
+            format!(
+                "the agent at {} has {} keys, and {fingerprint} is not one of them",
+                socket.display(),
+                held.len()
+            ),
+            "ssh-add gives an agent a key; gpg-agent offers those that its sshcontrol names, and a card's \
+             authentication key while the card is there",
+        ))
+    }
+}
+
+/// One worker's connection.
+#[derive(Debug)]
+pub struct SshHandle {
+    connection: Connection,
+    /// It has to outlive its connections.
+    _agent: Arc<dyn Any + Send + Sync>,
+}
+
+impl SshHandle {
+    /// Connects to the agent at `socket`, which lives as long as `agent`.
+    ///
+    /// # Errors
+    /// When nobody listens there.
+    pub fn open(socket: &Path, agent: Arc<dyn Any + Send + Sync>) -> Result<Self, Error> {
+        Ok(Self {
+            connection: Connection::open(socket)?,
+            _agent: agent,
+        })
+    }
+}
+
+impl KeyHandle for SshHandle {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let length = self
+            .connection
+            .exchange(Request::Sign, &input.bytes, output)?;
+        Ok(Performed { length, cpu: None })
+    }
+}
+
+/// Verified with OpenSSL.
+struct Signatures {
+    scheme: Scheme,
+    public: PublicKey,
+    /// The digest of each login, or the login.
+    signed: Vec<Vec<u8>>,
+}
+
+impl Verifier for Signatures {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        verify_each(results, |result| self.check(result))
+    }
+}
+
+impl Signatures {
+    fn check(&self, result: &Verifiable<'_>) -> Result<(), String> {
+        let signature = Signature::parse(result.output)
+            .map_err(|error| format!("the agent's answer is no signature: {error}"))?;
+        let wanted = self.scheme.name();
+        if signature.algorithm != wanted {
+            let made = &signature.algorithm;
+            return Err(format!("the agent signed with {made}, not with {wanted}"));
+        }
+        let signature = self.openssl_form(signature)?;
+        match self.public.verify(&self.signed[result.input], &signature) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the signature does not verify".to_owned()),
+            Err(error) => Err(unverifiable(&error)),
+        }
+    }
+
+    /// DER for ECDSA. RSA's may come without its leading zeros, and OpenSSH's server takes it so
+    /// (ssh-rsa.c).
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are alike in this"
+    )]
+    fn openssl_form(&self, signature: Signature) -> Result<Vec<u8>, String> {
+        match self.public.algorithm().family() {
+            Family::Rsa(bits) => {
+                let missing = (bits as usize / 8).saturating_sub(signature.octets.len());
+                Ok([vec![0; missing], signature.octets].concat())
+            }
+            Family::Weierstrass(_) => {
+                let [r, s] = signature
+                    .ecdsa()
+                    .map_err(|error| format!("the agent's answer is no signature: {error}"))?;
+                let der = || {
+                    let (r, s) = (BigNum::from_slice(&r)?, BigNum::from_slice(&s)?);
+                    EcdsaSig::from_private_components(r, s)?.to_der()
+                };
+                der().map_err(|error| unverifiable(&error))
+            }
+            _ => Ok(signature.octets),
+        }
+    }
+}
+
+fn unverifiable(error: &ErrorStack) -> String {
+    format!("the signature cannot be verified: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use keymark_stores::test_key::TestKey;
+    use openssl::hash::MessageDigest;
+    use openssl::pkey::PKey;
+    use openssl::sign::Signer;
+    use ssh_encoding::Encode;
+
+    fn answer(algorithm: &str, signature: &[u8]) -> Vec<u8> {
+        let mut blob = Vec::new();
+        algorithm.encode(&mut blob).unwrap();
+        signature.encode(&mut blob).unwrap();
+        let mut answer = vec![0; protocol::HEADER];
+        blob.encode(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn an_rsa_signature_may_come_without_its_leading_zeros() {
+        let key = TestKey::generate("rsa1024".parse().unwrap()).unwrap();
+        let private = PKey::private_key_from_pkcs8(&key.pkcs8_der().unwrap()).unwrap();
+        let sign = |number: u32| {
+            let message = number.to_be_bytes();
+            let mut signer = Signer::new(MessageDigest::sha256(), &private).unwrap();
+            let signature = signer.sign_oneshot_to_vec(&message).unwrap();
+            (
+                hash(MessageDigest::sha256(), &message).unwrap().to_vec(),
+                signature,
+            )
+        };
+        let (digest, signature) = (0..)
+            .map(sign)
+            .find(|(_, signature)| signature[0] == 0)
+            .unwrap();
+        let signatures = Signatures {
+            scheme: Scheme::RsaSha2_256,
+            public: PublicKey::of(&key).unwrap(),
+            signed: vec![digest],
+        };
+        let verify = |octets: &[u8]| {
+            let output = &answer("rsa-sha2-256", octets);
+            signatures.check(&Verifiable { input: 0, output })
+        };
+        assert_eq!(verify(&signature), Ok(()));
+        assert_eq!(verify(&signature[1..]), Ok(()));
+        assert!(verify(&signature[..signature.len() - 1]).is_err());
+    }
+}
