@@ -10,6 +10,7 @@ pub mod default_plan;
 pub mod gnupg;
 pub mod inventory;
 pub mod private_dir;
+mod program;
 pub mod provider;
 pub mod raw;
 pub mod registry;

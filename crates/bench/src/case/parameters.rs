@@ -83,12 +83,12 @@ impl Parameters {
     }
 }
 
-/// The values that the user wants of one parameter. Stacks that lack it are not excluded by it.
+/// The values that the user wants of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParameterChoice {
     /// Of how keys are kept; stacks other than GnuPG's keep them in the clear.
     Protection(Vec<Protection>),
-    /// Of which SSH agent is asked.
+    /// Of which SSH agent is asked; stacks that ask none are not excluded.
     SshAgent(Vec<SshAgent>),
 }
 

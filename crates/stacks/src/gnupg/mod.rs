@@ -29,10 +29,12 @@ pub mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use keymark_bench::algorithm::{Algorithm, Composite, Curve, Family};
 use keymark_bench::error::Error;
+
+use crate::program;
 
 pub use provider::{FAMILY, reachable};
 
@@ -100,11 +102,13 @@ impl Gnupg {
         Ok(gnupg)
     }
 
-    /// A command that runs one of GnuPG's programs, in the language this code reads and with no
-    /// more of the user's environment than it needs: what is measured does not hang on the rest.
+    /// A command that runs one of GnuPG's programs.
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
-        Self::command_at(&self.locate(program))
+        // One that is not there fails when it is started, and never stands in for that of another place.
+        let absent = || self.directory.clone().unwrap_or_default().join(program);
+        let path = program::locate(self.directory.as_deref(), program);
+        program::command(&path.unwrap_or_else(absent))
     }
 
     /// One of GnuPG's programs that are not for the command line.
@@ -114,31 +118,7 @@ impl Gnupg {
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
         let directory = home::unescaped(directory.trim());
-        Ok(Self::command_at(&Path::new(&directory).join(program)))
-    }
-
-    fn command_at(program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
-        for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        command
-    }
-
-    /// The whole path: with a bare name and an environment of its own, the standard library would
-    /// fork and exec, which costs 6 % of a short gpg process more than `posix_spawn`.
-    fn locate(&self, program: &str) -> PathBuf {
-        if let Some(directory) = &self.directory {
-            return directory.join(program);
-        }
-        let directories = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&directories)
-            .map(|directory| directory.join(program))
-            .find(|path| path.is_file())
-            .unwrap_or_else(|| PathBuf::from(program))
+        Ok(program::command(&Path::new(&directory).join(program)))
     }
 
     fn ask(&self, program: &str, arguments: &[&str]) -> Result<String, Error> {

@@ -11,7 +11,8 @@ use keymark_bench::error::Error;
 use keymark_stores::test_key::TestKey;
 
 use super::client::Connection;
-use super::{OpenSsh, command, key, protocol};
+use super::{OpenSsh, key, protocol};
+use crate::program;
 
 /// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
 const SOCKET_PATH: usize = 107;
@@ -49,7 +50,7 @@ impl SshAgent {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        let mut command = command(&openssh.agent);
+        let mut command = program::command(&openssh.agent);
         command
             .arg("-a")
             .arg(&socket)

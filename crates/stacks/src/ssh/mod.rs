@@ -13,9 +13,10 @@ pub mod stack;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use keymark_bench::error::Error;
+
+use crate::program;
 
 pub use provider::FAMILY;
 
@@ -48,7 +49,7 @@ impl OpenSsh {
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let ssh = locate(directory, "ssh")?;
         let missing = |reason: String| missing("ssh", reason);
-        let said = command(&ssh)
+        let said = program::command(&ssh)
             .arg("-V")
             .output()
             .map_err(|error| missing(error.to_string()))?;
@@ -80,27 +81,10 @@ fn missing(program: &str, reason: impl Into<String>) -> Error {
 }
 
 fn locate(directory: Option<&Path>, program: &str) -> Result<PathBuf, Error> {
-    let directories = match directory {
-        Some(directory) => directory.as_os_str().to_owned(),
-        None => std::env::var_os("PATH").unwrap_or_default(),
-    };
-    std::env::split_paths(&directories)
-        .map(|directory| directory.join(program))
-        .find(|path| path.is_file())
-        .ok_or_else(|| missing(program, format!("not in {}", directories.display())))
-}
-
-/// In the language this code reads, and with no more of the user's environment than it needs: no
-/// agent and no configuration of the user's.
-fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
-    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    command
+    program::locate(directory, program).ok_or_else(|| {
+        let place = directory.map_or_else(|| "PATH".into(), Path::to_string_lossy);
+        missing(program, format!("not in {place}"))
+    })
 }
 
 #[cfg(test)]
