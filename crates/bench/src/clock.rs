@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since the run's clock was made.
@@ -35,6 +36,12 @@ pub trait Clock: Debug + Sync {
 
     /// Waits until `deadline`.
     fn wait_until(&self, deadline: Timestamp);
+
+    /// Its epoch on `CLOCK_MONOTONIC`, by which another process of this machine can have the same clock;
+    /// `None` of a clock that no other process can have.
+    fn epoch(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// `CLOCK_MONOTONIC`, as `std::time::Instant` reads it on Linux.
@@ -52,6 +59,22 @@ impl MonotonicClock {
             epoch: Instant::now(),
         }
     }
+
+    /// The clock of another process, by what that one's [`Clock::epoch`] yields; `None` when that lies
+    /// in the future.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "this is the one place")]
+    pub fn with_epoch(epoch: Duration) -> Option<Self> {
+        // `Instant` does not tell its reading, so a second reading stands beside it.
+        let elapsed = monotonic()?.checked_sub(epoch)?;
+        let epoch = Instant::now().checked_sub(elapsed)?;
+        Some(Self { epoch })
+    }
+}
+
+fn monotonic() -> Option<Duration> {
+    let reading = clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?;
+    Some(Duration::from(reading))
 }
 
 impl Default for MonotonicClock {
@@ -83,6 +106,11 @@ impl Clock for MonotonicClock {
                 std::hint::spin_loop();
             }
         }
+    }
+
+    fn epoch(&self) -> Option<Duration> {
+        let elapsed = Duration::from_nanos(self.now().0);
+        monotonic()?.checked_sub(elapsed)
     }
 }
 
@@ -154,6 +182,20 @@ mod tests {
         clock.wait_until(deadline);
         assert!(clock.now() >= deadline);
         clock.wait_until(Timestamp(0)); // the past: returns at once
+    }
+
+    #[test]
+    fn a_clock_of_the_same_epoch_tells_the_same_time() {
+        let clock = MonotonicClock::new();
+        let same = MonotonicClock::with_epoch(clock.epoch().unwrap()).unwrap();
+        // Readings in turn stay in order but for the microseconds between the two readings of an epoch.
+        let slack = Duration::from_millis(1);
+        for _ in 0..100 {
+            let (one, other) = (clock.now(), same.now());
+            assert!(other.after(slack) >= one && clock.now().after(slack) >= other);
+        }
+        assert!(MonotonicClock::with_epoch(Duration::MAX).is_none());
+        assert!(ManualClock::default().epoch().is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 
 /// What a key store or a stack reports.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Error {
     /// A call into a library, program or device failed.
     #[error("{call} failed: {reason}{}", and_then(.advice))]

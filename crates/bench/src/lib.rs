@@ -22,4 +22,5 @@ pub mod sample;
 pub mod stop;
 pub mod store;
 pub mod words;
+pub mod worker;
 pub mod workload;

@@ -43,7 +43,7 @@ pub struct PartMean {
 pub struct Parts(pub BTreeMap<Part, PartMean>);
 
 /// Sums of parts while a case is under way.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PartSums(BTreeMap<Part, (u64, Duration)>);
 
 impl PartSums {

@@ -9,7 +9,7 @@ use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
 use crate::case::{
     Case, DeviceName, Load, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
-    StoreKind,
+    StoreKind, Worker,
 };
 use crate::operation::Operation;
 use crate::stop::{Precision, StopRule};
@@ -37,8 +37,10 @@ pub struct Selection {
     pub devices: Option<Vec<DeviceName>>,
     /// Through which stacks.
     pub stacks: Option<Vec<StackName>>,
-    /// At which concurrencies.
+    /// By how many threads at a time.
     pub concurrency: Vec<NonZeroU32>,
+    /// By how many processes at a time.
+    pub processes: Vec<NonZeroU32>,
     /// When operations are started.
     pub pacing: Pacing,
     /// Of the parameters of stacks.
@@ -57,6 +59,7 @@ impl Default for Selection {
             devices: None,
             stacks: None,
             concurrency: vec![NonZeroU32::MIN],
+            processes: Vec::new(),
             pacing: Pacing::Closed,
             parameters: vec![ParameterChoice::Protection(vec![Protection::None])],
             input_bytes: None,
@@ -83,6 +86,8 @@ pub struct Offer {
     pub synonyms: Vec<Capability>,
     /// The sets of parameters that make a difference there.
     pub parameters: Vec<Parameters>,
+    /// What its workers can be.
+    pub workers: &'static [Worker],
     /// Whether it is measured unasked.
     pub standing: Standing,
 }
@@ -177,6 +182,9 @@ pub enum PlanError {
     /// A device that is not here.
     #[error("no device called '{0}' is here; 'keymark devices' lists those that are")]
     UnknownDevice(DeviceName),
+    /// Processes where there can be none.
+    #[error("workers can be processes only where each can open the key for itself: {}", .0)]
+    NoProcesses(String),
     /// Nothing at all fits.
     #[error(
         "nothing here offers what was asked for; 'keymark devices' lists what there is and what is missing"
@@ -223,6 +231,7 @@ impl Plan {
                 device.clone(),
                 rank(case),
                 *parameters,
+                case.load.worker,
                 case.concurrency(),
                 *replica,
             )
@@ -296,6 +305,7 @@ impl Selection {
                 return Err(PlanError::UnknownDevice(device.clone()));
             }
         }
+        self.check_processes(offers)?;
         let AlgorithmChoice::Listed(algorithms) = &self.algorithms else {
             return Ok(());
         };
@@ -309,6 +319,22 @@ impl Selection {
             }
         }
         Ok(())
+    }
+
+    fn check_processes(&self, offers: &[Offer]) -> Result<(), PlanError> {
+        let possible = |offer: &Offer| offer.workers.contains(&Worker::Process);
+        if self.processes.is_empty() || self.offers(offers).any(possible) {
+            return Ok(());
+        }
+        let able = offers.iter().filter(|offer| possible(offer));
+        let able: Vec<_> = able
+            .map(|offer| format!("{} through {}", offer.device, offer.stack))
+            .collect();
+        Err(PlanError::NoProcesses(if able.is_empty() {
+            "nothing here does".to_owned()
+        } else {
+            join(&able)
+        }))
     }
 
     /// Why nothing selected offers the algorithm: what is here has other operations of it, or none.
@@ -370,7 +396,7 @@ impl Selection {
             |set: &&Parameters| self.parameters.iter().all(|choice| choice.admits(**set));
         let mut cases = Vec::new();
         for &parameters in offer.parameters.iter().filter(admitted) {
-            for &concurrency in &self.concurrency {
+            for (concurrency, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {
                         device: offer.device.clone(),
@@ -382,6 +408,7 @@ impl Selection {
                         parameters,
                         load: Load {
                             concurrency,
+                            worker,
                             pacing: self.pacing,
                         },
                         input_bytes: self
@@ -393,6 +420,20 @@ impl Selection {
             }
         }
         cases
+    }
+
+    /// How many workers of which kind are wanted and can be had.
+    fn workers<'a>(&'a self, offer: &'a Offer) -> impl Iterator<Item = (NonZeroU32, Worker)> + 'a {
+        let threads = self
+            .concurrency
+            .iter()
+            .map(|&number| (number, Worker::Thread));
+        let processes = self
+            .processes
+            .iter()
+            .map(|&number| (number, Worker::Process));
+        let wanted = threads.chain(processes);
+        wanted.filter(|(_, worker)| offer.workers.contains(worker))
     }
 
     fn longest(&self, offers: &[Offer]) -> Vec<Algorithm> {

@@ -48,7 +48,7 @@ impl CpuTime {
 }
 
 /// One timed operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// Which worker did it.
     pub worker: u32,

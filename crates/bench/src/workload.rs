@@ -8,6 +8,7 @@ use crate::case::{Case, StackName};
 use crate::error::Error;
 use crate::parts::PartSums;
 use crate::sample::CpuTime;
+use crate::worker::WorkerProcess;
 
 /// Input of one operation: a ciphertext, a digest, the path of a file, as the handle expects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,10 +119,52 @@ pub fn verify_each<'r>(
     })
 }
 
+/// Who does the work of a case, one each a worker.
+pub enum Crew {
+    /// Threads, by their handles.
+    Threads(Vec<Box<dyn KeyHandle>>),
+    /// Processes, started and waiting.
+    Processes(Vec<WorkerProcess>),
+}
+
+impl Debug for Crew {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crew").field("size", &self.size()).finish()
+    }
+}
+
+impl Crew {
+    /// Workers.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Threads(handles) => handles.len(),
+            Self::Processes(processes) => processes.len(),
+        }
+    }
+
+    /// The same threads, each with its handle wrapped.
+    #[must_use]
+    pub fn wrapped(self, wrap: impl FnMut(Box<dyn KeyHandle>) -> Box<dyn KeyHandle>) -> Self {
+        match self {
+            Self::Threads(handles) => Self::Threads(handles.into_iter().map(wrap).collect()),
+            Self::Processes(processes) => Self::Processes(processes),
+        }
+    }
+
+    /// The handles of threads; processes keep theirs.
+    pub fn handles(&mut self) -> &mut [Box<dyn KeyHandle>] {
+        match self {
+            Self::Threads(handles) => handles,
+            Self::Processes(_) => &mut [],
+        }
+    }
+}
+
 /// A case made ready: keys exist, agents run, inputs are prepared.
 pub struct Workload {
-    /// One handle a worker.
-    pub handles: Vec<Box<dyn KeyHandle>>,
+    /// The workers.
+    pub crew: Crew,
     /// Inputs, used in turn.
     pub inputs: Arc<[Input]>,
     /// The check.
@@ -133,7 +176,7 @@ pub struct Workload {
 impl Debug for Workload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Workload")
-            .field("handles", &self.handles.len())
+            .field("crew", &self.crew)
             .field("inputs", &self.inputs.len())
             .finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
-    StoreKind,
+    StoreKind, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
@@ -37,6 +37,7 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
         capabilities,
         synonyms: Vec::new(),
         parameters,
+        workers: &[Worker::Thread],
         standing: Standing::Usual,
     }
 }
@@ -273,4 +274,32 @@ fn the_expected_duration_is_bounded_by_the_plan() {
     };
     plan.settings.time_limit = Some(Duration::from_secs(7));
     assert_eq!(plan.expected_duration(&cost), Duration::from_secs(7));
+}
+
+#[test]
+fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
+    let two = NonZeroU32::new(2).unwrap();
+    let selection = |stacks| Selection {
+        processes: vec![NonZeroU32::MIN, two],
+        stacks,
+        ..listed(&["ed25519"])
+    };
+    let mut offers = offers();
+    let build =
+        |stacks, offers: &[Offer]| Plan::build(&[selection(stacks)], offers, Settings::default());
+    let refused = build(None, &offers).unwrap_err();
+    assert!(matches!(refused, PlanError::NoProcesses(_)), "{refused}");
+    offers[0].workers = Worker::ALL;
+    let ways: Vec<String> = build(None, &offers)
+        .unwrap()
+        .cases
+        .iter()
+        .map(Case::way)
+        .collect();
+    assert_eq!(ways, ["raw", "raw p=1", "raw p=2", "gnupg"]);
+    let refused = build(Some(vec![StackName::GNUPG]), &offers).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "workers can be processes only where each can open the key for itself: software through raw"
+    );
 }

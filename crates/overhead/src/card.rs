@@ -132,7 +132,7 @@ fn twin(case: &Case, profile: &Profile, algorithm: Algorithm) -> Result<Duration
     };
     let stack = RawStack::new(Arc::new(MadeCards::new(maker, Run::new(0))), 0);
     let mut workload = stack.prepare(&case)?;
-    let handle: &mut dyn KeyHandle = workload.handles[0].as_mut();
+    let handle: &mut dyn KeyHandle = workload.crew.handles()[0].as_mut();
     let clock = MonotonicClock::new();
     let mut output = vec![0; workload.output_capacity];
     let mut total = Duration::ZERO;

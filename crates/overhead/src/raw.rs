@@ -38,7 +38,7 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
     let inputs = Arc::clone(&bare.inputs);
     let mut output = vec![0; bare.output_capacity];
     let mut bare_loop = |operations: u32| -> Result<f64, Failure> {
-        let handle: &mut dyn KeyHandle = bare.handles[0].as_mut();
+        let handle: &mut dyn KeyHandle = bare.crew.handles()[0].as_mut();
         handle.arm(&inputs[0])?;
         let start = clock.now();
         for _ in 0..operations {

@@ -44,6 +44,7 @@ pub struct FlatRow {
     pub code: Option<String>,
     pub think_s: Option<f64>,
     pub ssh_agent: Option<String>,
+    pub worker: String,
 }
 
 impl From<&Row> for FlatRow {
@@ -91,6 +92,7 @@ impl From<&Row> for FlatRow {
                 Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
             },
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
+            worker: case.load.worker.to_string(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Load, Pacing, Parameters, Protection, Provenance, SshAgent, StackName,
-    StoreKind,
+    StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -75,6 +75,7 @@ pub(crate) fn record(id: &str) -> Record {
     let mut open = case("ed25519", StackName::AGENT);
     open.load = Load {
         concurrency: NonZeroU32::new(4).unwrap(),
+        worker: Worker::Thread,
         pacing: Pacing::Open(50.0.try_into().unwrap()),
     };
     open.parameters = kept(Protection::Cached);
@@ -199,11 +200,11 @@ prop_compose! {
         algorithm in select(Algorithm::all().collect::<Vec<_>>()),
         operation in select(Operation::ALL),
         stack in select(vec![StackName::RAW, StackName::AGENT, StackName::GNUPG, StackName::of("ssh")]),
-        (concurrency, pacing) in (1_u32..5, pacings()),
+        (concurrency, worker, pacing) in (1_u32..5, select(Worker::ALL), pacings()),
         parameters in parameters(),
         (input_bytes, replica) in (any::<u32>(), 0_u32..3),
     ) -> Case {
-        let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), pacing };
+        let load = Load { concurrency: NonZeroU32::new(concurrency).unwrap(), worker, pacing };
         let device = DeviceName::new(device);
         Case { device, store, provenance, algorithm, operation, stack, parameters, load, input_bytes, replica }
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{
     Case, DeviceName, ParameterChoice, Parameters, Protection, Provenance, StackName, StoreKind,
+    Worker,
 };
 use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
@@ -92,6 +93,7 @@ fn offers() -> Vec<Offer> {
                 let set = |&protection: &Protection| Parameters::Gnupg { protection };
                 Protection::ALL.iter().map(set).collect()
             },
+            workers: &[Worker::Thread],
             standing: Standing::Usual,
         })
         .to_vec()

@@ -125,6 +125,7 @@ impl Inventory {
                 capabilities: way.found.as_ref().ok()?.clone(),
                 synonyms: way.synonyms.clone(),
                 parameters: way.parameters.clone(),
+                workers: way.workers,
                 standing: self.provider(way.stack)?.0.standing,
             })
         };

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Parameters, StackName};
+use keymark_bench::case::{Case, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::Layers;
 use keymark_bench::plan::Standing;
@@ -59,6 +59,9 @@ pub struct Way {
     pub synonyms: Vec<Capability>,
     /// The sets of parameters that make a difference.
     pub parameters: Vec<Parameters>,
+    /// What its workers can be: processes where another program can open the key for itself, and is not
+    /// one anyway.
+    pub workers: &'static [Worker],
 }
 
 /// A stack that a plan needs on a device.

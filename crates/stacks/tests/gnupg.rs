@@ -44,7 +44,7 @@ fn case(
 /// Every handle performs every input, and every result has to pass the check.
 fn exercise(workload: &mut Workload) -> Result<(), String> {
     let mut outputs = Vec::new();
-    for handle in &mut workload.handles {
+    for handle in workload.crew.handles() {
         for (index, input) in workload.inputs.iter().enumerate() {
             let mut output = vec![0; workload.output_capacity];
             handle.arm(input).map_err(|error| error.to_string())?;

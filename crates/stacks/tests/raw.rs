@@ -43,8 +43,8 @@ fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
         let mut workload = stack
             .prepare(&case)
             .unwrap_or_else(|error| panic!("{case}: {error}"));
-        assert_eq!(workload.handles.len(), 2, "{case}");
-        for handle in &mut workload.handles {
+        assert_eq!(workload.crew.size(), 2, "{case}");
+        for handle in workload.crew.handles() {
             for (input, bytes) in workload.inputs.iter().enumerate() {
                 let mut output = vec![0; workload.output_capacity];
                 handle.arm(bytes).unwrap();
@@ -76,7 +76,7 @@ fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
         .unwrap();
     let mut broken = workload.inputs[0].clone();
     broken.bytes.pop();
-    let error = workload.handles[0]
+    let error = workload.crew.handles()[0]
         .perform(&broken, &mut [0; 64])
         .unwrap_err()
         .to_string();
@@ -100,7 +100,7 @@ fn performs(store: &Arc<MadeCards>, capability: Capability) {
     let mut workload: Workload = stack
         .prepare(&case)
         .unwrap_or_else(|e| panic!("{case}: {e}"));
-    for handle in &mut workload.handles {
+    for handle in workload.crew.handles() {
         let mut output = vec![0; workload.output_capacity];
         let input = &workload.inputs[1];
         handle.arm(input).unwrap_or_else(|e| panic!("{case}: {e}"));

@@ -43,6 +43,22 @@ impl Elgamal {
         Ok(Self { public, x })
     }
 
+    /// The key of [`Self::numbers`].
+    pub(crate) fn of_numbers(numbers: [&[u8]; 4]) -> Result<Self, ErrorStack> {
+        let [p, g, y, x] = numbers.map(BigNum::from_slice);
+        let mut x = x?;
+        x.set_const_time();
+        let public = ElgamalPublic {
+            p: p?,
+            g: g?,
+            y: y?,
+        };
+        Ok(Self {
+            public: Arc::new(public),
+            x,
+        })
+    }
+
     /// Length of the prime in bytes.
     pub(crate) fn size(&self) -> usize {
         usize::try_from(self.public.p.num_bytes()).unwrap_or(0)

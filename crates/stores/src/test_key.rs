@@ -9,6 +9,7 @@ use openssl::error::ErrorStack;
 use openssl::nid::Nid;
 use openssl::pkey::{PKey, PKeyRef, Private};
 use openssl::rsa::{Rsa, RsaRef};
+use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::elgamal::Elgamal;
@@ -30,6 +31,19 @@ impl std::fmt::Debug for TestKey {
         f.debug_struct("TestKey")
             .field("algorithm", &self.algorithm)
             .finish_non_exhaustive()
+    }
+}
+
+/// A test key on its way to another process of keymark: PrivateKeyInfo, or p, g, y and x of Elgamal.
+#[derive(Serialize, Deserialize)]
+pub struct SealedKey {
+    algorithm: Algorithm,
+    numbers: Vec<Zeroizing<Vec<u8>>>,
+}
+
+impl std::fmt::Debug for SealedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SealedKey")
     }
 }
 
@@ -123,6 +137,38 @@ impl TestKey {
         };
         der.map(Zeroizing::new)
             .map_err(|error| Error::call("i2d_PKCS8_PRIV_KEY_INFO", error, ""))
+    }
+
+    /// The key in a form that another process can take.
+    ///
+    /// # Errors
+    /// When OpenSSL has no such form.
+    pub fn sealed(&self) -> Result<SealedKey, Error> {
+        let numbers = match &self.secret {
+            Secret::Evp(_) => vec![self.pkcs8_der()?],
+            Secret::Elgamal(key) => key.numbers().map(Zeroizing::new).into(),
+        };
+        Ok(SealedKey {
+            algorithm: self.algorithm,
+            numbers,
+        })
+    }
+
+    /// The key that was sealed.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn unsealed(sealed: &SealedKey) -> Result<Self, Error> {
+        let secret = match sealed.numbers.as_slice() {
+            [der] => PKey::private_key_from_der(der).map(Secret::Evp),
+            [p, g, y, x] => Elgamal::of_numbers([p, g, y, x]).map(Secret::Elgamal),
+            _ => Err(ErrorStack::get()),
+        };
+        let secret = secret.map_err(|error| Error::call("d2i_AutoPrivateKey", error, ""))?;
+        Ok(Self {
+            algorithm: sealed.algorithm,
+            secret,
+        })
     }
 
     /// Room that the longest result of an operation needs, in bytes.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use keymark_bench::case::{Case, StackName, StoreKind};
 use keymark_bench::clock::ManualClock;
 use keymark_bench::error::Error;
-use keymark_bench::workload::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use keymark_bench::workload::{
+    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+};
 
 use crate::CaseBuilder;
 
@@ -111,7 +113,7 @@ impl Stack for FakeStack {
             })
         };
         Ok(Workload {
-            handles: (0..case.concurrency()).map(|_| handle()).collect(),
+            crew: Crew::Threads((0..case.concurrency()).map(|_| handle()).collect()),
             inputs: [Input { bytes: vec![1] }, Input { bytes: vec![2] }].into(),
             verifier: Arc::new(Echo),
             output_capacity: 1,

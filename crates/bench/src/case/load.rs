@@ -9,6 +9,21 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
+words! {
+    /// What a worker is.
+    #[derive(Default)]
+    pub enum Worker("kind of worker") {
+        /// A thread of keymark, with a handle of its own.
+        #[default]
+        Thread = "thread",
+        /// A process of its own, as servers fork them: it opens the key anew, and shares nothing with the
+        /// others but the machine and the device.
+        Process = "process",
+    }
+}
+
 /// When operations are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -101,6 +116,9 @@ impl FromStr for Rate {
 pub struct Load {
     /// Workers, each with its own way to the key.
     pub concurrency: NonZeroU32,
+    /// What each of them is.
+    #[serde(default)]
+    pub worker: Worker,
     /// When they start operations.
     pub pacing: Pacing,
 }
@@ -117,6 +135,7 @@ impl Load {
     pub const fn closed(concurrency: NonZeroU32) -> Self {
         Self {
             concurrency,
+            worker: Worker::Thread,
             pacing: Pacing::Closed,
         }
     }
@@ -131,11 +150,13 @@ impl Load {
     }
 }
 
-/// ` c=4 50/s`, as it stands behind a stack's name; nothing for a single worker in a closed loop.
+/// ` c=4 50/s`, ` p=4`, as it stands behind a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.concurrency.get() > 1 {
-            write!(f, " c={}", self.concurrency)?;
+        match self.worker {
+            Worker::Thread if self.concurrency == NonZeroU32::MIN => {}
+            Worker::Thread => write!(f, " c={}", self.concurrency)?,
+            Worker::Process => write!(f, " p={}", self.concurrency)?,
         }
         match self.pacing {
             Pacing::Closed => Ok(()),

@@ -13,7 +13,7 @@ use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 use crate::words::words;
 
-pub use load::{Load, Pacing, Rate};
+pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{ParameterChoice, Parameters, Protection, SshAgent};
 

@@ -3,6 +3,7 @@
 mod arrivals;
 mod block;
 mod progress;
+pub(crate) mod shift;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -23,8 +24,9 @@ use crate::sample::Block;
 use crate::stop::Stopped;
 use crate::workload::{Stack, Workload};
 
-use block::{Budget, Buffers, Failure};
+use block::{Buffers, Failure};
 use progress::Progress;
+use shift::Budget;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
 pub trait Observer {

@@ -4,5 +4,6 @@
 
 mod endings;
 mod loads;
+mod processes;
 mod rules;
 mod setup;

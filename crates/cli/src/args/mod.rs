@@ -94,6 +94,9 @@ pub enum Command {
         after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"
     )]
     Import(ImportArguments),
+    /// Is one worker of a run with --processes
+    #[command(name = keymark_stacks::raw::worker::SUBCOMMAND, hide = true)]
+    Worker,
     /// Print shell completions
     #[command(
         after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark"
@@ -195,6 +198,10 @@ pub struct BenchArguments {
     /// How many workers at once
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
     pub concurrency: Option<Vec<NonZeroU32>>,
+
+    /// How many processes at once, each with the key opened for itself, as servers fork them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
+    pub processes: Option<Vec<NonZeroU32>>,
 
     /// Open loop: operations arrive at random at this rate, such as 50/s, and wait if they must
     #[arg(
@@ -301,6 +308,7 @@ impl BenchArguments {
             && self.device.is_none()
             && self.stack.is_none()
             && self.concurrency.is_none()
+            && self.processes.is_none()
             && self.rate.is_none()
             && self.think.is_none()
             && self.protection.is_none()

@@ -82,9 +82,9 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
             message = format!("{message}\n  {missing}");
         }
         match error {
-            PlanError::LacksOperation { .. } | PlanError::UnknownDevice(_) => {
-                Failure::usage(message)
-            }
+            PlanError::LacksOperation { .. }
+            | PlanError::UnknownDevice(_)
+            | PlanError::NoProcesses(_) => Failure::usage(message),
             PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
         }
     })

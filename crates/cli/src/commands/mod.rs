@@ -16,6 +16,7 @@ mod show;
 mod token;
 #[cfg(feature = "openpgp-card")]
 mod trace;
+mod worker;
 
 use std::path::PathBuf;
 
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Profile(own) => profile::run(own, &archive(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
+        Command::Worker => worker::run(),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),
     }

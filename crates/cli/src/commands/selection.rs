@@ -65,10 +65,13 @@ pub(super) fn selections(
         operations: arguments.operation.clone(),
         devices,
         stacks: arguments.stack.clone(),
-        concurrency: arguments
-            .concurrency
-            .clone()
-            .unwrap_or(vec![NonZeroU32::MIN]),
+        // Who names processes only wants no threads.
+        concurrency: match (&arguments.concurrency, &arguments.processes) {
+            (Some(named), _) => named.clone(),
+            (None, Some(_)) => Vec::new(),
+            (None, None) => vec![NonZeroU32::MIN],
+        },
+        processes: arguments.processes.clone().unwrap_or_default(),
         pacing: match (arguments.rate, arguments.think) {
             (Some(rate), _) => Pacing::Open(rate),
             (None, Some(longest)) => Pacing::Thinking(longest),

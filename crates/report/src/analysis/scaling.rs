@@ -102,7 +102,7 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// Groups of closed-loop cases that differ in nothing but concurrency.
+/// Groups of closed-loop cases that differ in nothing but the number of workers.
 pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec<Scaling> {
     let mut found: Vec<Scaling> = Vec::new();
     for row in rows
@@ -112,7 +112,10 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
         let key = row.case.key();
         let alike = |other: &Case| {
             let at_load = CaseKey {
-                load: key.load,
+                load: Load {
+                    concurrency: key.load.concurrency,
+                    ..other.load
+                },
                 ..other.key()
             };
             at_load == key && other.replica == 0

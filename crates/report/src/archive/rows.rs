@@ -117,7 +117,7 @@ impl<'a> Writing<'a> {
             sql.prepare_cached(
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
-                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL)",
+                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -129,6 +129,7 @@ impl<'a> Writing<'a> {
                 ":note": published.map(|published| &published.note), ":parts": parts,
                 ":rate": rate, ":think_s": think,
                 ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
+                ":worker": load.worker.word(),
             })
         })
     }

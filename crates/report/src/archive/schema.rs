@@ -15,6 +15,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("1.sql"),
     include_str!("2.sql"),
     include_str!("3.sql"),
+    include_str!("4.sql"),
 ];
 
 /// What a file turns out to be, by SQLite's header.

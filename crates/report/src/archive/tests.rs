@@ -2,7 +2,7 @@ mod refusals;
 
 use std::fs;
 
-use keymark_bench::case::{Case, CaseId, Load, Pacing, Parameters, SshAgent, StackName};
+use keymark_bench::case::{Case, CaseId, Load, Pacing, Parameters, SshAgent, StackName, Worker};
 use keymark_bench::error::ReturnCode;
 use keymark_bench::parts::{Part, PartSums, Parts};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
@@ -287,18 +287,37 @@ fn golden_3() -> Record {
 
 #[test]
 fn the_archive_of_version_3_still_loads() {
+    assert_eq!(loads("archive-3.sqlite3"), golden_3());
+}
+
+/// What version 4 has over 3.
+fn golden_4() -> Record {
+    let mut record = golden_3();
+    record.plan.cases[0].load.worker = Worker::Process;
+    record.cases[0].case.load.worker = Worker::Process;
+    record
+}
+
+#[test]
+fn the_archive_of_version_4_still_loads() {
     // Set when a version is released, to make its file.
     if std::env::var_os("KEYMARK_WRITE_GOLDEN").is_some() {
-        let path = Path::new(GOLDEN).join("archive-3.sqlite3");
-        Archive::open(&path).unwrap().insert(&golden_3()).unwrap();
+        let path = Path::new(GOLDEN).join("archive-4.sqlite3");
+        Archive::open(&path).unwrap().insert(&golden_4()).unwrap();
     }
-    assert_eq!(loads("archive-3.sqlite3"), golden_3());
+    assert_eq!(loads("archive-4.sqlite3"), golden_4());
 }
 
 #[test]
 fn what_cases_differ_in_stands_in_columns() {
     let (_directory, mut archive) = archive();
-    archive.insert(&golden_3()).unwrap();
+    archive.insert(&golden_4()).unwrap();
+    let workers = "SELECT group_concat(worker) FROM (SELECT worker FROM case_ ORDER BY number)";
+    let workers: String = archive
+        .connection
+        .query_row(workers, (), |row| row.get(0))
+        .unwrap();
+    assert_eq!(workers, "process,thread,thread");
     let row = |number: u32| {
         let columns = "SELECT protection, ssh_agent, rate, think_s, code, code_number
                        FROM case_ WHERE number = ?1";

@@ -10,7 +10,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{
-    Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
+    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
 };
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::PublicKey;
@@ -91,9 +91,11 @@ impl Stack for AgentStack {
             }))
         };
         Ok(Workload {
-            handles: (0..case.concurrency())
-                .map(handle)
-                .collect::<Result<_, _>>()?,
+            crew: Crew::Threads(
+                (0..case.concurrency())
+                    .map(handle)
+                    .collect::<Result<_, _>>()?,
+            ),
             inputs: inputs.into(),
             verifier,
             output_capacity: 2048,

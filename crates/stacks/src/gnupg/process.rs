@@ -13,7 +13,9 @@ use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload};
+use keymark_bench::workload::{
+    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+};
 use keymark_stores::store::{KeyStore, unsupported};
 use wait4::Wait4;
 
@@ -132,7 +134,7 @@ impl Stack for GnupgStack {
             )),
         };
         Ok(Workload {
-            handles,
+            crew: Crew::Threads(handles),
             inputs: inputs.collect(),
             verifier,
             output_capacity,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::{Case, Parameters, Protection, StackName};
+use keymark_bench::case::{Case, Parameters, Protection, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
@@ -55,6 +55,7 @@ impl StackProvider for GnupgProvider {
             found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
             synonyms: Vec::new(),
             parameters: parameters(device.reach()),
+            workers: &[Worker::Thread],
         };
         FAMILY.stacks.iter().map(way).collect()
     }

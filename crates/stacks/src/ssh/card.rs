@@ -23,7 +23,7 @@ pub(super) fn metered(workload: Workload, case: &Case, home: &Arc<KeyHome>) -> W
         })
     };
     Workload {
-        handles: workload.handles.into_iter().map(handle).collect(),
+        crew: workload.crew.wrapped(handle),
         ..workload
     }
 }

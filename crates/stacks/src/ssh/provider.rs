@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Parameters, SshAgent, StackName};
+use keymark_bench::case::{Case, Parameters, SshAgent, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::{End, Layers, Point, Step};
 use keymark_bench::operation::Operation;
@@ -89,6 +89,7 @@ impl StackProvider for SshProvider {
             found,
             synonyms: Vec::new(),
             parameters: agents.into_iter().flatten().map(through).collect(),
+            workers: &[Worker::Thread],
         }]
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::workload::{
-    Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
+    Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
 };
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::PublicKey;
@@ -42,7 +42,7 @@ pub fn workload(
         Ok(Box::new(SshHandle::open(socket, Arc::clone(agent))?))
     };
     Ok(Workload {
-        handles: (0..workers).map(handle).collect::<Result<_, _>>()?,
+        crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
         inputs: logins.inputs,
         verifier: logins.verifier,
         output_capacity: OUTPUT_CAPACITY,

@@ -92,7 +92,8 @@ fn exercise(workload: &mut Workload) -> Result<(), String> {
     let (inputs, capacity) = (&workload.inputs, workload.output_capacity);
     let outputs: Vec<_> = std::thread::scope(|scope| {
         let workers: Vec<_> = workload
-            .handles
+            .crew
+            .handles()
             .iter_mut()
             .map(|handle| {
                 scope.spawn(move || {
@@ -110,7 +111,7 @@ fn exercise(workload: &mut Workload) -> Result<(), String> {
             .collect::<Result<Vec<_>, _>>()
     })?;
     let outputs = outputs.concat();
-    assert_eq!(outputs.len(), workload.handles.len() * inputs.len());
+    assert_eq!(outputs.len(), workload.crew.size() * inputs.len());
     let results: Vec<_> = outputs
         .iter()
         .map(|(input, output)| Verifiable {
@@ -138,7 +139,7 @@ fn every_kind_of_key_signs_logins_for_one_worker_and_for_four() {
         let (place, key) = Place::with_key(algorithm);
         for workers in [1, 4] {
             let mut workload = place.workload(&key, workers).unwrap();
-            assert_eq!(workload.handles.len(), workers as usize);
+            assert_eq!(workload.crew.size(), workers as usize);
             exercise(&mut workload).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
         }
     }
@@ -150,7 +151,7 @@ fn a_wrong_signature_is_refused() {
         let (place, key) = Place::with_key(algorithm);
         let mut workload = place.workload(&key, 1).unwrap();
         let input = workload.inputs[0].clone();
-        let right = perform(workload.handles[0].as_mut(), &input, 1024).unwrap();
+        let right = perform(workload.crew.handles()[0].as_mut(), &input, 1024).unwrap();
         verdict(&workload, 0, &right).unwrap();
         assert!(
             verdict(&workload, 1, &right).is_err(),
@@ -167,7 +168,7 @@ fn a_wrong_signature_is_refused() {
         assert!(verdict(&workload, 0, &[]).is_err(), "{algorithm}: nothing");
         let other = Place::with_key(algorithm);
         let mut others = other.0.workload(&other.1, 1).unwrap();
-        let foreign = perform(others.handles[0].as_mut(), &others.inputs[0], 1024).unwrap();
+        let foreign = perform(others.crew.handles()[0].as_mut(), &others.inputs[0], 1024).unwrap();
         assert!(
             verdict(&workload, 0, &foreign).is_err(),
             "{algorithm}: another key"
@@ -181,7 +182,7 @@ fn a_signature_with_another_digest_is_refused() {
     let mut workload = place.workload(&key, 1).unwrap();
     let mut input = workload.inputs[0].clone();
     *input.bytes.last_mut().unwrap() = 4; // SSH_AGENT_RSA_SHA2_512
-    let signed = perform(workload.handles[0].as_mut(), &input, 1024).unwrap();
+    let signed = perform(workload.crew.handles()[0].as_mut(), &input, 1024).unwrap();
     assert_eq!(
         verdict(&workload, 0, &signed),
         Err("the agent signed with rsa-sha2-512, not with rsa-sha2-256".to_owned())

@@ -84,6 +84,14 @@ fn label(capability: Capability) -> String {
     }
 }
 
+/// A handle on a test key, wherever it came from.
+///
+/// # Errors
+/// When the key cannot do that.
+pub fn open(key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
+    handle::handle(key, operation)
+}
+
 impl KeyStore for SoftwareStore {
     fn identity(&self) -> Result<StoreIdentity, Error> {
         let versions = BTreeMap::from([("openssl".to_owned(), Self::library_version().to_owned())]);
@@ -141,6 +149,6 @@ impl KeyStore for SoftwareStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        handle::handle(&*self.test_key(key)?, key.operation)
+        open(&*self.test_key(key)?, key.operation)
     }
 }

@@ -102,11 +102,11 @@ fn an_archive_of_a_newer_keymark_is_refused() {
     let (_directory, archive) = archive();
     archive
         .connection
-        .pragma_update(None, "user_version", 4)
+        .pragma_update(None, "user_version", 5)
         .unwrap();
     let error = Archive::open(archive.path()).unwrap_err().to_string();
     assert!(
-        error.contains("is of version 4, this keymark reads up to 3; update keymark"),
+        error.contains("is of version 5, this keymark reads up to 4; update keymark"),
         "{error}"
     );
 }

@@ -1,15 +1,17 @@
 //! The stack `raw`: the private-key operation of a key store, nothing around it.
 
+pub mod worker;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Parameters, StackName};
+use keymark_bench::case::{Case, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{KeyHandle, Stack, Workload};
+use keymark_bench::workload::{Crew, Stack, Workload};
 use keymark_stores::challenge::Challenge;
-use keymark_stores::device::{Device, Run};
+use keymark_stores::device::{Device, Reach, Run};
 use keymark_stores::store::KeyStore;
 
 use crate::provider::{StackFamily, StackProvider, Use, Way};
@@ -32,6 +34,11 @@ impl StackProvider for RawProvider {
             found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms().to_vec(),
             parameters: vec![Parameters::None],
+            workers: match device.reach() {
+                Reach::File => &[Worker::Thread, Worker::Process],
+                #[cfg(feature = "openpgp-card")]
+                Reach::Card => &[Worker::Thread],
+            },
         }]
     }
 
@@ -68,19 +75,29 @@ impl Stack for RawStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let key = self.store.key(Capability {
+        let capability = Capability {
             algorithm: case.algorithm,
             operation: case.operation,
-        })?;
+        };
+        let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
         let challenge = Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
-        let handles: Vec<Box<dyn KeyHandle>> = (0..case.concurrency())
-            .map(|_| self.store.open(&key))
-            .collect::<Result<_, _>>()?;
+        let workers = 0..case.concurrency();
+        let crew = match case.load.worker {
+            Worker::Thread => {
+                let handles = workers.map(|_| self.store.open(&key));
+                Crew::Threads(handles.collect::<Result<_, _>>()?)
+            }
+            Worker::Process => {
+                let access = self.store.access(&key)?;
+                let processes = workers.map(|_| worker::start(&access, capability));
+                Crew::Processes(processes.collect::<Result<_, _>>()?)
+            }
+        };
         let check = challenge.verifier;
         Ok(Workload {
-            handles,
+            crew,
             inputs: challenge.inputs,
             verifier: answers.form.checked(case.algorithm, case.operation, check),
             output_capacity: answers.capacity,

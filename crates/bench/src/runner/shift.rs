@@ -1,0 +1,299 @@
+//! One worker's part of a block, in a thread or in a process of its own: two clock readings an
+//! operation.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::arrivals::{self, Thoughts};
+use crate::case::Pacing;
+use crate::clock::{Clock, Timestamp};
+use crate::error::Error;
+use crate::parts::PartSums;
+use crate::sample::{Outcome, Sample};
+use crate::workload::{Input, KeyHandle, Performed, Verifiable};
+
+/// How long a block may last.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Budget {
+    /// No operation starts later than this after the first.
+    pub(crate) time: Duration,
+    /// Nor are there more of them, over all workers.
+    pub(crate) operations: u64,
+    /// Operations each worker does before the barrier, uncounted.
+    pub(crate) lead_in: u32,
+    /// When operations start.
+    pub(crate) pacing: Pacing,
+}
+
+impl Budget {
+    pub(crate) const fn unlimited() -> Self {
+        Self {
+            time: Duration::MAX,
+            operations: u64::MAX,
+            lead_in: 0,
+            pacing: Pacing::Closed,
+        }
+    }
+}
+
+/// The outputs of one worker's operations, kept for the check after the block.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs {
+    bytes: Vec<u8>,
+    slot: usize,
+    filled: Vec<Option<(usize, usize)>>,
+}
+
+impl Outputs {
+    /// Bytes a worker may fill before its block ends.
+    const ROOM: usize = 4 << 20;
+    /// Operations a worker may do before its block ends.
+    const OPERATIONS: usize = 8_192;
+
+    pub(crate) fn reset(&mut self, slot: usize) {
+        self.slot = slot.max(1);
+        let operations = (Self::ROOM / self.slot).clamp(1, Self::OPERATIONS);
+        let wanted = operations * self.slot;
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted, 0xAA);
+        }
+        self.filled.clear();
+        self.filled.reserve(operations);
+    }
+
+    fn is_full(&self) -> bool {
+        (self.filled.len() + 1) * self.slot > self.bytes.len()
+            || self.filled.len() >= Self::OPERATIONS
+    }
+
+    fn next(&mut self) -> &mut [u8] {
+        let from = self.filled.len() * self.slot;
+        &mut self.bytes[from..from + self.slot]
+    }
+
+    /// The outputs of the operations that succeeded, each with its input, in their order.
+    pub(crate) fn results(&self) -> impl Iterator<Item = Verifiable<'_>> {
+        self.filled
+            .iter()
+            .enumerate()
+            .filter_map(|(place, filled)| {
+                let (input, length) = (*filled)?;
+                let from = place * self.slot;
+                let output = self.bytes.get(from..from + length.min(self.slot))?;
+                Some(Verifiable { input, output })
+            })
+    }
+
+    /// Takes over what a worker elsewhere brought.
+    pub(crate) fn take(&mut self, input: usize, output: &[u8]) {
+        if self.is_full() {
+            return;
+        }
+        let length = output.len().min(self.slot);
+        self.next()[..length].copy_from_slice(&output[..length]);
+        self.filled.push(Some((input, length)));
+    }
+}
+
+/// What the workers of a block share.
+pub(crate) struct Shared<'a> {
+    clock: &'a dyn Clock,
+    interrupt: &'a AtomicBool,
+    inputs: &'a [Input],
+    budget: Budget,
+    /// Where each worker waits until all are ready.
+    gate: &'a (dyn Fn() + Sync),
+    /// Operations that may still start.
+    tickets: AtomicI64,
+    /// Set by a failing worker, so that the others stop as well.
+    failed: AtomicBool,
+    /// When the first worker came past the barrier.
+    begin: OnceLock<Timestamp>,
+    /// Arrivals of an open loop, counted from `begin`.
+    due: Vec<Duration>,
+    /// Of what is random in the block.
+    seed: u64,
+    /// The next of them.
+    arrival: AtomicUsize,
+}
+
+/// What one worker brings back.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Shift {
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) failure: Option<Error>,
+    pub(crate) parts: PartSums,
+}
+
+impl<'a> Shared<'a> {
+    pub(crate) fn new(
+        clock: &'a dyn Clock,
+        interrupt: &'a AtomicBool,
+        inputs: &'a [Input],
+        budget: Budget,
+        seed: u64,
+        gate: &'a (dyn Fn() + Sync),
+    ) -> Self {
+        Self {
+            clock,
+            interrupt,
+            inputs,
+            budget,
+            gate,
+            tickets: AtomicI64::new(i64::try_from(budget.operations).unwrap_or(i64::MAX)),
+            failed: AtomicBool::new(false),
+            begin: OnceLock::new(),
+            due: match budget.pacing {
+                Pacing::Closed | Pacing::Thinking(_) => Vec::new(),
+                Pacing::Open(rate) => arrivals::poisson(rate, budget.time, seed),
+            },
+            seed,
+            arrival: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// Enters, leads in, waits for the others, operates until the budget is spent, and leaves.
+pub(crate) fn work(
+    shared: &Shared<'_>,
+    worker: u32,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+) -> Shift {
+    let mut shift = Shift {
+        samples: Vec::with_capacity(1024),
+        ..Shift::default()
+    };
+    let first = worker as usize % shared.inputs.len().max(1);
+    let entered = handle.enter();
+    let begun = match &entered {
+        Ok(()) => lead_in(shared, handle, outputs, first),
+        Err(error) => Err(error.clone()),
+    };
+    if let Err(error) = begun {
+        shared.failed.store(true, Ordering::Relaxed);
+        shift.failure = Some(error);
+    }
+    // Everybody comes here, failed or not: heads are counted.
+    (shared.gate)();
+    if shift.failure.is_none() {
+        operate_until_spent(shared, worker, handle, outputs, first, &mut shift);
+    }
+    if entered.is_ok()
+        && let Err(error) = handle.leave()
+    {
+        shift.failure.get_or_insert(error);
+    }
+    shift
+}
+
+fn lead_in(
+    shared: &Shared<'_>,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+    first: usize,
+) -> Result<(), Error> {
+    for _ in 0..shared.budget.lead_in {
+        let input = &shared.inputs[first];
+        handle.arm(input)?;
+        let performed = handle.perform(input, outputs.next())?;
+        handle.collect(performed, outputs.next())?;
+    }
+    Ok(())
+}
+
+fn operate_until_spent(
+    shared: &Shared<'_>,
+    worker: u32,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+    first: usize,
+    shift: &mut Shift,
+) {
+    let begin = *shared.begin.get_or_init(|| shared.clock.now());
+    let deadline = begin.after(shared.budget.time);
+    let mut thoughts = Thoughts::new(shared.seed, worker);
+    let mut next_input = first;
+    while shift.failure.is_none() && may_start(shared, outputs) {
+        let scheduled = match shared.budget.pacing {
+            Pacing::Closed => None,
+            Pacing::Thinking(longest) => {
+                let ready = shared.clock.now().after(thoughts.next(longest));
+                // Whom the end of the block finds thinking starts nothing more; one operation is wanted.
+                if ready >= deadline && !shift.samples.is_empty() {
+                    break;
+                }
+                shared.clock.wait_until(ready);
+                None
+            }
+            Pacing::Open(_) => {
+                let next = shared.arrival.fetch_add(1, Ordering::Relaxed);
+                let Some(offset) = shared.due.get(next) else {
+                    break;
+                };
+                shared.clock.wait_until(begin.after(*offset));
+                Some(begin.after(*offset))
+            }
+        };
+        let end = operate(
+            shared, worker, handle, outputs, next_input, scheduled, shift,
+        );
+        next_input = (next_input + 1) % shared.inputs.len();
+        // Arrivals of an open loop are all served.
+        if scheduled.is_none() && end >= deadline {
+            break;
+        }
+    }
+}
+
+fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
+    !outputs.is_full()
+        && !shared.interrupt.load(Ordering::Relaxed)
+        && !shared.failed.load(Ordering::Relaxed)
+        && shared.tickets.fetch_sub(1, Ordering::Relaxed) > 0
+}
+
+/// One sample. Only `perform` stands between the two clock readings.
+fn operate(
+    shared: &Shared<'_>,
+    worker: u32,
+    handle: &mut dyn KeyHandle,
+    outputs: &mut Outputs,
+    next_input: usize,
+    scheduled: Option<Timestamp>,
+    shift: &mut Shift,
+) -> Timestamp {
+    let input = &shared.inputs[next_input];
+    let armed = handle.arm(input);
+    let output = outputs.next();
+    let start = shared.clock.now();
+    let performed = armed.and_then(|()| handle.perform(input, output));
+    let end = shared.clock.now();
+    let cpu = performed.as_ref().ok().and_then(|performed| performed.cpu);
+    let collected = performed.and_then(|performed: Performed| handle.collect(performed, output));
+    let mut sample = Sample {
+        worker,
+        scheduled: scheduled.unwrap_or(start),
+        start,
+        end,
+        outcome: Outcome::Done,
+        cpu,
+    };
+    match collected {
+        Ok(length) => {
+            outputs.filled.push(Some((next_input, length)));
+            handle.parts(end.since(start), &mut shift.parts);
+        }
+        Err(error) => {
+            sample.outcome = Outcome::Failed;
+            outputs.filled.push(None);
+            shared.failed.store(true, Ordering::Relaxed);
+            shift.failure = Some(error);
+        }
+    }
+    shift.samples.push(sample);
+    end
+}

@@ -1,0 +1,78 @@
+//! Workers of `raw` that are processes: keymark started once more, which opens the key by its access.
+
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::worker::{self, WorkerProcess};
+use keymark_stores::access::Access;
+use keymark_stores::software;
+use keymark_stores::test_key::{SealedKey, TestKey};
+use serde::{Deserialize, Serialize};
+
+/// keymark's subcommand that is a worker. Nobody but keymark calls it.
+pub const SUBCOMMAND: &str = "worker";
+
+/// The first message to a worker: what it does with which key. It goes through a pipe, where neither other
+/// users nor a listing of processes see it.
+#[derive(Serialize, Deserialize)]
+struct Errand {
+    operation: Operation,
+    key: SealedKey,
+}
+
+/// A process that is ended and waited for when dropped.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed; all there is to do then is to wait for it.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a worker for a key.
+pub(super) fn start(access: &Access, capability: Capability) -> Result<WorkerProcess, Error> {
+    let key = match access {
+        Access::File(key) => key.sealed()?,
+        #[cfg(feature = "openpgp-card")]
+        Access::Card(_) => {
+            return Err(Error::call(
+                "starting a worker",
+                "a card talks to one program at a time",
+                "",
+            ));
+        }
+    };
+    let failed = |error| Error::call("starting keymark as a worker", error, "");
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut process = Command::new(program)
+        .arg(SUBCOMMAND)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        // Ctrl-C is keymark's to hear; it ends its workers when their block is over.
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let (Some(mut to), Some(from)) = (process.stdin.take(), process.stdout.take()) else {
+        return Err(Error::call("starting keymark as a worker", "no pipes", ""));
+    };
+    let process = Ended(process);
+    let operation = capability.operation;
+    worker::write(&mut to, &Errand { operation, key })?;
+    Ok(WorkerProcess::new(to, from, process))
+}
+
+/// Is such a worker, until keymark is gone.
+///
+/// # Errors
+/// When something other than keymark talks to it.
+pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Error> {
+    let Errand { operation, key } = worker::read(&mut from)?;
+    let handle = TestKey::unsealed(&key).and_then(|key| software::open(&key, operation));
+    worker::serve(from, to, handle)
+}
