@@ -331,7 +331,7 @@ impl Selection {
             .map(|offer| format!("{} through {}", offer.device, offer.stack))
             .collect();
         Err(PlanError::NoProcesses(if able.is_empty() {
-            "nothing here does".to_owned()
+            "nothing that was selected does".to_owned()
         } else {
             join(&able)
         }))
