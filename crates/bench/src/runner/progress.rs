@@ -23,8 +23,11 @@ const USUAL_BLOCK: Duration = Duration::from_millis(20);
 /// Blocks of operations shorter than this hold several of them, led in by one that is not counted,
 /// because the caches hold another case's data when a block begins.
 const SHORT_OPERATION: Duration = Duration::from_millis(100);
-/// Least number of operations in a block of short ones; of several workers, each does half as many.
+/// Least number of operations in a block of short ones.
 const LEAST_OPERATIONS: u32 = 4;
+/// Operations that each of several workers does in a block, at least: where a block ends, it cuts one of
+/// each, and a shorter block is mostly its ends.
+const LEAST_OF_EACH: u32 = 8;
 /// An open loop needs longer blocks: a queue takes time to build up.
 const OPEN_BLOCK: Duration = Duration::from_secs(1);
 
@@ -70,9 +73,7 @@ impl Progress {
             Pacing::Thinking(longest) => {
                 usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
             }
-            Pacing::Closed if short && self.workers.get() > 1 => {
-                usual.max(self.operation * LEAST_OPERATIONS / 2)
-            }
+            Pacing::Closed if self.workers.get() > 1 => usual.max(self.operation * LEAST_OF_EACH),
             Pacing::Closed if short => usual.max(self.operation * LEAST_OPERATIONS),
             Pacing::Closed => usual.max(self.operation),
         };
@@ -81,13 +82,20 @@ impl Progress {
             StopRule::Runs(runs) => {
                 let runs = u64::from(runs.get());
                 let left = runs.saturating_sub(self.done);
-                left.min((runs / 20).max(u64::from(self.workers.get())))
+                let workers = u64::from(self.workers.get());
+                let least = if workers > 1 {
+                    workers * u64::from(LEAST_OF_EACH)
+                } else {
+                    1
+                };
+                left.min((runs / 20).max(least))
             }
         };
         Budget {
             time,
             operations,
-            lead_in: u32::from(short),
+            // Several workers get going together.
+            lead_in: u32::from(short || self.workers.get() > 1),
             pacing: self.pacing,
         }
     }

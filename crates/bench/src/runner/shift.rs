@@ -22,7 +22,7 @@ pub(crate) struct Budget {
     pub(crate) time: Duration,
     /// Nor are there more of them, over all workers.
     pub(crate) operations: u64,
-    /// Operations each worker does before the barrier, uncounted.
+    /// Operations each worker does first, uncounted.
     pub(crate) lead_in: u32,
     /// When operations start.
     pub(crate) pacing: Pacing,
@@ -156,7 +156,10 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Enters, leads in, waits for the others, operates until the budget is spent, and leaves.
+/// Enters, waits for the others, leads in, operates until the budget is spent, and leaves.
+///
+/// Workers lead in together, and what they lead in with is part of the load: by the time that each has
+/// finished once, what they queue for is as busy as it stays.
 pub(crate) fn work(
     shared: &Shared<'_>,
     worker: u32,
@@ -169,6 +172,8 @@ pub(crate) fn work(
     };
     let first = worker as usize % shared.inputs.len().max(1);
     let entered = handle.enter();
+    // Everybody comes here, failed or not: heads are counted.
+    (shared.gate)();
     let begun = match &entered {
         Ok(()) => lead_in(shared, handle, outputs, first),
         Err(error) => Err(error.clone()),
@@ -177,8 +182,6 @@ pub(crate) fn work(
         shared.failed.store(true, Ordering::Relaxed);
         shift.failure = Some(error);
     }
-    // Everybody comes here, failed or not: heads are counted.
-    (shared.gate)();
     if shift.failure.is_none() {
         operate_until_spent(shared, worker, handle, outputs, first, &mut shift);
     }

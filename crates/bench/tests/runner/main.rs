@@ -5,5 +5,6 @@
 mod endings;
 mod loads;
 mod processes;
+mod queue;
 mod rules;
 mod setup;

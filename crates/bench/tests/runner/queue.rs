@@ -1,0 +1,163 @@
+//! Workers that queue for one server: what the blocks say of its rate, beside what the server says itself.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use keymark_bench::case::{Case, DeviceName, StackName};
+use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
+use keymark_bench::error::Error;
+use keymark_bench::runner::{Observer, Runner, Stacks};
+use keymark_bench::sample::{Block, Outcome, Sample};
+use keymark_bench::workload::{
+    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+};
+use keymark_testkit::fake;
+
+use crate::setup::{plan, runs};
+
+struct Silent;
+
+impl Observer for Silent {}
+
+/// A closed loop of `workers` on one server of constant service time, as the runner cuts a block of it: each
+/// leads in with an operation that is not counted, and none starts after the deadline.
+fn closed_md1(workers: u32, service: u64, of_each: u64) -> Block {
+    let mut free = 0;
+    let mut samples: Vec<Sample> = Vec::new();
+    // In the order in which they came to the queue.
+    let mut queue: Vec<(u32, u64, bool)> = (0..workers).map(|worker| (worker, 0, true)).collect();
+    let mut begin = None;
+    while !queue.is_empty() {
+        let (worker, asked, leads_in) = queue.remove(0);
+        let end = asked.max(free) + service;
+        free = end;
+        let begin = *begin.get_or_insert(end);
+        if !leads_in {
+            samples.push(Sample {
+                worker,
+                scheduled: Timestamp(asked),
+                start: Timestamp(asked),
+                end: Timestamp(end),
+                outcome: Outcome::Done,
+                cpu: None,
+            });
+        }
+        if end < begin + of_each * u64::from(workers) * service {
+            queue.push((worker, end, false));
+        }
+    }
+    Block { round: 0, samples }
+}
+
+#[test]
+fn a_serial_server_is_as_fast_for_many_as_for_one() {
+    let service = 1_000_000;
+    for workers in [1, 2, 4, 10, 32] {
+        for of_each in [1, 8, 20] {
+            let window = closed_md1(workers, service, of_each).window().unwrap();
+            let rate = window.completed / window.length_ns as f64 * service as f64;
+            assert!((rate - 1.0).abs() < 1e-9, "{workers} × {of_each}: {rate}");
+        }
+    }
+}
+
+/// What the server's clock says of one operation: that others waited when it began, and its end.
+type Served = Arc<Mutex<Vec<(bool, Timestamp)>>>;
+
+/// A server that serves one after the other, and its clients.
+struct Serial(Mutex<Sender<Sender<()>>>);
+
+impl std::fmt::Debug for Serial {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Serial")
+    }
+}
+
+fn serve(requests: &Receiver<Sender<()>>, served: &Served) {
+    let clock = MonotonicClock::new();
+    loop {
+        let (waited, request) = match requests.try_recv() {
+            Ok(request) => (true, request),
+            Err(_) => match requests.recv() {
+                Ok(request) => (false, request),
+                Err(_) => return,
+            },
+        };
+        std::thread::sleep(Duration::from_micros(500));
+        served.lock().unwrap().push((waited, clock.now()));
+        // A client that has given up needs no answer.
+        let _ = request.send(());
+    }
+}
+
+struct Client(Sender<Sender<()>>);
+
+impl KeyHandle for Client {
+    fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
+        let (answer, answered) = channel();
+        self.0.send(answer).unwrap();
+        answered.recv().unwrap();
+        Ok(Performed::default())
+    }
+}
+
+struct Anything;
+
+impl Verifier for Anything {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        vec![Ok(()); results.len()]
+    }
+}
+
+impl Stack for Serial {
+    fn name(&self) -> StackName {
+        StackName::RAW
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let client = |_| Box::new(Client(self.0.lock().unwrap().clone())) as Box<dyn KeyHandle>;
+        Ok(Workload {
+            crew: Crew::Threads((0..case.concurrency()).map(client).collect()),
+            inputs: [Input { bytes: Vec::new() }].into(),
+            verifier: Arc::new(Anything),
+            output_capacity: 1,
+        })
+    }
+}
+
+#[test]
+fn throughput_under_load_is_what_the_server_did() {
+    let (requests, received) = channel();
+    let served = Served::default();
+    let record = Arc::clone(&served);
+    let server = std::thread::spawn(move || serve(&received, &record));
+    let stack = Serial(Mutex::new(requests));
+    let case = fake::case("ed25519").concurrency(6).build();
+    let stacks: Stacks<'_> =
+        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
+    let (clock, interrupt) = (MonotonicClock::new(), AtomicBool::new(false));
+    let runner = Runner {
+        clock: &clock,
+        interrupt: &interrupt,
+    };
+    let measured = runner.run(&plan(&[case], runs(1_200)), &stacks, &mut Silent);
+    drop(stack);
+    server.join().unwrap();
+    let windows = measured.cases[0].blocks.iter().filter_map(Block::window);
+    let (completed, length) = windows.fold((0.0, 0), |(completed, length), window| {
+        (completed + window.completed, length + window.length_ns)
+    });
+    // The gap before an operation that had to wait is the server's time for it.
+    let served = served.lock().unwrap();
+    let gaps: Vec<Duration> = served
+        .windows(2)
+        .filter(|pair| pair[1].0)
+        .map(|pair| pair[1].1.since(pair[0].1))
+        .collect();
+    assert!(gaps.len() > 1_000, "{}", gaps.len());
+    let service = gaps.iter().sum::<Duration>().as_secs_f64() / gaps.len() as f64;
+    let rate = completed / (length as f64 / 1e9) * service;
+    assert!((rate - 1.0).abs() < 0.03, "{rate} of the server's own rate");
+}
