@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::error::ReturnCode;
 use crate::parts::Parts;
 use crate::plan::Plan;
-use crate::sample::{Block, CpuTime, Outcome, Sample};
+use crate::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use crate::stop::Stopped;
 use crate::store::StoreIdentity;
 
@@ -176,6 +176,8 @@ struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
 struct BlockRows {
     round: u32,
     samples: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queue: Option<Stretch>,
 }
 
 impl Serialize for Block {
@@ -195,6 +197,7 @@ impl Serialize for Block {
         BlockRows {
             round: self.round,
             samples: self.samples.iter().map(row).collect(),
+            queue: self.queue,
         }
         .serialize(serializer)
     }
@@ -202,7 +205,11 @@ impl Serialize for Block {
 
 impl<'de> Deserialize<'de> for Block {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let BlockRows { round, samples } = BlockRows::deserialize(deserializer)?;
+        let BlockRows {
+            round,
+            samples,
+            queue,
+        } = BlockRows::deserialize(deserializer)?;
         let sample = |Row(worker, scheduled, start, end, outcome, user, system): Row| {
             if start > end || scheduled > start {
                 return Err(serde::de::Error::custom("a sample ends before it starts"));
@@ -221,6 +228,7 @@ impl<'de> Deserialize<'de> for Block {
         Ok(Self {
             round,
             samples: samples.into_iter().map(sample).collect::<Result<_, _>>()?,
+            queue,
         })
     }
 }

@@ -78,6 +78,15 @@ impl Sample {
     }
 }
 
+/// What a block of an open loop covers of its queue's time, which stands still between blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Its length, in nanoseconds.
+    pub length_ns: u64,
+    /// Arrivals that nobody had begun with when it ended.
+    pub waiting: u64,
+}
+
 /// A contiguous stretch of one case's samples; other cases are measured between two blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
@@ -85,6 +94,8 @@ pub struct Block {
     pub round: u32,
     /// In order of their end.
     pub samples: Vec<Sample>,
+    /// Of an open loop: what it covers of the queue's time.
+    pub queue: Option<Stretch>,
 }
 
 impl Block {
@@ -159,6 +170,7 @@ mod tests {
         let block = Block {
             round: 3,
             samples: vec![sample(0, 100, 200), sample(0, 210, 310)],
+            queue: None,
         };
         let window = block.window().unwrap();
         assert_eq!((window.length_ns, window.round), (210, 3));
@@ -169,13 +181,13 @@ mod tests {
     fn the_common_window_cuts_operations_by_share() {
         // Worker 0 is busy 0..300, worker 1 100..400: common 100..300.
         let block = Block {
-            round: 0,
             samples: vec![
                 sample(0, 0, 150),
                 sample(1, 100, 250),
                 sample(0, 150, 300),
                 sample(1, 250, 400),
             ],
+            ..Block::default()
         };
         let window = block.window().unwrap();
         assert_eq!(window.length_ns, 200);
@@ -194,8 +206,8 @@ mod tests {
             ..sample(0, 0, 100)
         };
         let block = Block {
-            round: 0,
             samples: vec![failed, sample(0, 100, 200)],
+            ..Block::default()
         };
         let window = block.window().unwrap();
         assert_eq!(window.length_ns, 200);
@@ -206,8 +218,8 @@ mod tests {
     #[test]
     fn a_worker_without_samples_leaves_no_common_window() {
         let block = Block {
-            round: 0,
             samples: vec![sample(1, 0, 10)],
+            ..Block::default()
         };
         assert!(block.window().is_none());
         assert!(Block::default().window().is_none());

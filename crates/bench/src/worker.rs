@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Pacing, Rate};
 use crate::clock::{Clock, MonotonicClock};
 use crate::error::Error;
+use crate::runner::arrivals::Queue;
 use crate::runner::shift::{Budget, Outputs, Shared, Shift, work};
+use crate::sample::Stretch;
 use crate::workload::{Input, KeyHandle};
 
 /// Longer messages come from nobody who speaks this protocol.
@@ -68,6 +70,8 @@ enum Word {
     Refused(Error),
     Shift {
         shift: Shift,
+        /// Of an open loop: what the block covers of this process's queue.
+        stretch: Option<Stretch>,
         results: Vec<(usize, Vec<u8>)>,
     },
 }
@@ -123,13 +127,17 @@ impl WorkerProcess {
         }
     }
 
-    fn shift(&mut self, outputs: &mut Outputs) -> Result<Shift, Error> {
+    fn shift(&mut self, outputs: &mut Outputs) -> Result<(Shift, Option<Stretch>), Error> {
         match read(&mut self.from)? {
-            Word::Shift { shift, results } => {
+            Word::Shift {
+                shift,
+                stretch,
+                results,
+            } => {
                 for (input, output) in results {
                     outputs.take(input, &output);
                 }
-                Ok(shift)
+                Ok((shift, stretch))
             }
             Word::Refused(error) => Err(error),
             Word::Ready => Err(out_of_turn()),
@@ -148,7 +156,7 @@ pub(crate) fn in_processes(
     budget: Budget,
     seed: u64,
     outputs: &mut [Outputs],
-) -> Vec<Shift> {
+) -> (Vec<Shift>, Option<Stretch>) {
     let mut states: Vec<Result<(), Error>> = Vec::with_capacity(processes.len());
     let crew = processes.len() as u64;
     for (worker, process) in (0..).zip(&mut *processes) {
@@ -170,14 +178,30 @@ pub(crate) fn in_processes(
         }
     }
     let mut shifts = Vec::with_capacity(processes.len());
+    let mut stretches = Vec::new();
     for ((process, state), outputs) in processes.iter_mut().zip(states).zip(outputs) {
-        let shift = state.and_then(|()| process.shift(outputs));
-        shifts.push(shift.unwrap_or_else(|error| Shift {
-            failure: Some(error),
-            ..Shift::default()
-        }));
+        match state.and_then(|()| process.shift(outputs)) {
+            Ok((shift, stretch)) => {
+                shifts.push(shift);
+                stretches.extend(stretch);
+            }
+            Err(error) => shifts.push(Shift {
+                failure: Some(error),
+                ..Shift::default()
+            }),
+        }
     }
-    shifts
+    (shifts, together(&stretches))
+}
+
+/// The queues of several processes last as long as each other, but for the operations that end them.
+fn together(stretches: &[Stretch]) -> Option<Stretch> {
+    let number = stretches.len() as u64;
+    let length: u64 = stretches.iter().map(|stretch| stretch.length_ns).sum();
+    (number > 0).then(|| Stretch {
+        length_ns: length / number,
+        waiting: stretches.iter().map(|stretch| stretch.waiting).sum(),
+    })
 }
 
 /// A process's part of what all of a block may do. Arrivals are dealt at random, so that each process has
@@ -234,6 +258,7 @@ pub fn serve(
     let inputs: Vec<Input> = inputs.into_iter().map(|bytes| Input { bytes }).collect();
     let interrupt = AtomicBool::new(false);
     let mut outputs = Outputs::default();
+    let mut queue: Option<Queue> = None;
     let from = Mutex::new(from);
     let next = || {
         let mut from = from
@@ -252,12 +277,26 @@ pub fn serve(
             let gone = !matches!(released, Ok(Order::Go));
             interrupt.store(gone, std::sync::atomic::Ordering::Relaxed);
         };
-        let shared = Shared::new(&clock, &interrupt, &inputs, budget, seed, &gate);
-        let shift = work(&shared, worker, handle.as_mut(), &mut outputs);
+        let waiting = budget.queue(queue.take(), 1, seed);
+        let shared = Shared::new((&clock, &interrupt), &inputs, budget, seed, waiting, &gate);
+        // The only worker here, whatever its number is among the processes.
+        let mut shift = work(&shared, 0, handle.as_mut(), &mut outputs);
+        let ended = shared.end_block(std::slice::from_ref(&shift));
+        let (after, stretch) = ended.unzip();
+        queue = after;
+        shift
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.worker = worker);
         let results = outputs.results();
         let results = results.map(|result| (result.input, result.output.to_vec()));
         let results = results.collect();
-        if say(&Word::Shift { shift, results }).is_err() {
+        let word = Word::Shift {
+            shift,
+            stretch,
+            results,
+        };
+        if say(&word).is_err() {
             break;
         }
     }

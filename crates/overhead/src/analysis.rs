@@ -95,6 +95,7 @@ fn record(case: &Case) -> Record {
         Block {
             round,
             samples: (0..SAMPLES).map(|_| sample()).collect(),
+            queue: None,
         }
     };
     let blocks = (0..BLOCKS).map(&mut block).collect();

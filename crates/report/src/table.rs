@@ -45,6 +45,7 @@ pub struct FlatRow {
     pub think_s: Option<f64>,
     pub ssh_agent: Option<String>,
     pub worker: String,
+    pub backlog_per_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -93,6 +94,7 @@ impl From<&Row> for FlatRow {
             },
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
             worker: case.load.worker.to_string(),
+            backlog_per_s: row.overload.map(|overload| overload.growth.0),
         }
     }
 }

@@ -16,7 +16,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
-use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
+use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
@@ -67,6 +67,7 @@ pub(crate) fn block(round: u32, latencies: &[u64]) -> Block {
     Block {
         round,
         samples: samples.collect(),
+        queue: None,
     }
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn record(id: &str) -> Record {
         block(1, &[150]),
         Block {
             round: 2,
-            samples: vec![],
+            ..Block::default()
         },
     ];
     cases[0].ending = Some(Ending {
@@ -245,7 +246,14 @@ fn endings() -> impl Strategy<Value = Ending> {
 fn case_records() -> impl Strategy<Value = CaseRecord> {
     cases().prop_flat_map(|case| {
         let samples = proptest::collection::vec(samples(case.concurrency()), 0..4);
-        let block = (any::<u32>(), samples).prop_map(|(round, samples)| Block { round, samples });
+        let stretch = (0_u64..1 << 63, 0_u64..1 << 63);
+        let stretch = stretch.prop_map(|(length_ns, waiting)| Stretch { length_ns, waiting });
+        let block = (any::<u32>(), samples, proptest::option::of(stretch));
+        let block = block.prop_map(|(round, samples, queue)| Block {
+            round,
+            samples,
+            queue,
+        });
         let published = (
             1e-9..1e3,
             proptest::option::of(0_u64..1 << 63),

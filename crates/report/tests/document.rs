@@ -14,9 +14,10 @@ use keymark_bench::case::{
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
+use keymark_bench::sample::Stretch;
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::{Analysis, PublishedFigure};
-use keymark_report::document::{Block, Document};
+use keymark_report::document::{Block, Document, RemarkKind};
 use keymark_report::render::{Width, json, markdown, text};
 use keymark_stats::Seconds;
 use layers::layers;
@@ -71,7 +72,7 @@ fn everything() -> Record {
             stack: StackName::GNUPG,
             ..cached
         };
-        open.load.pacing = Pacing::Open("12.5/s".parse().unwrap());
+        open.load.pacing = Pacing::Open("7.25/s".parse().unwrap());
         cases.push(measured(open, 110_000.0));
         let opens = Case {
             operation: Operation::Decrypt,
@@ -243,6 +244,49 @@ fn layers_of_different_devices_and_kinds_are_never_subtracted() {
         };
         assert_eq!((agent, process), (None, None), "{breakdown:?}");
     }
+}
+
+#[test]
+fn a_queue_that_grows_has_no_mean() {
+    let mut record = everything();
+    // 110 ms each, eleven a second.
+    let case = record
+        .cases
+        .iter_mut()
+        .find(|case| !case.case.load.is_closed())
+        .unwrap();
+    case.case.load.pacing = Pacing::Open("11/s".parse().unwrap());
+    for block in &mut case.blocks {
+        let length_ns = block.samples.len() as u64 * 110_000_000;
+        block.queue = Some(Stretch {
+            length_ns,
+            waiting: u64::from(block.round) * 2,
+        });
+    }
+    let analysis = Analysis::of(&record, &layers());
+    let rows = analysis.rows.iter();
+    let overloaded: Vec<_> = rows.filter(|row| row.overload.is_some()).collect();
+    let [row] = overloaded[..] else {
+        panic!("{overloaded:?}")
+    };
+    let overload = row.overload.unwrap();
+    assert!((overload.utilisation.0 - 1.21).abs() < 0.01, "{overload:?}");
+    // Eleven come and nine are served.
+    assert!(
+        (overload.growth.0 - (11.0 - 1.0 / 0.11)).abs() < 0.05,
+        "{overload:?}"
+    );
+    assert!(row.summary.is_none() && row.ratio.is_none() && row.throughput.is_some());
+    let said = analysis.warnings(&record.plan);
+    let said = said
+        .iter()
+        .find(|remark| remark.kind == RemarkKind::Overload)
+        .unwrap();
+    assert!(
+        said.text.contains("the queue grows by 1.91/s"),
+        "{}",
+        said.text
+    );
 }
 
 #[test]

@@ -6,19 +6,80 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::Rate;
+use crate::sample::Stretch;
 
-/// Arrivals of a Poisson process of the given rate over `length`, counted from its start; at least one.
-pub(super) fn poisson(rate: Rate, length: Duration, seed: u64) -> Vec<Duration> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut due = Vec::new();
-    let mut offset = 0.0;
-    loop {
+/// Arrivals of a Poisson process, one after the other, for ever.
+#[derive(Debug, Clone)]
+struct Poisson {
+    rng: ChaCha8Rng,
+    rate: Rate,
+    last_s: f64,
+}
+
+impl Iterator for Poisson {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
         // Inverse transform: gaps are exponential with mean 1/rate; 1 - u avoids ln 0.
-        offset += -(1.0 - rng.random::<f64>()).ln() / rate.per_second();
-        if offset >= length.as_secs_f64() && !due.is_empty() {
-            return due;
+        self.last_s += -(1.0 - self.rng.random::<f64>()).ln() / self.rate.per_second();
+        Some(Duration::from_secs_f64(self.last_s.min(1e9)))
+    }
+}
+
+/// The queue of an open loop, on a clock of its own that stands still between blocks and while keymark is
+/// busy with itself: who waits at the end of a block has waited that long when the next one begins, and no
+/// longer.
+#[derive(Debug, Clone)]
+pub(crate) struct Queue {
+    arrivals: std::iter::Peekable<Poisson>,
+    /// Where the next block begins.
+    now: Duration,
+    /// When each worker is done with what it has begun.
+    free: Vec<Duration>,
+}
+
+impl Queue {
+    /// An empty one.
+    pub(crate) fn new(rate: Rate, workers: usize, seed: u64) -> Self {
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        let last_s = 0.0;
+        Self {
+            arrivals: Poisson { rng, rate, last_s }.peekable(),
+            now: Duration::ZERO,
+            free: vec![Duration::ZERO; workers],
         }
-        due.push(Duration::from_secs_f64(offset.min(1e9)));
+    }
+
+    /// Where the block under way began.
+    pub(crate) const fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// When a worker is free for the first time in the block.
+    pub(crate) fn free(&self, worker: u32) -> Duration {
+        let free = self.free.get(worker as usize).copied();
+        free.unwrap_or(self.now).max(self.now)
+    }
+
+    /// The next arrival, for a worker that is free from `free` on; `None` when it would begin with it at
+    /// `until` or later: it stays in the queue.
+    pub(crate) fn claim(&mut self, free: Duration, until: Duration) -> Option<Duration> {
+        self.arrivals.next_if(|due| free.max(*due) < until)
+    }
+
+    /// Ends a block in which each worker was free, with nothing begun, at the moment named; nothing named is
+    /// a worker that did nothing. The queue goes on from where the first of them stopped.
+    pub(crate) fn end_block(&mut self, stopped: Vec<Duration>) -> Stretch {
+        let begun = self.now;
+        self.now = stopped.iter().copied().min().unwrap_or(begun).max(begun);
+        self.free = stopped;
+        let now = self.now;
+        let waiting = self.arrivals.clone().take_while(|due| *due <= now);
+        let nanoseconds = (now - begun).as_nanos();
+        Stretch {
+            length_ns: u64::try_from(nanoseconds).unwrap_or(u64::MAX),
+            waiting: waiting.count() as u64,
+        }
     }
 }
 
@@ -61,17 +122,47 @@ mod tests {
 
     #[test]
     fn arrivals_come_in_order_at_the_rate() {
-        let rate = "1000/s".parse().unwrap();
-        let due = poisson(rate, Duration::from_secs(10), 1);
-        assert!(due.is_sorted());
+        let queue = |seed| Queue::new("1000/s".parse().unwrap(), 1, seed);
+        let due = |seed| -> Vec<Duration> {
+            let within = |due: &Duration| *due < Duration::from_secs(10);
+            queue(seed).arrivals.take_while(within).collect()
+        };
+        assert!(due(1).is_sorted());
         // 10 000 expected, standard deviation 100.
-        assert!((9_500..10_500).contains(&due.len()), "{}", due.len());
-        assert_eq!(due, poisson(rate, Duration::from_secs(10), 1));
+        assert!((9_500..10_500).contains(&due(1).len()), "{}", due(1).len());
+        assert_eq!(due(1), due(1));
     }
 
     #[test]
-    fn a_slow_rate_still_yields_an_arrival() {
-        let due = poisson("0.1/s".parse().unwrap(), Duration::from_millis(1), 1);
-        assert_eq!(due.len(), 1);
+    fn blocks_cut_a_queue_without_changing_it() {
+        // One worker, service of 0.8 ms, arrivals every millisecond on average: Lindley's recursion in one
+        // piece, and through blocks of 5 ms.
+        let service = Duration::from_micros(800);
+        let rate = "1000/s".parse().unwrap();
+        let mut free = Duration::ZERO;
+        let whole: Vec<Duration> = Queue::new(rate, 1, 3)
+            .arrivals
+            .take(500)
+            .map(|due| {
+                free = free.max(due) + service;
+                free - due
+            })
+            .collect();
+        let mut queue = Queue::new(rate, 1, 3);
+        let (mut cut, mut length, mut waited) = (Vec::new(), 0, false);
+        while cut.len() < whole.len() {
+            let until = queue.now() + Duration::from_millis(5);
+            let mut free = queue.free(0);
+            while let Some(due) = queue.claim(free, until) {
+                free = free.max(due) + service;
+                cut.push(free - due);
+            }
+            let stretch = queue.end_block(vec![free.max(until)]);
+            length += stretch.length_ns;
+            waited |= stretch.waiting > 0;
+        }
+        assert_eq!(cut[..whole.len()], whole);
+        assert_eq!(u128::from(length), queue.now().as_nanos());
+        assert!(waited, "some blocks end with a queue");
     }
 }

@@ -9,6 +9,7 @@ use crate::worker::{self, Terms};
 use crate::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload};
 
 use super::Runner;
+use super::arrivals::Queue;
 use super::shift::{Budget, Outputs, Shared, Shift, work};
 
 /// What a block yields.
@@ -55,6 +56,7 @@ pub(super) fn measure(
     buffers: &mut Buffers,
     budget: Budget,
     seed: u64,
+    queue: &mut Option<Queue>,
 ) -> MeasuredBlock {
     let workers = workload.crew.size();
     if buffers.workers.len() < workers {
@@ -64,15 +66,21 @@ pub(super) fn measure(
     outputs
         .iter_mut()
         .for_each(|outputs| outputs.reset(workload.output_capacity));
-    let shifts = match &mut workload.crew {
+    let (shifts, stretch) = match &mut workload.crew {
         Crew::Threads(handles) => {
             let barrier = Barrier::new(workers);
             let gate = || {
                 barrier.wait();
             };
             let inputs = &workload.inputs;
-            let shared = Shared::new(runner.clock, runner.interrupt, inputs, budget, seed, &gate);
-            in_threads(&shared, handles, outputs)
+            let clock = (runner.clock, runner.interrupt);
+            let waiting = budget.queue(queue.take(), workers, seed);
+            let shared = Shared::new(clock, inputs, budget, seed, waiting, &gate);
+            let shifts = in_threads(&shared, handles, outputs);
+            let ended = shared.end_block(&shifts);
+            let (after, stretch) = ended.unzip();
+            *queue = after;
+            (shifts, stretch)
         }
         Crew::Processes(processes) => {
             let terms = Terms {
@@ -83,7 +91,9 @@ pub(super) fn measure(
             worker::in_processes(processes, &terms, budget, seed, outputs)
         }
     };
-    conclude(shifts, outputs, workload.verifier.as_ref())
+    let mut measured = conclude(shifts, outputs, workload.verifier.as_ref());
+    measured.block.queue = stretch;
+    measured
 }
 
 fn in_threads(
@@ -139,7 +149,10 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
     }
     samples.sort_by_key(|sample| sample.end);
     MeasuredBlock {
-        block: Block { round: 0, samples },
+        block: Block {
+            samples,
+            ..Block::default()
+        },
         failure,
         parts,
     }

@@ -1,6 +1,6 @@
 //! Prepare, warm up, measure, verify, clean up: drives any [`Stack`] and knows none.
 
-mod arrivals;
+pub(crate) mod arrivals;
 mod block;
 mod progress;
 pub(crate) mod shift;
@@ -24,6 +24,7 @@ use crate::sample::Block;
 use crate::stop::Stopped;
 use crate::workload::{Stack, Workload};
 
+use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
 use shift::Budget;
@@ -134,6 +135,8 @@ struct Active {
     workload: Workload,
     progress: Progress,
     parts: PartSums,
+    /// Of an open loop.
+    queue: Option<Queue>,
 }
 
 /// One run of a plan.
@@ -156,7 +159,14 @@ impl Run<'_> {
             lead_in: 100,
             ..Budget::unlimited()
         };
-        let measured = block::measure(self.runner, &mut idle, &mut self.buffers, budget, 0);
+        let measured = block::measure(
+            self.runner,
+            &mut idle,
+            &mut self.buffers,
+            budget,
+            0,
+            &mut None,
+        );
         let samples = &measured.block.samples;
         let loop_ns = match (samples.first(), samples.last()) {
             (Some(first), Some(last)) => {
@@ -222,6 +232,7 @@ impl Run<'_> {
             &mut self.buffers,
             budget,
             self.settings.seed,
+            &mut None,
         );
         if let Some(reason) = measured.failure {
             return Err(reason);
@@ -232,6 +243,7 @@ impl Run<'_> {
             workload,
             progress,
             parts: measured.parts.of_warm_up(),
+            queue: None,
         })
     }
 
@@ -284,8 +296,12 @@ impl Run<'_> {
             &mut self.buffers,
             budget,
             seed,
+            &mut case.queue,
         );
         measured.block.round = round;
+        if measured.failure.is_none() && case.progress.fills_the_queue(&measured.block) {
+            return None;
+        }
         case.parts.merge(&measured.parts);
         case.progress.add(&measured.block);
         if let Some(record) = self.records.get_mut(case.id.0 as usize) {

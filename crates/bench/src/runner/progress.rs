@@ -28,8 +28,12 @@ const LEAST_OPERATIONS: u32 = 4;
 /// Operations that each of several workers does in a block, at least: where a block ends, it cuts one of
 /// each, and a shorter block is mostly its ends.
 const LEAST_OF_EACH: u32 = 8;
-/// An open loop needs longer blocks: a queue takes time to build up.
-const OPEN_BLOCK: Duration = Duration::from_secs(1);
+/// A block of an open loop; its queue goes on in the next.
+const OPEN_BLOCK: Duration = Duration::from_millis(500);
+/// Arrivals of an open loop that a block should hold at most: their results are kept until its end.
+const MOST_ARRIVALS: f64 = 2_000.0;
+/// The part of a case's time in which its queue may fill.
+const FILLING: u32 = 5;
 
 pub(super) struct Progress {
     stop: StopRule,
@@ -40,11 +44,14 @@ pub(super) struct Progress {
     blocks: usize,
     measured: Duration,
     operation: Duration,
+    /// What an open loop still has to run before it counts.
+    filling: Duration,
 }
 
 impl Progress {
     /// Starts from what the warm-up showed.
     pub(super) fn new(case: &Case, settings: &Settings, warm_up: &Block) -> Self {
+        let operation = service_time(warm_up);
         Self {
             stop: settings.stop,
             pacing: case.load.pacing,
@@ -53,8 +60,20 @@ impl Progress {
             done: 0,
             blocks: 0,
             measured: Duration::ZERO,
-            operation: service_time(warm_up),
+            operation,
+            filling: filling(case, settings, operation),
         }
+    }
+
+    /// Whether the block only fills the queue of an open loop, which begins empty.
+    pub(super) fn fills_the_queue(&mut self, block: &Block) -> bool {
+        let Some(stretch) = block.queue.filter(|_| !self.filling.is_zero()) else {
+            return false;
+        };
+        let length = Duration::from_nanos(stretch.length_ns);
+        self.filling = self.filling.saturating_sub(length);
+        self.measured += length;
+        true
     }
 
     pub(super) const fn has_samples(&self) -> bool {
@@ -68,7 +87,10 @@ impl Progress {
         });
         let short = self.operation <= SHORT_OPERATION;
         let time = match self.pacing {
-            Pacing::Open(_) => OPEN_BLOCK,
+            Pacing::Open(rate) => {
+                let full = Duration::try_from_secs_f64(MOST_ARRIVALS / rate.per_second());
+                OPEN_BLOCK.min(full.unwrap_or(OPEN_BLOCK))
+            }
             // Each user gets round a few times.
             Pacing::Thinking(longest) => {
                 usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
@@ -105,12 +127,15 @@ impl Progress {
         self.done += latencies.len() as u64;
         self.blocks += 1;
         self.mean.push_block(&latencies);
-        if let (Some(first), Some(last)) = (
+        let (first, last) = (
             block.samples.iter().map(|sample| sample.start).min(),
             block.samples.iter().map(|sample| sample.end).max(),
-        ) {
-            self.measured += last.since(first);
-        }
+        );
+        self.measured += match (block.queue, first, last) {
+            (Some(stretch), _, _) => Duration::from_nanos(stretch.length_ns),
+            (None, Some(first), Some(last)) => last.since(first),
+            (None, _, _) => Duration::ZERO,
+        };
         if !latencies.is_empty() {
             self.operation = service_time(block);
         }
@@ -140,6 +165,28 @@ impl Progress {
                 .half_width_relative()
                 .is_some_and(|width| width <= target.fraction())
     }
+}
+
+/// How long an open loop runs before it counts: ten times what its queue takes to forget how it began, about
+/// S/(1−ρ)² for one server (relaxation time of M/M/1: Cohen, "The Single Server Queue", 1982, II.2.1), but no
+/// more than a part of the time that is given.
+fn filling(case: &Case, settings: &Settings, operation: Duration) -> Duration {
+    let rate = match case.load.pacing {
+        Pacing::Closed | Pacing::Thinking(_) => return Duration::ZERO,
+        Pacing::Open(rate) => rate,
+    };
+    let service = operation.as_secs_f64();
+    let busy = rate.per_second() * service / f64::from(case.concurrency());
+    let idle = (1.0 - busy).max(1e-3);
+    let most = match settings.stop {
+        StopRule::Runs(runs) => f64::from(runs.get()) / rate.per_second(),
+        StopRule::Precision { max_time, .. } => {
+            let limit = max_time.or(settings.time_limit);
+            limit.unwrap_or(Duration::from_secs(60)).as_secs_f64()
+        }
+    };
+    let wanted = 10.0 * service / (idle * idle);
+    Duration::try_from_secs_f64(wanted.min(most / f64::from(FILLING))).unwrap_or_default()
 }
 
 /// Mean time an operation took, without what it waited for in an open loop.

@@ -1,18 +1,18 @@
 //! One worker's part of a block, in a thread or in a process of its own: two clock readings an
 //! operation.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::arrivals::{self, Thoughts};
+use super::arrivals::{Queue, Thoughts};
 use crate::case::Pacing;
 use crate::clock::{Clock, Timestamp};
 use crate::error::Error;
 use crate::parts::PartSums;
-use crate::sample::{Outcome, Sample};
+use crate::sample::{Outcome, Sample, Stretch};
 use crate::workload::{Input, KeyHandle, Performed, Verifiable};
 
 /// How long a block may last.
@@ -29,6 +29,14 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    /// The queue of an open loop: the one that is there, or a new one.
+    pub(crate) fn queue(&self, queue: Option<Queue>, workers: usize, seed: u64) -> Option<Queue> {
+        match self.pacing {
+            Pacing::Closed | Pacing::Thinking(_) => None,
+            Pacing::Open(rate) => queue.or_else(|| Some(Queue::new(rate, workers, seed))),
+        }
+    }
+
     pub(crate) const fn unlimited() -> Self {
         Self {
             time: Duration::MAX,
@@ -112,12 +120,10 @@ pub(crate) struct Shared<'a> {
     failed: AtomicBool,
     /// When the first worker came past the barrier.
     begin: OnceLock<Timestamp>,
-    /// Arrivals of an open loop, counted from `begin`.
-    due: Vec<Duration>,
+    /// Of an open loop.
+    queue: Option<Mutex<Queue>>,
     /// Of what is random in the block.
     seed: u64,
-    /// The next of them.
-    arrival: AtomicUsize,
 }
 
 /// What one worker brings back.
@@ -126,15 +132,17 @@ pub(crate) struct Shift {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failure: Option<Error>,
     pub(crate) parts: PartSums,
+    /// In an open loop: when, on the queue's clock, it was done with all it had begun.
+    pub(crate) stopped: Option<Duration>,
 }
 
 impl<'a> Shared<'a> {
     pub(crate) fn new(
-        clock: &'a dyn Clock,
-        interrupt: &'a AtomicBool,
+        (clock, interrupt): (&'a dyn Clock, &'a AtomicBool),
         inputs: &'a [Input],
         budget: Budget,
         seed: u64,
+        queue: Option<Queue>,
         gate: &'a (dyn Fn() + Sync),
     ) -> Self {
         Self {
@@ -146,13 +154,74 @@ impl<'a> Shared<'a> {
             tickets: AtomicI64::new(i64::try_from(budget.operations).unwrap_or(i64::MAX)),
             failed: AtomicBool::new(false),
             begin: OnceLock::new(),
-            due: match budget.pacing {
-                Pacing::Closed | Pacing::Thinking(_) => Vec::new(),
-                Pacing::Open(rate) => arrivals::poisson(rate, budget.time, seed),
-            },
+            queue: queue.map(Mutex::new),
             seed,
-            arrival: AtomicUsize::new(0),
         }
+    }
+
+    /// The queue after the block, and what the block covers of it.
+    pub(crate) fn end_block(self, shifts: &[Shift]) -> Option<(Queue, Stretch)> {
+        let mut queue = self
+            .queue?
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let stopped =
+            |(worker, shift): (u32, &Shift)| shift.stopped.unwrap_or_else(|| queue.free(worker));
+        let stopped = (0..).zip(shifts).map(stopped).collect();
+        let stretch = queue.end_block(stopped);
+        Some((queue, stretch))
+    }
+}
+
+/// A worker's view of the queue of an open loop: which moment of its clock is which of the wall's.
+struct Turns<'a> {
+    queue: &'a Mutex<Queue>,
+    /// On the wall's clock, with what keymark has spent on itself since the block began.
+    begin: Timestamp,
+    /// The same on the queue's clock.
+    origin: Duration,
+    until: Duration,
+    free: Duration,
+}
+
+impl<'a> Turns<'a> {
+    fn new(queue: &'a Mutex<Queue>, worker: u32, begin: Timestamp, length: Duration) -> Self {
+        let state = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let origin = state.now();
+        Self {
+            queue,
+            begin,
+            origin,
+            until: origin.saturating_add(length),
+            free: state.free(worker),
+        }
+    }
+
+    fn claim(&mut self) -> Option<Duration> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = queue.claim(self.free, self.until);
+        if due.is_none() {
+            // It has waited for arrivals that did not come.
+            self.free = self.free.max(self.until);
+        }
+        due
+    }
+
+    /// A moment of the queue's clock on the wall's. What arrived before the block did so before its begin.
+    fn wall(&self, moment: Duration) -> Timestamp {
+        let since = |earlier: Duration, later: Duration| later.saturating_sub(earlier);
+        let before = u64::try_from(since(moment, self.origin).as_nanos()).unwrap_or(u64::MAX);
+        let begin = self.begin.after(since(self.origin, moment));
+        Timestamp(begin.0.saturating_sub(before))
+    }
+
+    /// The queue's clock stands still for what keymark spends on itself.
+    fn pause(&mut self, length: Duration) {
+        self.begin = self.begin.after(length);
+    }
+
+    fn ended(&mut self, end: Timestamp) {
+        self.free = self.origin + end.since(self.begin);
     }
 }
 
@@ -219,37 +288,37 @@ fn operate_until_spent(
     let begin = *shared.begin.get_or_init(|| shared.clock.now());
     let deadline = begin.after(shared.budget.time);
     let mut thoughts = Thoughts::new(shared.seed, worker);
+    let queue = shared.queue.as_ref();
+    let mut turns = queue.map(|queue| Turns::new(queue, worker, begin, shared.budget.time));
     let mut next_input = first;
     while shift.failure.is_none() && may_start(shared, outputs) {
-        let scheduled = match shared.budget.pacing {
-            Pacing::Closed => None,
-            Pacing::Thinking(longest) => {
+        let mut due = None;
+        match (shared.budget.pacing, &mut turns) {
+            (Pacing::Closed | Pacing::Open(_), None) => {}
+            (Pacing::Thinking(longest), _) => {
                 let ready = shared.clock.now().after(thoughts.next(longest));
                 // Whom the end of the block finds thinking starts nothing more; one operation is wanted.
                 if ready >= deadline && !shift.samples.is_empty() {
                     break;
                 }
                 shared.clock.wait_until(ready);
-                None
             }
-            Pacing::Open(_) => {
-                let next = shared.arrival.fetch_add(1, Ordering::Relaxed);
-                let Some(offset) = shared.due.get(next) else {
+            (Pacing::Closed | Pacing::Open(_), Some(turns)) => {
+                due = turns.claim();
+                if due.is_none() {
                     break;
-                };
-                shared.clock.wait_until(begin.after(*offset));
-                Some(begin.after(*offset))
+                }
             }
-        };
-        let end = operate(
-            shared, worker, handle, outputs, next_input, scheduled, shift,
-        );
+        }
+        let turn = turns.as_mut().zip(due);
+        let input = (next_input, &shared.inputs[next_input]);
+        let end = operate(shared, worker, handle, outputs, input, turn, shift);
         next_input = (next_input + 1) % shared.inputs.len();
-        // Arrivals of an open loop are all served.
-        if scheduled.is_none() && end >= deadline {
+        if turns.is_none() && end >= deadline {
             break;
         }
     }
+    shift.stopped = turns.map(|turns| turns.free);
 }
 
 fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
@@ -265,13 +334,21 @@ fn operate(
     worker: u32,
     handle: &mut dyn KeyHandle,
     outputs: &mut Outputs,
-    next_input: usize,
-    scheduled: Option<Timestamp>,
+    (number, input): (usize, &Input),
+    mut turn: Option<(&mut Turns<'_>, Duration)>,
     shift: &mut Shift,
 ) -> Timestamp {
-    let input = &shared.inputs[next_input];
+    let arming = turn.as_ref().map(|_| shared.clock.now());
     let armed = handle.arm(input);
     let output = outputs.next();
+    let scheduled = match (&mut turn, arming) {
+        (Some((turns, due)), Some(arming)) => {
+            turns.pause(shared.clock.now().since(arming));
+            shared.clock.wait_until(turns.wall(turns.free.max(*due)));
+            Some(turns.wall(*due))
+        }
+        _ => None,
+    };
     let start = shared.clock.now();
     let performed = armed.and_then(|()| handle.perform(input, output));
     let end = shared.clock.now();
@@ -287,7 +364,7 @@ fn operate(
     };
     match collected {
         Ok(length) => {
-            outputs.filled.push(Some((next_input, length)));
+            outputs.filled.push(Some((number, length)));
             handle.parts(end.since(start), &mut shift.parts);
         }
         Err(error) => {
@@ -296,6 +373,10 @@ fn operate(
             shared.failed.store(true, Ordering::Relaxed);
             shift.failure = Some(error);
         }
+    }
+    if let Some((turns, _)) = turn {
+        turns.ended(end);
+        turns.pause(shared.clock.now().since(end));
     }
     shift.samples.push(sample);
     end

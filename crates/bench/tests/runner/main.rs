@@ -4,6 +4,7 @@
 
 mod endings;
 mod loads;
+mod open_loop;
 mod processes;
 mod queue;
 mod rules;

@@ -273,43 +273,55 @@ fn what_ctrl_c_broke_off_while_it_was_made_ready_has_not_failed() {
     );
 }
 
-/// One block, a second of arrivals long, of operations that take so many milliseconds.
-fn a_second_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
+/// Three seconds of arrivals, for operations that take so many milliseconds.
+fn seconds_of_arrivals(rate: &str, milliseconds: u32) -> CaseRecord {
     let open = fake::case("ed25519").rate(rate).build();
-    let once = precision("0.0001%", Some(MS * 500));
-    let record = run(&plan(&[open], once), move |_| {
-        Script::Steps(vec![Step::Take(MS * milliseconds)])
+    let limited = precision("0.0001%", Some(MS * 3_000));
+    run(&plan(&[open], limited), move |_| {
+        // A nanosecond off now and then: what never differs is known at once.
+        let take = MS * milliseconds;
+        Script::Steps(vec![Step::Take(take), Step::Take(take + MS / 100)])
     })
-    .remove(0);
-    assert_eq!(record.blocks.len(), 1);
-    record
+    .remove(0)
 }
 
 #[test]
 fn latencies_grow_for_as_long_as_arrivals_outpace_the_server() {
-    // About a hundred arrivals, two seconds of work.
-    let record = a_second_of_arrivals("100/s", 20);
+    let record = seconds_of_arrivals("100/s", 20);
     let latencies = latencies(&record);
-    assert!((70..130).contains(&latencies.len()), "{}", latencies.len());
+    // Fifty are served a second; the queue fills for a fifth of the time.
+    assert!((100..150).contains(&latencies.len()), "{}", latencies.len());
     let (early, late) = (latencies[latencies.len() / 4], *latencies.last().unwrap());
-    assert!(late > Duration::from_millis(500), "{late:?}");
-    assert!(late > early * 2, "{early:?}, then {late:?}");
+    assert!(late > Duration::from_millis(1_000), "{late:?}");
+    assert!(late > early * 3 / 2, "{early:?}, then {late:?}");
     for sample in record.samples() {
-        assert_eq!(sample.end.since(sample.start), MS * 20);
+        assert!(sample.end.since(sample.start) - MS * 20 <= MS / 100);
     }
 }
 
 #[test]
 fn arrivals_do_not_depend_on_how_fast_they_are_served() {
+    // Between two blocks the clock of the queue stands still.
     let gaps = |record: &CaseRecord| -> Vec<Duration> {
-        let due: Vec<_> = record.samples().map(|sample| sample.scheduled).collect();
-        due.windows(2).map(|pair| pair[1].since(pair[0])).collect()
+        let within = record
+            .blocks
+            .iter()
+            .flat_map(|block| block.samples.windows(2));
+        within
+            .map(|pair| pair[1].scheduled.since(pair[0].scheduled))
+            .collect()
     };
     let (fast, slow) = (
-        a_second_of_arrivals("100/s", 1),
-        a_second_of_arrivals("100/s", 20),
+        gaps(&seconds_of_arrivals("100/s", 1)),
+        gaps(&seconds_of_arrivals("100/s", 20)),
     );
-    assert_eq!(gaps(&fast), gaps(&slow));
+    // Each meets the same arrivals, in blocks that end elsewhere.
+    let met = fast
+        .iter()
+        .take(40)
+        .filter(|gap| slow.contains(gap))
+        .count();
+    assert!(met >= 25, "{met} of 40");
 }
 
 /// Ten nanoseconds pass with every reading.

@@ -4,6 +4,7 @@ mod breakdown;
 mod document;
 mod figures;
 mod head;
+mod overload;
 mod remarks;
 mod scaling;
 mod tables;
@@ -27,6 +28,7 @@ pub use breakdown::{Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
 pub(crate) use tables::{case_cells, case_columns};
 
+pub use overload::Overload;
 pub use scaling::{Bounds, Limit, Scaling};
 
 /// One case with its statistics.
@@ -37,6 +39,9 @@ pub struct Row {
     pub case: Case,
     /// What the samples say; none if there are none.
     pub summary: Option<Summary>,
+    /// Of an open loop: that its queue grows, so that nothing can be said of latencies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<Overload>,
     /// Operations a second, as observed.
     pub throughput: Option<Estimate<PerSecond>>,
     /// Mean time over the baseline's; none if the plan has no baseline for it.
@@ -131,12 +136,16 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
     let windows = windows(record);
     let baseline = plan.settings.baseline.of(&record.case, &plan.cases);
     let published = record.published.as_ref();
+    let overload = overload::overload(record);
     Row {
         id: CaseId(u32::try_from(index).unwrap_or(u32::MAX)),
         case: record.case.clone(),
-        summary: Summary::of(&latencies[index], seed),
+        summary: Summary::of(&latencies[index], seed).filter(|_| overload.is_none()),
+        overload,
         throughput: throughput(&windows, seed),
-        ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
+        ratio: baseline
+            .filter(|_| overload.is_none())
+            .and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
@@ -176,8 +185,8 @@ fn ratio(
     }
 }
 
-/// The windows in which all workers of a case were busy; in an open loop, the stretch from the
-/// first arrival to the last end.
+/// The windows in which all workers of a case were busy; in an open loop, what a block covers of its
+/// queue's time, or, in records of version 0.1.0, from the first arrival to the last end.
 pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
     let of_arrivals = match record.case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) => false,
@@ -193,6 +202,13 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
             let first = block.samples.iter().map(|sample| sample.scheduled).min()?;
             let last = block.samples.iter().map(|sample| sample.end).max()?;
             let completed = block.done().count() as f64;
+            if let Some(stretch) = block.queue {
+                return Some(Window {
+                    completed,
+                    length_ns: stretch.length_ns,
+                    round: block.round,
+                });
+            }
             let length_ns = last.0.checked_sub(first.0).filter(|length| *length > 0)?;
             Some(Window {
                 completed,

@@ -23,6 +23,19 @@ const OF_SAMPLES: [RemarkKind; 4] = [
     RemarkKind::TooFewForP99,
 ];
 
+/// That a queue grew.
+fn overloaded(row: &Row) -> Option<Remark> {
+    let overload = row.overload?;
+    let text = format!(
+        "{}: operations arrive faster than they are served ({} of what the workers can do): the queue \
+         grows by {}, and latencies with it",
+        row.case,
+        units::percent(overload.utilisation.0),
+        units::rate(overload.growth)
+    );
+    Some(Remark::new(RemarkKind::Overload, text))
+}
+
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     #[must_use]
@@ -32,6 +45,7 @@ impl Analysis {
             Some(Remark::new(RemarkKind::Failure, text))
         });
         let mut remarks: Vec<Remark> = failures.collect();
+        remarks.extend(self.rows.iter().filter_map(overloaded));
         remarks.extend(self.imprecise(plan));
         remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
         remarks

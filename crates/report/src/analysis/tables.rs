@@ -66,6 +66,9 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
 }
 
 fn mean(row: &Row) -> Cell {
+    if row.overload.is_some() {
+        return Cell::text("overloaded");
+    }
     match (&row.summary, row.published, &row.failure) {
         (Some(summary), _, _) => Cell::DurationEstimate(summary.mean),
         (None, Some(mean), _) => Cell::Duration(mean),

@@ -5,7 +5,7 @@ use keymark_bench::case::DeviceName;
 use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState};
-use keymark_bench::sample::{Block, CpuTime, Outcome, Sample};
+use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_stats::Seconds;
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
@@ -154,9 +154,9 @@ impl Archive {
     }
 
     fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
-        let mut blocks = self
-            .connection
-            .prepare_cached("SELECT id, round, samples FROM block WHERE case_ = ?1 ORDER BY id")?;
+        let mut blocks = self.connection.prepare_cached(
+            "SELECT id, round, samples, length_ns, waiting FROM block WHERE case_ = ?1 ORDER BY id",
+        )?;
         let mut samples = self.connection.prepare_cached(
             "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us
              FROM sample WHERE block = ?1 ORDER BY number",
@@ -165,6 +165,7 @@ impl Archive {
             let mut block = Block {
                 round: row.get(1)?,
                 samples: Vec::with_capacity(row.get::<_, u32>(2)? as usize),
+                queue: stretch(row)?,
             };
             let mut rows = samples.query(params![row.get::<_, i64>(0)?])?;
             while let Some(row) = rows.next()? {
@@ -174,6 +175,14 @@ impl Archive {
         })?;
         blocks.collect()
     }
+}
+
+fn stretch(row: &Row<'_>) -> rusqlite::Result<Option<Stretch>> {
+    let number = |column| row.get::<_, Option<i64>>(column);
+    Ok(number(3)?.zip(number(4)?).map(|(length, waiting)| Stretch {
+        length_ns: length.unsigned_abs(),
+        waiting: waiting.unsigned_abs(),
+    }))
 }
 
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {

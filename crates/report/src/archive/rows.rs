@@ -136,9 +136,16 @@ impl<'a> Writing<'a> {
 
     pub(super) fn block(&self, case: i64, block: &Block) -> Result<()> {
         let samples = i64::try_from(block.samples.len()).unwrap_or(i64::MAX);
+        let length = block
+            .queue
+            .map(|queue| stored(queue.length_ns, "a block's length"));
+        let waiting = block
+            .queue
+            .map(|queue| stored(queue.waiting, "a queue's length"));
+        let (length, waiting) = (length.transpose()?, waiting.transpose()?);
         let id = self.run(|sql| {
-            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3)")?
-                .insert(params![case, block.round, samples])
+            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5)")?
+                .insert(params![case, block.round, samples, length, waiting])
         })?;
         let mut insert =
             self.run_cached("INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;

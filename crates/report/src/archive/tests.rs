@@ -7,6 +7,7 @@ use keymark_bench::error::ReturnCode;
 use keymark_bench::parts::{Part, PartSums, Parts};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
+use keymark_bench::sample::Stretch;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -295,6 +296,10 @@ fn golden_4() -> Record {
     let mut record = golden_3();
     record.plan.cases[0].load.worker = Worker::Process;
     record.cases[0].case.load.worker = Worker::Process;
+    record.cases[2].blocks[0].queue = Some(Stretch {
+        length_ns: 500_000_000,
+        waiting: 3,
+    });
     record
 }
 

@@ -134,6 +134,8 @@ pub enum RemarkKind {
     Elsewhere,
     /// A case failed.
     Failure,
+    /// Operations arrive faster than they are served.
+    Overload,
     /// The wanted precision was not reached.
     Imprecision,
     /// Durations changed over the run.

@@ -49,7 +49,11 @@ pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
         let workers = 0..case.concurrency();
         let mut samples: Vec<Sample> = workers.flat_map(|number| worker(round, number)).collect();
         samples.sort_by_key(|sample| sample.end);
-        Block { round, samples }
+        Block {
+            round,
+            samples,
+            queue: None,
+        }
     };
     CaseRecord {
         ending: Some(Ending {
