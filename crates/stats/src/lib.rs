@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;
+mod dependence;
 mod difference;
 mod dip;
 mod drift;
@@ -29,6 +30,7 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
+pub use dependence::Dependence;
 pub use difference::difference;
 pub use drift::{Drift, drift};
 pub use estimate::{CONFIDENCE, Estimate, Method};

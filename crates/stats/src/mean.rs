@@ -12,7 +12,7 @@ use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
 use crate::quantity::{NS, Seconds};
 use crate::resample::{
-    MIN_UNITS, Stream, bootstrap_t, ratio_of_sums, rng, standard_error, t_half_width,
+    Cluster, MIN_UNITS, Stream, bootstrap_t, dependence_of, ratio_of_sums, rng, t_half_width,
 };
 
 /// Fewer samples than this get Student's t.
@@ -49,6 +49,7 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
         let half = t_half_width(point.error, k);
         (point.value - half, point.value + half, Method::StudentT)
     };
+    let (low, high) = dependence_of(&clusters).widen(point.value, (low, high));
     let bounds = (seconds(low), seconds(high));
     Some(Computed::new(seconds(point.value), bounds, method))
 }
@@ -59,22 +60,19 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
 #[must_use]
 pub fn half_width_relative(blocks: &Blocks) -> Option<f64> {
     let units = blocks.units();
-    let k = units.batches.len();
-    let point = ratio_of_sums(units.clusters().into_iter());
+    let clusters = units.clusters();
+    let k = clusters.len();
+    let point = ratio_of_sums(clusters.iter().copied());
     let mean = units.offset_ns + point.value;
-    (k >= 2 && mean > 0.0).then(|| t_half_width(point.error, k) / mean)
+    let half = || t_half_width(point.error, k) * dependence_of(&clusters).widening;
+    (k >= 2 && mean > 0.0).then(|| half() / mean)
 }
 
-/// Running mean for a stop rule: takes block after block, in constant memory.
-#[derive(Debug, Clone, Copy, Default)]
+/// Running mean for a stop rule: takes block after block.
+#[derive(Debug, Clone, Default)]
 pub struct RunningMean {
-    blocks: usize,
     offset: f64,
-    count: f64,
-    sum: f64,
-    count_squares: f64,
-    sum_squares: f64,
-    products: f64,
+    blocks: Vec<Cluster>,
 }
 
 impl RunningMean {
@@ -83,47 +81,45 @@ impl RunningMean {
         if durations.is_empty() {
             return;
         }
-        let count = durations.len().float();
-        if self.blocks == 0 {
+        let size = durations.len().float();
+        if self.blocks.is_empty() {
             let first: f64 = durations.iter().map(|&ns| ns.float()).sum();
-            self.offset = (first / count).round();
+            self.offset = (first / size).round();
         }
-        let sum: f64 = durations.iter().map(|&ns| ns.float() - self.offset).sum();
-        self.blocks += 1;
-        self.count += count;
-        self.sum += sum;
-        self.count_squares += count * count;
-        self.sum_squares += sum * sum;
-        self.products += count * sum;
+        let total = durations.iter().map(|&ns| ns.float() - self.offset).sum();
+        self.blocks.push(Cluster { total, size });
     }
 
     /// Number of blocks that held a sample.
     #[must_use]
     pub fn blocks(&self) -> usize {
-        self.blocks
+        self.blocks.len()
     }
 
     /// Mean so far; `None` without samples.
     #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
-        let shifted = self.sum / self.count;
-        (self.blocks > 0).then(|| Seconds::from_nanos(self.offset + shifted))
+        let shifted = ratio_of_sums(self.blocks.iter().copied()).value;
+        (!self.blocks.is_empty()).then(|| Seconds::from_nanos(self.offset + shifted))
     }
 
-    /// Half-width of Student's t interval over blocks, as a share of the mean.
+    /// Whether the half-width of Student's t interval over blocks, widened for their dependence, is at most
+    /// this share of the mean.
     ///
-    /// `None` below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer
-    /// stops on the variation inside one moment.
+    /// Never below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer stops on the variation inside one
+    /// moment.
     #[must_use]
-    pub fn half_width_relative(&self) -> Option<f64> {
-        let mean = self.mean()?.0 * NS;
-        if self.blocks < MIN_BLOCKS || mean <= 0.0 {
-            return None;
+    pub fn is_within(&self, share: f64) -> bool {
+        let k = self.blocks.len();
+        if k < MIN_BLOCKS {
+            return false;
         }
-        let m = self.sum / self.count;
-        let squares = self.sum_squares - 2.0 * m * self.products + m * m * self.count_squares;
-        let error = standard_error(squares.max(0.0), self.blocks) / self.count;
-        Some(t_half_width(error, self.blocks) / mean)
+        let point = ratio_of_sums(self.blocks.iter().copied());
+        let mean = self.offset + point.value;
+        let half = t_half_width(point.error, k);
+        let reach = share * mean;
+        // What is too wide already need not be widened.
+        mean > 0.0 && half <= reach && half * dependence_of(&self.blocks).widening <= reach
     }
 }
 
@@ -154,14 +150,13 @@ mod tests {
         );
         let mut running = RunningMean::default();
         for (i, (_, durations)) in blocks.iter().enumerate() {
-            assert_eq!(running.half_width_relative().is_some(), i >= MIN_BLOCKS);
+            assert_eq!(running.is_within(1.0), i >= MIN_BLOCKS);
             running.push_block(durations);
         }
-        let (a, b) = (
-            half_width_relative(&blocks).unwrap(),
-            running.half_width_relative().unwrap(),
+        let width = half_width_relative(&blocks).unwrap();
+        assert!(
+            running.is_within(width * (1.0 + 1e-9)) && !running.is_within(width * (1.0 - 1e-9))
         );
-        assert!((a - b).abs() < 1e-12 * a.max(1.0), "{a} {b}");
         assert!((running.mean().unwrap().0 - mean(&blocks, 0).unwrap().value.0).abs() < 1e-18);
     }
 }

@@ -10,12 +10,13 @@
 use std::collections::BTreeMap;
 
 use crate::blocks::{Batches, Blocks, MAX_BATCHES};
+use crate::dependence::{Dependence, dependence};
 use crate::estimate::{Computed, Estimate, Method, TAIL};
 use crate::num::Float;
 use crate::quantity::Ratio;
 use crate::resample::{
-    Cluster, MIN_UNITS, Point, Stream, draw, ratio_of_sums, rng, standard_error, studentized,
-    t_half_width,
+    Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, standard_error,
+    studentized, t_half_width,
 };
 use crate::special::t_quantile;
 
@@ -49,6 +50,13 @@ pub(crate) fn computed_independent(
     if ka < 2 || kb < 2 {
         return Some(Computed::point(point.value.exp()));
     }
+    // The more dependent side decides.
+    let (one, other) = (dependence_of(&top), dependence_of(&bottom));
+    let dependence = if one.widening > other.widening {
+        one
+    } else {
+        other
+    };
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
         let mut picks = (vec![0; ka], vec![0; kb]);
@@ -60,13 +68,15 @@ pub(crate) fn computed_independent(
             resampled(a.zip(b).map(|(a, b)| difference(a, b)), point)
         });
         if let Some(interval) = interval {
-            return Some(on_ratio_scale(point, interval, Method::LogRatioBootstrapT));
+            let method = Method::LogRatioBootstrapT;
+            return Some(on_ratio_scale(point, interval, dependence, method));
         }
     }
     let half = welch_half_width((a.error, ka), (b.error, kb));
     Some(on_ratio_scale(
         point,
         (point.value - half, point.value + half),
+        dependence,
         Method::WelchT,
     ))
 }
@@ -97,14 +107,20 @@ pub(crate) fn computed_paired(
             resampled(paired_log(picks.iter().map(|&i| rounds[i])), point)
         })
     };
+    let dependence = dependence(&paired_residuals(rounds.iter().copied()));
     let enough = rounds.len() >= RESAMPLED_ROUNDS;
     Some(
         if let Some(interval) = enough.then(&mut bootstrap).flatten() {
-            on_ratio_scale(point, interval, Method::PairedLogRatioBootstrapT)
+            on_ratio_scale(
+                point,
+                interval,
+                dependence,
+                Method::PairedLogRatioBootstrapT,
+            )
         } else {
             let half = t_half_width(point.error, rounds.len());
             let interval = (point.value - half, point.value + half);
-            on_ratio_scale(point, interval, Method::PairedStudentT)
+            on_ratio_scale(point, interval, dependence, Method::PairedStudentT)
         },
     )
 }
@@ -123,7 +139,13 @@ fn resampled(star: Option<Point>, point: Point) -> Point {
     })
 }
 
-fn on_ratio_scale(point: Point, (low, high): (f64, f64), method: Method) -> Computed {
+fn on_ratio_scale(
+    point: Point,
+    interval: (f64, f64),
+    dependence: Dependence,
+    method: Method,
+) -> Computed {
+    let (low, high) = dependence.widen(point.value, interval);
     Computed::new(point.value.exp(), (low.exp(), high.exp()), method)
 }
 
@@ -211,6 +233,19 @@ fn join(rounds: &[Pair]) -> Vec<Pair> {
         .collect()
 }
 
+/// Relative residual of each round: the difference of both sides', each as a share of that side's sum.
+fn paired_residuals(rounds: impl ExactSizeIterator<Item = Pair> + Clone) -> Vec<f64> {
+    let a = ratio_of_sums(rounds.clone().map(|r| r.0)).value;
+    let b = ratio_of_sums(rounds.clone().map(|r| r.1)).value;
+    let (na, nb) = rounds
+        .clone()
+        .fold((0.0, 0.0), |(na, nb), r| (na + r.0.size, nb + r.1.size));
+    let residual = |c: Cluster, mean: f64, n: f64| (c.total / mean - c.size) / n;
+    rounds
+        .map(|r| residual(r.0, a, na) - residual(r.1, b, nb))
+        .collect()
+}
+
 /// Log ratio of means with its linearised error over rounds.
 fn paired_log(rounds: impl ExactSizeIterator<Item = Pair> + Clone) -> Option<Point> {
     let k = rounds.len();
@@ -219,14 +254,8 @@ fn paired_log(rounds: impl ExactSizeIterator<Item = Pair> + Clone) -> Option<Poi
     if a.value <= 0.0 || b.value <= 0.0 {
         return None;
     }
-    let (na, nb) = rounds
-        .clone()
-        .fold((0.0, 0.0), |(na, nb), r| (na + r.0.size, nb + r.1.size));
-    // Relative residual of each side, each as a share of that side's sum.
-    let residual = |c: Cluster, mean: f64, n: f64| (c.total / mean - c.size) / n;
-    let squares = rounds
-        .map(|r| (residual(r.0, a.value, na) - residual(r.1, b.value, nb)).powi(2))
-        .sum();
+    let residuals = paired_residuals(rounds);
+    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
     Some(Point {
         value: (a.value / b.value).ln(),
         error: standard_error(squares, k),

@@ -9,6 +9,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::dependence::{Dependence, dependence};
 use crate::estimate::TAIL;
 use crate::num::{Float, index};
 use crate::special::t_quantile;
@@ -69,6 +70,13 @@ pub(crate) fn ratio_of_sums(clusters: impl ExactSizeIterator<Item = Cluster> + C
     let squares: f64 = clusters.map(|c| (c.total - value * c.size).powi(2)).sum();
     let error = standard_error(squares, k) / size;
     Point { value, error }
+}
+
+/// How much neighbouring clusters depend on each other.
+pub(crate) fn dependence_of(clusters: &[Cluster]) -> Dependence {
+    let value = ratio_of_sums(clusters.iter().copied()).value;
+    let residuals: Vec<f64> = clusters.iter().map(|c| c.total - value * c.size).collect();
+    dependence(&residuals)
 }
 
 /// √(k/(k−1) Σ r²): standard error of a sum of `k` linearised terms r.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
+use crate::dependence::Dependence;
 use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
 use crate::mean::mean;
@@ -13,6 +14,7 @@ use crate::num::Float;
 use crate::outliers::{Outliers, outliers};
 use crate::quantile::{Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
+use crate::resample::dependence_of;
 use crate::spread::{extremes, median_absolute_deviation, standard_deviation};
 
 /// Drift is warned of beyond this share of the median ...
@@ -23,6 +25,11 @@ const DRIFT_P: f64 = 0.01;
 const SEVERE: f64 = 0.05;
 /// ... or this share of the time.
 const SEVERE_TIME: f64 = 0.2;
+
+/// Neighbouring blocks are called alike beyond this correlation ...
+const ALIKE: f64 = 0.3;
+/// ... if that widens intervals by so much.
+const WIDENED: f64 = 1.5;
 
 /// Statistics of one case's durations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +58,8 @@ pub struct Summary {
     pub drift: Option<Drift>,
     /// Dip test; `None` with too few samples.
     pub modality: Option<Modality>,
+    /// How much neighbouring blocks are alike; 0 where there are too few to tell.
+    pub dependence: Dependence,
 }
 
 impl Summary {
@@ -72,6 +81,7 @@ impl Summary {
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
             modality: modality(&sorted),
+            dependence: dependence_of(&blocks.units().clusters()),
         })
     }
 
@@ -89,6 +99,9 @@ impl Summary {
         let time = self.outliers.high_severe_time;
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });
+        }
+        if self.dependence.lag1 > ALIKE && self.dependence.widening > WIDENED {
+            warnings.push(Warning::Dependent(self.dependence));
         }
         if let Some(modes) = self.modality.and_then(|m| m.modes) {
             warnings.push(Warning::TwoModes(modes));
@@ -114,6 +127,8 @@ pub enum Warning {
         /// Share of the time spent in the slow ones.
         time: Ratio,
     },
+    /// Neighbouring blocks are alike.
+    Dependent(Dependence),
     /// There are two groups of durations.
     TwoModes(Modes),
     /// The 99th percentile has no upper bound.
@@ -138,6 +153,12 @@ impl fmt::Display for Warning {
                  measure on a quieter system, and prefer the median",
                 samples.0 * 100.0,
                 time.0.max(0.0) * 100.0
+            ),
+            Self::Dependent(dependence) => write!(
+                f,
+                "neighbouring blocks are alike (lag-1 correlation {:.2}): intervals are {:.1} times as wide as \
+                 independent blocks would have them; measure for longer",
+                dependence.lag1, dependence.widening
             ),
             Self::TwoModes(modes) => write!(
                 f,

@@ -2,14 +2,17 @@
 //! never threads over mean latency.
 //!
 //! Ratio of sums over windows with a bootstrap-t interval (Efron & Tibshirani
-//! 1993, ch. 12); Student's t with fewer than six windows.
+//! 1993, ch. 12); Student's t with fewer than twenty windows; widened for the
+//! dependence of neighbours.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
 use crate::quantity::{NS, PerSecond};
-use crate::resample::{Cluster, MIN_UNITS, Stream, bootstrap_t, ratio_of_sums, rng, t_half_width};
+use crate::resample::{
+    Cluster, MIN_UNITS, Stream, bootstrap_t, dependence_of, ratio_of_sums, rng, t_half_width,
+};
 
 /// A stretch of time in which completions were counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -59,6 +62,7 @@ pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Computed> {
         Some((low, high)) => (low, high, Method::BootstrapT),
         None => (point.value - half, point.value + half, Method::StudentT),
     };
+    let (low, high) = dependence_of(&clusters).widen(point.value, (low, high));
     let bounds = (low.max(0.0), high.max(0.0));
     Some(Computed::new(point.value, bounds, method))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use keymark_stats::RunningMean;
 
 use crate::case::{Case, Pacing};
+use crate::clock::Timestamp;
 use crate::plan::Settings;
 use crate::sample::{Block, Outcome, Sample};
 use crate::stop::{Precision, StopRule, Stopped};
@@ -15,6 +16,9 @@ use super::shift::Budget;
 /// Fewer blocks than this say too little about the spread between blocks: a rule that stops on them
 /// stops where the spread looks small by chance (`make calibration` shows it).
 const LEAST_BLOCKS: usize = 20;
+/// Nor is a stretch shorter than this worth believing: machines have slow states that come seldom and last for
+/// a second.
+const LEAST_TIME: Duration = Duration::from_secs(2);
 /// A block is this part of its case's share of the plan's time: short, because lead-ins, checks and
 /// the longer blocks of slow operations take most of that, and at least a dozen rounds are wanted.
 const PARTS: u32 = 72;
@@ -43,6 +47,8 @@ pub(super) struct Progress {
     done: u64,
     blocks: usize,
     measured: Duration,
+    /// From the first sample to the last, whatever was measured in between.
+    span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
     /// What an open loop still has to run before it counts.
     filling: Duration,
@@ -60,6 +66,7 @@ impl Progress {
             done: 0,
             blocks: 0,
             measured: Duration::ZERO,
+            span: None,
             operation,
             filling: filling(case, settings, operation),
         }
@@ -131,6 +138,10 @@ impl Progress {
             block.samples.iter().map(|sample| sample.start).min(),
             block.samples.iter().map(|sample| sample.end).max(),
         );
+        if let Some((first, last)) = first.zip(last) {
+            let begun = self.span.map_or(first, |(begun, _)| begun);
+            self.span = Some((begun, last));
+        }
         self.measured += match (block.queue, first, last) {
             (Some(stretch), _, _) => Duration::from_nanos(stretch.length_ns),
             (None, Some(first), Some(last)) => last.since(first),
@@ -158,12 +169,15 @@ impl Progress {
         }
     }
 
+    fn watched(&self) -> Duration {
+        let span = self.span.map(|(first, last)| last.since(first));
+        span.unwrap_or_default()
+    }
+
     fn reached(&self, target: Precision) -> bool {
         self.blocks >= LEAST_BLOCKS
-            && self
-                .mean
-                .half_width_relative()
-                .is_some_and(|width| width <= target.fraction())
+            && self.watched() >= LEAST_TIME
+            && self.mean.is_within(target.fraction())
     }
 }
 

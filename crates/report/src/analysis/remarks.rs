@@ -16,8 +16,9 @@ const NAMED: usize = 3;
 const MESSAGES: u32 = 50;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.
-const OF_SAMPLES: [RemarkKind; 4] = [
+const OF_SAMPLES: [RemarkKind; 5] = [
     RemarkKind::Drift,
+    RemarkKind::Dependence,
     RemarkKind::Outliers,
     RemarkKind::TwoGroups,
     RemarkKind::TooFewForP99,
@@ -201,6 +202,7 @@ fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
     match warning {
         Warning::Drift(drift) => Some((RemarkKind::Drift, drift.relative_change.0.abs())),
         Warning::SevereOutliers { samples, .. } => Some((RemarkKind::Outliers, samples.0)),
+        Warning::Dependent(dependence) => Some((RemarkKind::Dependence, dependence.widening)),
         Warning::TwoModes(modes) => Some((RemarkKind::TwoGroups, modes.upper.0 / modes.lower.0)),
         Warning::TooFewForP99 { n } => Some((RemarkKind::TooFewForP99, -(*n as f64))),
         // Whatever statistics may warn of later.

@@ -140,6 +140,8 @@ pub enum RemarkKind {
     Imprecision,
     /// Durations changed over the run.
     Drift,
+    /// Neighbouring blocks are alike.
+    Dependence,
     /// Far outliers are many, or take much of the time.
     Outliers,
     /// There are two groups of durations.
