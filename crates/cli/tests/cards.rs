@@ -270,53 +270,75 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
 }
 
 /// A home of GnuPG's with a key, and a card that holds the same.
-fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
+fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
     let cards = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
-    let card = homes.loaded_card(&cards, "cv25519".parse().unwrap());
+    let card = homes.loaded_card(&cards, algorithm.parse().unwrap());
     let LoadedCard { reader, plain, .. } = card.unwrap();
     (homes, plain, reader)
+}
+
+fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
+    owner_of("cv25519")
+}
+
+impl CardPlace {
+    /// Measures with the owner's keys, on every layer of GnuPG.
+    fn bench_as_owner(&self, owner: &KeyHome, algorithm: &str, operation: &str) -> Output {
+        let card = self.card();
+        let arguments = [
+            "bench",
+            "--device",
+            card["device"].as_str().unwrap(),
+            "--algorithm",
+            algorithm,
+            "--operation",
+            operation,
+            "--stack",
+            "raw,agent,gnupg",
+            "--runs",
+            "3",
+            "--json",
+            "--pin-env",
+            "RIGHT",
+            "--no-save",
+        ];
+        let mut keymark = self.keymark(&arguments);
+        keymark.env("GNUPGHOME", owner.home.path());
+        keymark.output().unwrap()
+    }
+}
+
+/// Every layer has measured, and nothing failed.
+fn all_layers(measured: &Output) {
+    let stdout = text(&measured.stdout);
+    let said = format!("{stdout}{}", text(&measured.stderr));
+    assert!(measured.status.success(), "{said}");
+    for stack in ["raw", "agent", "gnupg"] {
+        let row = format!("\"stack\":\"{stack}\"");
+        let row = stdout.lines().find(|line| line.contains(&row));
+        assert!(row.is_some_and(|row| row.contains("\"n\":3")), "{said}");
+    }
 }
 
 #[test]
 fn gnupg_uses_the_owners_card() {
     let (_homes, owner, reader) = owner();
     let place = CardPlace::with(reader);
-    let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let arguments = [
-        "bench",
-        "--device",
-        &serial,
-        "--algorithm",
-        "cv25519",
-        "--runs",
-        "3",
-        "--json",
-        "--pin-env",
-        "RIGHT",
-        "--no-save",
-    ];
-    let mut keymark = place.keymark(&arguments);
-    let measured = keymark
-        .env("GNUPGHOME", owner.home.path())
-        .output()
-        .unwrap();
-    let stdout = text(&measured.stdout);
-    assert!(
-        measured.status.success(),
-        "{stdout}{}",
-        text(&measured.stderr)
-    );
-    for stack in ["raw", "agent", "gnupg"] {
-        assert!(
-            stdout.contains(&format!("\"stack\":\"{stack}\"")),
-            "{stdout}"
-        );
-    }
+    all_layers(&place.bench_as_owner(&owner, "cv25519", "decrypt"));
     assert!(
         owner.home.path().join("pubring.kbx").exists(),
         "the owner's keyring is untouched"
     );
+}
+
+#[test]
+fn the_owners_card_signs_on_all_layers() {
+    for algorithm in ["ed25519", "rsa2048"] {
+        let (_homes, owner, reader) = owner_of(algorithm);
+        let place = CardPlace::with(reader);
+        all_layers(&place.bench_as_owner(&owner, algorithm, "sign"));
+    }
 }
 
 #[test]

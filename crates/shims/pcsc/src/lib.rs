@@ -10,6 +10,7 @@ mod library;
 mod memory;
 mod mode;
 mod served;
+mod sharing;
 mod status_change;
 mod text;
 mod trace;

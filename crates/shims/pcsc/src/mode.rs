@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use keymark_shim_protocol::{CARD, LIBRARY, READER};
+use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED};
 
 use crate::library::{IsValidContext, Library};
+use crate::sharing::sharing;
 use crate::virtual_reader::VirtualReader;
 
 /// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
@@ -36,8 +37,11 @@ pub(crate) fn mode(own: IsValidContext) -> &'static Mode {
             ));
         }
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
-        Library::load(&library)
-            .filter(|library| !library.has(own))
-            .map_or(Mode::Missing, Mode::Forward)
+        let library = Library::load(&library).filter(|library| !library.has(own));
+        let library = match std::env::var_os(SHARED) {
+            Some(_) => library.map(sharing),
+            None => library,
+        };
+        library.map_or(Mode::Missing, Mode::Forward)
     })
 }

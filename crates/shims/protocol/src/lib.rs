@@ -16,5 +16,7 @@ pub const CARD: &str = "KEYMARK_PCSC_CARD";
 pub const TRACE: &str = "KEYMARK_PCSC_TRACE";
 /// The real PC/SC library, in place of libpcsclite.so.1.
 pub const LIBRARY: &str = "KEYMARK_PCSC_LIBRARY";
+/// Set to anything: who asks the real library for a card alone gets it shared.
+pub const SHARED: &str = "KEYMARK_PCSC_SHARED";
 /// Name of the reader that a served card is in.
 pub const READER: &str = "keymark virtual reader 00 00";

@@ -1,6 +1,9 @@
 //! How scdaemon reaches a card: through keymark's own PC/SC library, which notes what each call takes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+use keymark_shim_protocol::{CARD, SHARED, TRACE};
 
 /// The reader that scdaemon is to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,28 +34,27 @@ impl CardLink {
     pub(super) fn configuration(&self) -> String {
         let mut lines = format!("disable-ccid\npcsc-driver {}\n", self.driver.display());
         if let ScdaemonReader::Pcscd { name, .. } = &self.reader {
-            // keymark itself talks to the card too.
-            lines.push_str(&format!("reader-port {name}\npcsc-shared\n"));
+            lines.push_str(&format!("reader-port {name}\n"));
         }
         lines
     }
 
     /// What the library reads when scdaemon loads it.
-    pub(super) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
-        let mut variables = Vec::new();
-        if let ScdaemonReader::Served { socket } = &self.reader {
-            variables.push(("KEYMARK_PCSC_CARD", socket.clone()));
+    pub(super) fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut variables: Vec<(&str, OsString)> = Vec::new();
+        match &self.reader {
+            ScdaemonReader::Served { socket } => {
+                variables.push((CARD, socket.into()));
+            }
+            ScdaemonReader::Pcscd { socket, .. } => {
+                // keymark itself talks to the card too.
+                variables.push((SHARED, "1".into()));
+                let socket = socket.iter();
+                variables.extend(socket.map(|socket| ("PCSCLITE_CSOCK_NAME", socket.into())));
+            }
         }
-        if let Some(trace) = &self.trace {
-            variables.push(("KEYMARK_PCSC_TRACE", trace.clone()));
-        }
-        if let ScdaemonReader::Pcscd {
-            socket: Some(socket),
-            ..
-        } = &self.reader
-        {
-            variables.push(("PCSCLITE_CSOCK_NAME", socket.clone()));
-        }
+        let trace = self.trace.iter();
+        variables.extend(trace.map(|trace| (TRACE, trace.into())));
         variables
     }
 }

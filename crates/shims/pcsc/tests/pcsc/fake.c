@@ -29,7 +29,12 @@ LONG SCardListReaders(LONG context, const char *groups, char *readers, DWORD *le
     return 0;
 }
 LONG SCardConnect(LONG c, const char *reader, DWORD share, DWORD protocols, LONG *handle, DWORD *active) {
-    (void)c, (void)share;
+    (void)c;
+    if (!strcmp(reader, "how")) {
+        *handle = 42;
+        *active = share;
+        return 0;
+    }
     if (strcmp(reader, "fake")) return 0x80100009L;
     *handle = 42;
     *active = protocols & 1;

@@ -162,6 +162,31 @@ scenario!(
 );
 
 scenario!(
+    who_asks_for_a_card_alone_gets_it_shared_if_told_so,
+    [
+        ("KEYMARK_PCSC_LIBRARY", "{}/fake.so"),
+        ("KEYMARK_PCSC_SHARED", "1"),
+    ],
+    |folder| {
+        build_fake(folder);
+        let library = Library::load();
+        let context = library.context();
+        // The fake's active protocol says how it was asked.
+        let asked = |share| library.connect(context, c"how", share, T0 | T1);
+        assert_eq!(asked(EXCLUSIVE), Ok((42, SHARED)));
+        assert_eq!(asked(SHARED), Ok((42, SHARED)));
+        assert_eq!(asked(DIRECT), Ok((42, DIRECT)));
+        // SAFETY: the fake follows no pointer here, and has seven numbers of that name.
+        unsafe {
+            let fake = libloading::Library::new(folder.join("fake.so")).unwrap();
+            let seen = *fake.get::<*const [Long; 7]>(b"seen").unwrap();
+            assert_eq!((library.reconnect)(1, EXCLUSIVE, 3, 4, nowhere(5)), 1006);
+            assert_eq!((*seen)[1], 2, "shared");
+        }
+    }
+);
+
+scenario!(
     what_the_real_library_allocates_is_its_own,
     [("KEYMARK_PCSC_LIBRARY", "{}/fake.so")],
     |folder| {

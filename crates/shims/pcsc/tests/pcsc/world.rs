@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 /// Names the scenario's folder to the child.
 const FOLDER: &str = "KEYMARK_TEST_FOLDER";
 /// Everything the library reads.
-const VARIABLES: [&str; 4] = [
+const VARIABLES: [&str; 5] = [
     "KEYMARK_PCSC_CARD",
     "KEYMARK_PCSC_READER",
     "KEYMARK_PCSC_LIBRARY",
     "KEYMARK_PCSC_TRACE",
+    "KEYMARK_PCSC_SHARED",
 ];
 
 /// Declares a test that runs alone with the variables given, as files of the scenario's folder.
