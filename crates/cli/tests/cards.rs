@@ -309,6 +309,17 @@ impl CardPlace {
     }
 }
 
+/// Has the card take commands that need the admin PIN.
+fn as_admin(reader: &Reader, commands: &[&[u8]]) {
+    let mut connection = reader.connect();
+    let select: &[u8] = &[0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1];
+    let verify = [&[0, 0x20, 0, 0x83, 8][..], b"12345678"].concat();
+    for command in [&[select, &verify], commands].concat() {
+        let answer = connection.transmit(command).unwrap().response;
+        assert_eq!(answer, [0x90, 0x00], "{command:x?}");
+    }
+}
+
 /// Every layer has measured, and nothing failed.
 fn all_layers(measured: &Output) {
     let stdout = text(&measured.stdout);
@@ -339,6 +350,36 @@ fn the_owners_card_signs_on_all_layers() {
         let place = CardPlace::with(reader);
         all_layers(&place.bench_as_owner(&owner, algorithm, "sign"));
     }
+}
+
+#[test]
+fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
+    let (_homes, owner, reader) = owner_of("ed25519");
+    // The first octet of C4 (OpenPGP card 3.4.1 §4.4.1).
+    as_admin(&reader, &[&[0, 0xDA, 0, 0xC4, 1, 0]]);
+    let place = CardPlace::with(reader);
+    assert_eq!(
+        place.card()["facts"]["signing PIN"][0],
+        "needed for every signature"
+    );
+    all_layers(&place.bench_as_owner(&owner, "ed25519", "sign"));
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+}
+
+#[test]
+fn a_key_that_the_owners_keyring_lacks_is_named() {
+    let (_homes, owner, reader) = owner_of("rsa2048");
+    let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();
+    as_admin(&reader, &[&fingerprint]);
+    let place = CardPlace::with(reader);
+    let failed = place.bench_as_owner(&owner, "rsa2048", "sign");
+    assert_eq!(failed.status.code(), Some(1));
+    let stderr = text(&failed.stderr);
+    for said in ["slot SIG", &"AB".repeat(20), "--stack raw"] {
+        assert_eq!(stderr.matches(said).count(), 2, "{said}: {stderr}");
+    }
+    assert!(!stderr.contains("passphrase"), "{stderr}");
+    all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt"));
 }
 
 #[test]

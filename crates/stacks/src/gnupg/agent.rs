@@ -15,8 +15,10 @@ use keymark_bench::workload::{
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::{KeyStore, unsupported};
+use keymark_stores::user::Pin;
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
+use zeroize::Zeroizing;
 
 use super::assuan::{Assuan, data_lines};
 use super::homes::GnupgHomes;
@@ -77,8 +79,13 @@ impl Stack for AgentStack {
         let home = self.homes.home_of(case, self.store.as_ref())?;
         let keygrip = home.key(case.operation)?.keygrip.clone();
         let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
+            let mut connection = home.home.connect()?;
+            if home.pin_for(case.operation)?.is_some() {
+                connection.command("OPTION pinentry-mode=loopback")?;
+            }
             Ok(Box::new(Asking {
-                connection: home.home.connect()?,
+                connection,
+                pin: None,
                 select: match request {
                     Request::Sign => format!("SIGKEY {keygrip}\n"),
                     Request::Decrypt => format!("SETKEY {keygrip}\n"),
@@ -141,6 +148,8 @@ fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> 
 /// One worker's connection.
 struct Asking {
     connection: Assuan,
+    /// What the card wants to know for this operation.
+    pin: Option<Pin>,
     select: String,
     request: Request,
     operation: Operation,
@@ -152,6 +161,7 @@ struct Asking {
 
 impl KeyHandle for Asking {
     fn arm(&mut self, _: &Input) -> Result<(), Error> {
+        self.pin = self.home.pin_for(self.operation)?;
         self.home.ask_for_touch(self.operation);
         if let Some(meter) = &self.meter {
             meter.begin();
@@ -174,8 +184,12 @@ impl KeyHandle for Asking {
                 // Made by `signing`: ASCII.
                 let hash = std::str::from_utf8(&input.bytes).unwrap_or_default();
                 self.connection.transact(hash, None, &mut self.answer)?;
+                let told = self.pin.as_ref();
+                let told = told.map(|pin| Zeroizing::new(data_lines(pin.expose().as_bytes())));
+                let told = told.as_ref().map(|lines| lines.as_slice());
                 self.connection
-                    .transact("PKSIGN\n", None, &mut self.answer)?;
+                    .transact("PKSIGN\n", told, &mut self.answer)
+                    .inspect_err(|_| self.home.pin_was_refused(self.pin.as_ref()))?;
             }
             Request::Decrypt => {
                 self.connection

@@ -22,6 +22,8 @@ pub struct Assuan {
     /// Status lines of the last command, if they are kept.
     statuses: Vec<String>,
     keep_statuses: bool,
+    /// What to do when the agent cannot use a key.
+    key_advice: &'static str,
 }
 
 /// What the server said with one line.
@@ -56,9 +58,15 @@ impl Assuan {
             to: 0,
             statuses: Vec::new(),
             keep_statuses: false,
+            key_advice: "",
         };
         connection.answer("greeting", &mut Vec::new(), None)?;
         Ok(connection)
+    }
+
+    /// Says from now on what to do when the agent cannot use a key.
+    pub const fn advise(&mut self, key_advice: &'static str) {
+        self.key_advice = key_advice;
     }
 
     /// Sends one command line and returns its data.
@@ -124,7 +132,9 @@ impl Assuan {
         loop {
             match self.response(command, data)? {
                 Response::Ok => return Ok(()),
-                Response::Err(reason) => return Err(Error::call(command, reason, advice(command))),
+                Response::Err(reason) => {
+                    return Err(Error::call(command, reason, self.advice(command)));
+                }
                 Response::Inquire(keyword) => match reply {
                     Some(reply) => self.send(command, reply)?,
                     None => {
@@ -136,11 +146,18 @@ impl Assuan {
                             self.response(command, data)?,
                             Response::Err(_) | Response::Ok
                         ) {}
-                        return Err(Error::call(command, reason, advice(command)));
+                        return Err(Error::call(command, reason, self.advice(command)));
                     }
                 },
                 Response::Data | Response::Other => {}
             }
+        }
+    }
+
+    fn advice(&self, command: &str) -> &'static str {
+        match command {
+            "PKSIGN" | "PKDECRYPT" => self.key_advice,
+            _ => "",
         }
     }
 
@@ -202,15 +219,6 @@ fn broken(command: &str, error: &io::Error) -> Error {
         format!("the connection to gpg-agent broke: {error}"),
         "has the agent been ended?",
     )
-}
-
-fn advice(command: &str) -> &'static str {
-    match command {
-        "PKSIGN" | "PKDECRYPT" => {
-            "is the key's passphrase in the agent's cache, and the right one?"
-        }
-        _ => "",
-    }
 }
 
 /// `D` lines with the data, and `END`: the answer to an inquiry.

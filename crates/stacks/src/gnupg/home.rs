@@ -123,6 +123,7 @@ impl Home {
     /// When it does not answer.
     pub fn connect(&self) -> Result<Assuan, Error> {
         let mut connection = Assuan::connect(&self.socket)?;
+        connection.advise(self.key_advice());
         // Never a window: what is not in the cache is an error.
         connection.command("OPTION pinentry-mode=error")?;
         Ok(connection)
@@ -242,6 +243,17 @@ impl Home {
     #[must_use]
     pub const fn card(&self) -> Option<&CardLink> {
         self.card.as_ref()
+    }
+
+    /// What to do when a key cannot be used.
+    #[must_use]
+    pub const fn key_advice(&self) -> &'static str {
+        match self.card {
+            None => "is the key's passphrase in the agent's cache, and the right one?",
+            Some(_) => {
+                "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
+            }
+        }
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).

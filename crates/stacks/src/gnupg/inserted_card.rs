@@ -3,15 +3,16 @@
 //! next needs it; of the owner's keyring the public keys are copied.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::CardDevice;
+use keymark_stores::openpgp_card::{CardDevice, SigningPin as CardSigningPin};
 
 use super::Gnupg;
 use super::card_link::{CardLink, ScdaemonReader};
 use super::driver;
 use super::home::{Home, write_private};
-use super::key_home::{HomeCard, KeyHome};
+use super::key_home::{HomeCard, KeyHome, SigningPin};
 
 /// Makes the home.
 ///
@@ -25,9 +26,18 @@ pub(super) fn home(
 ) -> Result<KeyHome, Error> {
     let home = private_home(gnupg, card, reader, path)?;
     // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
-    home.learn_card(&card.user_pin()?)?;
+    let pin = card.user_pin()?;
+    home.learn_card(&pin)?;
     let keys = home.keys()?;
-    KeyHome::of_card(home, keys, HomeCard::Inserted(card.clone()))
+    let signing_pin = match card.facts()?.signing_pin {
+        CardSigningPin::Several => None,
+        CardSigningPin::Once => Some(SigningPin {
+            pin,
+            refused: AtomicBool::new(false),
+        }),
+    };
+    let card = card.clone();
+    KeyHome::of_card(home, keys, HomeCard::Inserted { card, signing_pin })
 }
 
 /// A home with the card's public keys, before any PIN.

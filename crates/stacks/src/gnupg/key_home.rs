@@ -1,12 +1,15 @@
 //! A home with the keys of one algorithm, or of one card.
 
 use std::sync::Arc;
+#[cfg(feature = "openpgp-card")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::openpgp_card::{CardDevice, Slot, TouchPolicy};
+use keymark_stores::user::Pin;
 #[cfg(feature = "openpgp-card")]
 use keymark_tokens::socket::CardServer;
 
@@ -34,7 +37,25 @@ pub(super) enum HomeCard {
     /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
-    Inserted(CardDevice),
+    Inserted {
+        card: CardDevice,
+        /// For each signature anew, if the card wants that.
+        signing_pin: Option<SigningPin>,
+    },
+}
+
+/// The PIN of a card that wants it for each signature, until it is refused.
+#[cfg(feature = "openpgp-card")]
+pub(super) struct SigningPin {
+    pub(super) pin: Pin,
+    pub(super) refused: AtomicBool,
+}
+
+#[cfg(feature = "openpgp-card")]
+impl std::fmt::Debug for SigningPin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningPin").finish_non_exhaustive()
+    }
 }
 
 impl KeyHome {
@@ -69,7 +90,8 @@ impl KeyHome {
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     #[cfg(feature = "openpgp-card")]
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
+        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
+        else {
             return;
         };
         match card.check_touch(slot) {
@@ -82,11 +104,75 @@ impl KeyHome {
     #[cfg(not(feature = "openpgp-card"))]
     pub(crate) const fn ask_for_touch(&self, _: Operation) {}
 
-    /// The key that does the operation; a primary key signs, a subkey decrypts, an RSA key does both.
+    /// The PIN that the card's operation needs, told each time.
+    ///
+    /// # Errors
+    /// When it was refused before: no PIN is tried twice.
+    #[cfg(feature = "openpgp-card")]
+    pub(crate) fn pin_for(&self, operation: Operation) -> Result<Option<Pin>, Error> {
+        let HomeCard::Inserted {
+            signing_pin: Some(signing),
+            ..
+        } = &self.card
+        else {
+            return Ok(None);
+        };
+        if Slot::of(operation) != Some(Slot::Signature) {
+            return Ok(None);
+        }
+        if signing.refused.load(Ordering::Acquire) {
+            return Err(Error::call(
+                "VERIFY",
+                "a signature with this PIN has failed before; no PIN is tried twice",
+                "",
+            ));
+        }
+        Ok(Some(signing.pin.clone()))
+    }
+
+    /// Keys in files want none.
+    #[cfg(not(feature = "openpgp-card"))]
+    pub(crate) const fn pin_for(&self, _: Operation) -> Result<Option<Pin>, Error> {
+        Ok(None)
+    }
+
+    /// An operation failed that was given this PIN, if any.
+    pub(crate) fn pin_was_refused(&self, pin: Option<&Pin>) {
+        #[cfg(feature = "openpgp-card")]
+        if let (
+            Some(_),
+            HomeCard::Inserted {
+                signing_pin: Some(signing),
+                ..
+            },
+        ) = (pin, &self.card)
+        {
+            signing.refused.store(true, Ordering::Release);
+        }
+        #[cfg(not(feature = "openpgp-card"))]
+        let _ = pin;
+    }
+
+    /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of
+    /// it; or else by what it can do: a primary key signs, a subkey decrypts, an RSA key does both.
     ///
     /// # Errors
     /// When the home has none, which gpg's listing then shows.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
+        #[cfg(feature = "openpgp-card")]
+        if let Some((slot, fingerprint)) = self.in_slot(operation)? {
+            let mut keys = self.keys.iter();
+            let key = keys.find(|key| key.fingerprint == fingerprint);
+            return key.ok_or_else(|| {
+                Error::call(
+                    "gpg --list-secret-keys",
+                    format!(
+                        "your keyring has no public key for the key in slot {slot}, {fingerprint}"
+                    ),
+                    "import it (gpg --card-edit, fetch), or measure with --stack raw",
+                )
+            });
+        }
         let letter = if operation.signs() { 's' } else { 'e' };
         self.keys
             .iter()
@@ -98,5 +184,17 @@ impl KeyHome {
                     "",
                 )
             })
+    }
+
+    /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
+    /// card has it.
+    #[cfg(feature = "openpgp-card")]
+    fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
+        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
+        else {
+            return Ok(None);
+        };
+        let fingerprint = card.facts()?.slot(slot).fingerprint.clone();
+        Ok(fingerprint.map(|fingerprint| (slot, fingerprint)))
     }
 }

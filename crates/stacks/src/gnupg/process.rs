@@ -1,9 +1,10 @@
 //! The stack `gnupg`: one `gpg` process an operation.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
 use keymark_stores::store::{KeyStore, unsupported};
+use keymark_stores::user::Pin;
 use wait4::Wait4;
 
 use super::homes::GnupgHomes;
@@ -97,14 +99,14 @@ impl Stack for GnupgStack {
         let task = Task::of(case)?;
         let home = self.homes.home_of(case, self.store.as_ref())?;
         let messages = messages(&home, case.operation, case.input_bytes)?;
-        let signer = home.key(Operation::Sign)?.fingerprint.clone();
+        let key = home.key(case.operation)?.fingerprint.clone();
         let handle = |worker| -> Box<dyn KeyHandle> {
             let scratch = home
                 .home
                 .path()
                 .join(format!("out-{}-{worker}", case.operation));
             Box::new(GpgProcess {
-                arguments: task.arguments(&signer),
+                arguments: task.arguments(&key),
                 task,
                 operation: case.operation,
                 status: scratch.with_extension("status"),
@@ -113,6 +115,7 @@ impl Stack for GnupgStack {
                 cpu: None,
                 home: Arc::clone(&home),
                 command: None,
+                pin: None,
             })
         };
         let inputs = messages.iter().map(|message| Input {
@@ -124,7 +127,7 @@ impl Stack for GnupgStack {
         let verifier: Arc<dyn Verifier> = match task {
             Task::Sign => Arc::new(SignedMessages {
                 home: Arc::clone(&home),
-                signer: signer.clone(),
+                signer: key,
             }),
             Task::Decrypt => Arc::new(Plaintexts(
                 messages
@@ -151,6 +154,8 @@ struct GpgProcess {
     output: PathBuf,
     status: PathBuf,
     command: Option<Command>,
+    /// What the card wants to know for this operation.
+    pin: Option<Pin>,
     meter: Option<Arc<Meter>>,
     /// Processor time of the last process.
     cpu: Option<CpuTime>,
@@ -168,13 +173,18 @@ impl KeyHandle for GpgProcess {
         use std::os::unix::ffi::OsStrExt;
         let mut command = self.home.home.gpg();
         command
-            .args(&self.arguments)
-            .arg(std::ffi::OsStr::from_bytes(&input.bytes));
-        command
             .stdout(self.file(&self.output)?)
             .stderr(self.file(&self.status)?);
         // Ctrl-C is keymark's to handle: the operation under way is finished.
         command.process_group(0);
+        self.pin = self.home.pin_for(self.operation)?;
+        if self.pin.is_some() {
+            command.args(["--pinentry-mode", "loopback", "--passphrase-fd", "0"]);
+            command.stdin(Stdio::piped());
+        }
+        command
+            .args(&self.arguments)
+            .arg(std::ffi::OsStr::from_bytes(&input.bytes));
         self.command = Some(command);
         self.home.ask_for_touch(self.operation);
         if let Some(meter) = &self.meter {
@@ -194,20 +204,22 @@ impl KeyHandle for GpgProcess {
         let Some(command) = &mut self.command else {
             return Err(Error::call("gpg", "it was not armed", ""));
         };
-        let child = command
+        let mut child = command
             .spawn()
             .map_err(|error| Error::call(self.task.call(), error, ""))?;
+        if let (Some(pin), Some(mut input)) = (&self.pin, child.stdin.take()) {
+            // Who does not read it says why below.
+            let _ = input.write_all(pin.expose().as_bytes());
+        }
         let used = child
             .wait4()
             .map_err(|error| Error::call("wait4", error, ""))?;
         if !used.status.success() {
+            self.home.pin_was_refused(self.pin.as_ref());
             let said = fs::read_to_string(&self.status).unwrap_or_default();
             let reason = format!("{}: {}", used.status, status::complaint(&said));
-            return Err(Error::call(
-                self.task.call(),
-                reason,
-                "is the key's passphrase in the agent's cache, and the right one?",
-            ));
+            let advice = self.home.home.key_advice();
+            return Err(Error::call(self.task.call(), reason, advice));
         }
         self.cpu = Some(CpuTime::new(used.rusage.utime, used.rusage.stime));
         Ok(Performed {
