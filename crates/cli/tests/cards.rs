@@ -12,7 +12,8 @@ use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_testkit::inserted::CardInReader;
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::owner::Owner;
+use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::waiting::{found, until};
 use keymark_tokens::reader::Reader;
 use serde_json::Value;
@@ -380,6 +381,85 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     }
     assert!(!stderr.contains("passphrase"), "{stderr}");
     all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt"));
+}
+
+#[test]
+fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
+    let (_homes, owner, reader) = owner_of("ed25519");
+    let place = CardPlace::with(reader);
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let owner = Owner::with_keys_of(owner.home.path(), place.reader.socket());
+    let status = || owner.run("gpg", &["--batch", "--card-status"]);
+    let serial_there = serial.to_uppercase();
+    let first = status();
+    assert!(first.contains(&serial_there), "{first}");
+    let scdaemon = || {
+        let ask = ["--no-autostart", "SCD GETINFO pid", "/bye"];
+        owner.run("gpg-connect-agent", &ask)
+    };
+    let before = scdaemon();
+    let keymark = |arguments: &[&str]| {
+        let mut keymark = place.keymark(arguments);
+        keymark.env("GNUPGHOME", owner.home()).output().unwrap()
+    };
+
+    // Seen, by whom it is held, and left there.
+    let listed = keymark(&["devices"]);
+    let stdout = text(&listed.stdout);
+    for said in ["Virtual PCD 00 00", "your GnuPG's scdaemon", &serial] {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    assert!(
+        stdout
+            .lines()
+            .all(|line| line.len() <= 100 || !line.contains("scdaemon"))
+    );
+    let rows = objects(&text(&keymark(&["devices", "--json"]).stdout));
+    let held = rows
+        .iter()
+        .find(|row| row["usable"] == false && row["device"].is_null());
+    let holder = held.unwrap()["facts"]["held by"][0].as_str().unwrap();
+    assert!(holder.contains("scdaemon"), "{holder}");
+    assert_eq!(scdaemon(), before, "nobody was disturbed");
+
+    // A card that is not this one is not asked for.
+    let other = keymark(&["bench", "--device", "0badcafe", "--stack", "raw"]);
+    assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
+    assert!(
+        text(&other.stderr).contains("is held by"),
+        "{}",
+        text(&other.stderr)
+    );
+    assert_eq!(scdaemon(), before, "nobody was disturbed");
+
+    // Borrowed.
+    let arguments = [
+        "bench",
+        "--device",
+        &serial,
+        "--algorithm",
+        "ed25519",
+        "--operation",
+        "sign",
+        "--runs",
+        "3",
+        "--json",
+        "--pin-env",
+        "RIGHT",
+        "--no-save",
+    ];
+    let measured = keymark(&arguments);
+    all_layers(&measured);
+    assert!(text(&measured.stderr).contains("let go of the card"));
+    // Given back.
+    let again = status();
+    assert!(again.contains(&serial_there), "{again}");
+
+    // So does a trace.
+    let traced = keymark(&["trace", "--", "gpg", "--batch", "--card-status"]);
+    let said = said(&traced);
+    assert!(traced.status.success() && said.contains("SELECT"), "{said}");
+    assert!(status().contains(&serial_there));
 }
 
 #[test]

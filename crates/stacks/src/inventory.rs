@@ -15,6 +15,7 @@ use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::User;
 
+use crate::held::{self, Borrowed, Held};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::registry;
 
@@ -35,10 +36,14 @@ pub struct Inventory {
     pub devices: Vec<Found>,
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
+    /// Tokens that another program has to itself.
+    pub held: Vec<Held>,
     /// Names that no device has.
     pub unknown: Vec<String>,
     providers: Vec<(StackFamily, Box<dyn StackProvider>)>,
     user: User,
+    /// What its owner gets back. Dropped last: by then keymark has let go of it.
+    pub borrowed: Option<Borrowed>,
 }
 
 impl Inventory {
@@ -60,43 +65,41 @@ impl Inventory {
             },
         };
         let families = registry::FAMILIES.iter().filter(wanted).copied();
-        Self::look_through(families.collect(), wish, user)
+        let mut seen = Seen::by_stores(wish, user)?;
+        let borrowed = seen.ask_for_held(wish, user)?;
+        Ok(Self {
+            borrowed,
+            ..Self::of(seen, families.collect(), user)
+        })
     }
 
-    /// Looks for everything.
+    /// Looks for everything, and takes nothing from anybody: what another program holds stays there.
     ///
     /// # Errors
     /// When a device cannot be used.
     pub fn everything(user: &User) -> Result<Self, Error> {
-        Self::look_through(registry::FAMILIES.to_vec(), &Wish::All, user)
+        let seen = Seen::by_stores(&Wish::All, user)?;
+        Ok(Self::of(seen, registry::FAMILIES.to_vec(), user))
     }
 
-    fn look_through(families: Vec<StackFamily>, wish: &Wish, user: &User) -> Result<Self, Error> {
+    fn of(seen: Seen, families: Vec<StackFamily>, user: &User) -> Self {
         let mut inventory = Self {
             devices: Vec::new(),
-            unseen: None,
-            unknown: match wish {
-                Wish::Named(names) => names.clone(),
-                Wish::Software | Wish::Default | Wish::Inserted | Wish::All => Vec::new(),
-            },
+            unseen: seen.unseen,
+            held: held::holders(&seen.held),
+            unknown: seen.unknown,
             providers: Vec::new(),
             user: user.clone(),
+            borrowed: None,
         };
-        let mut devices = Vec::new();
-        for family in stores::FAMILIES {
-            let looked = family.look(wish, user)?;
-            devices.extend(looked.devices);
-            inventory.unseen = inventory.unseen.take().or(looked.unseen);
-            let known = looked.known;
-            inventory.unknown.retain(|name| !known.contains(name));
-        }
-        if !devices.is_empty() {
+        if !seen.devices.is_empty() {
             let looked = families.into_iter().map(|family| (family, (family.look)()));
             inventory.providers = looked.collect();
         }
-        let found = devices.into_iter().map(|device| inventory.found(device));
+        let devices = seen.devices.into_iter();
+        let found = devices.map(|device| inventory.found(device));
         inventory.devices = found.collect();
-        Ok(inventory)
+        inventory
     }
 
     fn found(&self, device: Box<dyn Device>) -> Found {
@@ -212,6 +215,52 @@ impl Inventory {
             }
         }
         Ok(opened)
+    }
+}
+
+/// What the families of key stores have found.
+struct Seen {
+    devices: Vec<Box<dyn Device>>,
+    unseen: Option<Error>,
+    /// Readers whose token another program has to itself.
+    held: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Seen {
+    fn by_stores(wish: &Wish, user: &User) -> Result<Self, Error> {
+        let mut seen = Self {
+            devices: Vec::new(),
+            unseen: None,
+            held: Vec::new(),
+            unknown: match wish {
+                Wish::Named(names) => names.clone(),
+                Wish::Software | Wish::Default | Wish::Inserted | Wish::All => Vec::new(),
+            },
+        };
+        for family in stores::FAMILIES {
+            let looked = family.look(wish, user)?;
+            seen.devices.extend(looked.devices);
+            seen.unseen = seen.unseen.take().or(looked.unseen);
+            seen.held.extend(looked.held);
+            seen.unknown.retain(|name| !looked.known.contains(name));
+        }
+        Ok(seen)
+    }
+
+    /// Looks again once their holder has let go of tokens that are wanted.
+    fn ask_for_held(&mut self, wish: &Wish, user: &User) -> Result<Option<Borrowed>, Error> {
+        if held::is_wanted(&held::holders(&self.held), wish, &self.unknown) {
+            let free = || match Self::by_stores(wish, user) {
+                Ok(seen) if !seen.held.is_empty() => None,
+                seen => Some(seen),
+            };
+            if let Some((seen, borrowed)) = held::ask_for(user, free) {
+                *self = seen?;
+                return Ok(Some(borrowed));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -8,6 +8,7 @@
 
 pub mod default_plan;
 pub mod gnupg;
+pub mod held;
 pub mod inventory;
 pub mod private_dir;
 mod program;

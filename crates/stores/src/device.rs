@@ -43,6 +43,8 @@ pub struct Looked {
     pub known: Vec<String>,
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
+    /// Readers whose token another program has to itself, by their names.
+    pub held: Vec<String>,
 }
 
 /// One device that was found.

@@ -11,6 +11,8 @@ pub mod fake;
 #[cfg(feature = "cards")]
 pub mod inserted;
 #[cfg(feature = "cards")]
+pub mod owner;
+#[cfg(feature = "cards")]
 pub mod pcscd;
 pub mod place;
 pub mod process;

@@ -97,9 +97,12 @@ fn selected(
 ) -> Result<Option<Vec<DeviceName>>, Failure> {
     if let Some(unknown) = inventory.unknown.first() {
         let message = PlanError::UnknownDevice(DeviceName::new(unknown)).to_string();
-        return Err(match &inventory.unseen {
-            // It may well be a card that nobody could look for.
-            Some(error) => Failure::nothing_usable(format!("{message}\n  {error}")),
+        // It may well be a card that nobody could look for.
+        let unseen = inventory.unseen.as_ref().map(ToString::to_string);
+        let held = inventory.held.first();
+        let held = held.map(|held| format!("{held}; {}", held.advice()));
+        return Err(match unseen.or(held) {
+            Some(why) => Failure::nothing_usable(format!("{message}\n  {why}")),
             None => Failure::usage(message),
         });
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
+use keymark_stacks::held::Held;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
@@ -28,6 +30,14 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
                 output::line("");
             }
             as_text(device);
+        }
+    }
+    for held in &inventory.held {
+        if arguments.json {
+            held_as_json(held);
+        } else {
+            output::line("");
+            held_as_text(held);
         }
     }
     if let Some(error) = &inventory.unseen {
@@ -61,6 +71,23 @@ fn as_text(found: &Found) {
             Err(error) => output::line(&format!("  stack {}: not usable: {error}", way.stack)),
         }
     }
+}
+
+/// A card of which nothing can be asked now.
+fn held_as_text(held: &Held) {
+    output::heading(&format!("a card in '{}'", held.reader));
+    fact("held by", &held.holder.to_string());
+    fact("what to do", held.advice());
+}
+
+fn held_as_json(held: &Held) {
+    print_json(&json!({
+        "device": null,
+        "store": StoreKind::OPENPGP_CARD,
+        "facts": { "reader": [held.reader], "held by": [held.holder.to_string()] },
+        "usable": false,
+        "missing": format!("{held}; {}", held.advice()),
+    }));
 }
 
 fn fact(name: &str, value: &str) {

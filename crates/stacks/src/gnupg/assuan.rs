@@ -105,16 +105,25 @@ impl Assuan {
     /// # Errors
     /// When the agent refuses, or says nothing of the kind.
     pub fn status(&mut self, line: &str, keyword: &str) -> Result<String, Error> {
+        let found = self.statuses(line, keyword)?.into_iter().next();
+        found.ok_or_else(|| Error::call(line, format!("no status line {keyword}"), ""))
+    }
+
+    /// Sends one command line and returns the first words of all status lines of that keyword.
+    ///
+    /// # Errors
+    /// When the agent refuses.
+    pub fn statuses(&mut self, line: &str, keyword: &str) -> Result<Vec<String>, Error> {
         self.statuses.clear();
         self.keep_statuses = true;
         let asked = self.command(line);
         self.keep_statuses = false;
         asked?;
-        let found = self.statuses.iter().find_map(|status| {
+        let words = self.statuses.iter().filter_map(|status| {
             let (word, rest) = status.split_once(' ')?;
             (word == keyword).then(|| rest.split(' ').next().unwrap_or_default().to_owned())
         });
-        found.ok_or_else(|| Error::call(line, format!("no status line {keyword}"), ""))
+        Ok(words.collect())
     }
 
     fn send(&mut self, command: &str, bytes: &[u8]) -> Result<(), Error> {

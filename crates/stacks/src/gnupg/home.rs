@@ -298,7 +298,10 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         if let Ok(mut connection) = Assuan::connect(&self.socket) {
-            // It may be gone already.
+            // They may be gone already. A scdaemon lets go of its card before its agent ends.
+            if self.card.is_some() && connection.command("GETINFO scd_running").is_ok() {
+                let _ = connection.command("SCD KILLSCD");
+            }
             let _ = connection.command("KILLAGENT");
         }
         if let Some(mut agent) = self.agent.take() {

@@ -1,6 +1,5 @@
 //! A card in a reader, with the keys that its owner has put on it: a private home whose scdaemon
-//! talks to that card. The owner's own agent is asked to let go of it, and takes it back when it
-//! next needs it; of the owner's keyring the public keys are copied.
+//! talks to that card. Of the owner's keyring the public keys are copied.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -50,7 +49,6 @@ pub(super) fn private_home(
     reader: &str,
     path: PathBuf,
 ) -> Result<Home, Error> {
-    release(gnupg);
     let public = path.join("public");
     write_private(&public, &exported(gnupg, card)?)?;
     let link = CardLink {
@@ -65,17 +63,6 @@ pub(super) fn private_home(
     let home = Home::with_card(gnupg, path, link)?;
     home.run("gpg --import", &["--import", &public.to_string_lossy()])?;
     Ok(home)
-}
-
-/// Asks the owner's agent, if one runs, to let go of the card.
-fn release(gnupg: &Gnupg) {
-    let mut command = gnupg.command("gpg-connect-agent");
-    if let Some(home) = std::env::var_os("GNUPGHOME") {
-        command.env("GNUPGHOME", home);
-    }
-    let arguments = ["--no-autostart", "SCD KILLSCD", "/bye"];
-    // Without an agent there is nobody who holds it.
-    let _ = command.args(arguments).output();
 }
 
 /// The owner's public keys that belong to the keys on the card.

@@ -20,6 +20,8 @@ mod layers;
 mod made_card;
 pub mod messages;
 pub mod meter;
+#[cfg(feature = "openpgp-card")]
+pub mod owner;
 pub mod process;
 mod provider;
 pub mod sexp;

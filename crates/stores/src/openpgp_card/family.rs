@@ -70,6 +70,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     }
     let inserted = in_readers(user);
     looked.unseen = inserted.unseen;
+    looked.held = inserted.held;
     let mut cards: Vec<Option<Box<dyn Device>>> = inserted.devices.into_iter().map(Some).collect();
     for name in others {
         let wanted = name.to_ascii_lowercase();
@@ -116,17 +117,19 @@ fn ambiguous(name: &str, devices: &[String]) -> Error {
 /// Every OpenPGP card that a reader has.
 fn in_readers(user: &User) -> Looked {
     let mut looked = Looked::default();
-    let ports = match pcsc::ports() {
-        Ok(ports) => ports,
+    let found = match pcsc::in_readers() {
+        Ok(found) => found,
         Err(error) => {
             looked.unseen = Some(error);
             return looked;
         }
     };
-    for port in ports {
+    looked.held = found.held;
+    for port in found.ports {
         let reader = port.reader();
         match InsertedCard::look(port, user) {
             Ok(card) => looked.devices.push(Box::new(card)),
+            Err(error) if pcsc::is_held(&error) => looked.held.push(reader),
             Err(error) => {
                 let left_out = format!("the card in '{reader}' is left out: {error}");
                 user.notice.warn(&left_out);

@@ -2,20 +2,30 @@
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
+use std::time::Duration;
 
 use keymark_bench::error::{Error, ReturnCode};
-use pcsc::{Attribute, Context, Disposition, Protocols, Scope, ShareMode};
+use pcsc::{Attribute, Context, Disposition, Protocols, ReaderState, Scope, ShareMode, State};
 
 use super::channel::{Channel, Port};
 
 /// Longest response APDU that is waited for: extended Le.
 const RESPONSE: usize = pcsc::MAX_BUFFER_SIZE_EXTENDED;
 
-/// Every reader with a card in it.
+/// The cards in all readers.
+#[derive(Debug, Default)]
+pub struct InReaders {
+    /// Cards that can be connected to.
+    pub ports: Vec<Arc<dyn Port>>,
+    /// Readers whose card another program has to itself, by their names.
+    pub held: Vec<String>,
+}
+
+/// Looks into all readers, without a connection to any card: pcscd knows what is in them.
 ///
 /// # Errors
 /// When pcscd does not answer. No reader at all is no error.
-pub fn ports() -> Result<Vec<Arc<dyn Port>>, Error> {
+pub fn in_readers() -> Result<InReaders, Error> {
     let context = match context() {
         Err(pcsc::Error::NoService | pcsc::Error::ServiceStopped) => {
             return Err(Error::Missing {
@@ -30,11 +40,33 @@ pub fn ports() -> Result<Vec<Arc<dyn Port>>, Error> {
         Err(pcsc::Error::NoReadersAvailable) => Vec::new(),
         listed => listed.map_err(|error| failed("SCardListReaders", error))?,
     };
-    let ports = readers.into_iter().map(|reader| PcscPort { reader });
-    Ok(ports
-        .filter(|port| port.atr().is_ok())
-        .map(|port| Arc::new(port) as Arc<dyn Port>)
-        .collect())
+    let mut found = InReaders::default();
+    for reader in readers {
+        // A reader may have been unplugged since.
+        let Ok(seen) = seen(&context, &reader) else {
+            continue;
+        };
+        if seen.event_state().contains(State::EXCLUSIVE) {
+            found.held.push(reader.to_string_lossy().into_owned());
+        } else if !seen.atr().is_empty() {
+            found.ports.push(Arc::new(PcscPort { reader }));
+        }
+    }
+    Ok(found)
+}
+
+/// The state of a reader as pcscd has it.
+fn seen(context: &Context, reader: &CStr) -> Result<ReaderState, pcsc::Error> {
+    let mut states = [ReaderState::new(reader, State::UNAWARE)];
+    context.get_status_change(Duration::ZERO, &mut states)?;
+    let [state] = states;
+    Ok(state)
+}
+
+/// Whether a connection failed because another program has the card to itself.
+pub(super) fn is_held(error: &Error) -> bool {
+    let violation = pcsc::Error::SharingViolation as u32;
+    error.code().is_some_and(|code| code.number == violation)
 }
 
 fn context() -> Result<Context, pcsc::Error> {
@@ -75,11 +107,10 @@ impl Port for PcscPort {
     }
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
-        let connection = self.connection()?;
-        let status = connection.card()?.status2_owned();
-        status
-            .map(|status| status.atr().to_vec())
-            .map_err(|error| failed("SCardStatus", error))
+        let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
+        seen(&context, &self.reader)
+            .map(|seen| seen.atr().to_vec())
+            .map_err(|error| failed("SCardGetStatusChange", error))
     }
 
     fn channel_id(&self) -> Option<u32> {
@@ -102,8 +133,13 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(card) = self.0.take() {
-            let _ = card.disconnect(Disposition::LeaveCard);
+        let disconnected = self
+            .0
+            .take()
+            .map(|card| card.disconnect(Disposition::LeaveCard));
+        if let Some(Err((card, _))) = disconnected {
+            // Dropped, it would be disconnected again, with a reset.
+            std::mem::forget(card);
         }
     }
 }

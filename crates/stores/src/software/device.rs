@@ -38,7 +38,7 @@ impl StoreFamily for SoftwareFamily {
         Ok(Looked {
             devices: vec![Box::new(device)],
             known: vec![name],
-            unseen: None,
+            ..Looked::default()
         })
     }
 }

@@ -118,7 +118,7 @@ mod in_readers {
             CardDevice::new(port, place, &identity, user)
         };
         found("pcscd sees the card", || {
-            let ports = pcsc::ports().unwrap_or_default();
+            let ports = pcsc::in_readers().unwrap_or_default().ports;
             ports.into_iter().map(device).find(|device| {
                 let facts = device.facts();
                 facts.is_ok_and(|facts| serial.is_none_or(|serial| facts.serial == serial))

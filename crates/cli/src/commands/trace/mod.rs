@@ -12,6 +12,7 @@ use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use keymark_stacks::gnupg::traced::TracedCard;
+use keymark_stacks::held::Borrowed;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::private_dir;
 use keymark_stores::device::Wish;
@@ -29,7 +30,8 @@ pub(super) fn run(arguments: &TraceArguments) -> Outcome {
         .device
         .as_ref()
         .map_or(Wish::Inserted, |name| Wish::Named(vec![name.clone()]));
-    let (card, origin) = card(arguments, &wish).map_err(Failure::nothing_usable)?;
+    // Given back when the traced home is gone.
+    let (_borrowed, card, origin) = card(arguments, &wish).map_err(Failure::nothing_usable)?;
     let (status, traced) = measure(arguments, &card, &origin)?;
     output::document(&traced, &arguments.tables);
     Ok(status)
@@ -42,9 +44,12 @@ struct Origin {
 }
 
 /// A home for the only card there is.
-fn card(arguments: &TraceArguments, wish: &Wish) -> Result<(TracedCard, Origin), Error> {
+fn card(
+    arguments: &TraceArguments,
+    wish: &Wish,
+) -> Result<(Option<Borrowed>, TracedCard, Origin), Error> {
     let failed = |reason: String, advice: &str| Error::call("looking for a card", reason, advice);
-    let inventory = Inventory::look(Some(&[]), wish, &user::of_pinentry())?;
+    let mut inventory = Inventory::look(Some(&[]), wish, &user::of_pinentry())?;
     match inventory.devices.as_slice() {
         [found] => {
             let origin = Origin {
@@ -52,10 +57,11 @@ fn card(arguments: &TraceArguments, wish: &Wish) -> Result<(TracedCard, Origin),
                 provenance: found.identity.provenance,
             };
             let card = TracedCard::new(found.device.as_ref(), arguments.algorithm)?;
-            Ok((card, origin))
+            Ok((inventory.borrowed.take(), card, origin))
         }
         [] => {
-            let why = inventory.unseen.as_ref().map(ToString::to_string);
+            let held = inventory.held.first().map(ToString::to_string);
+            let why = inventory.unseen.as_ref().map(ToString::to_string).or(held);
             let why = why.unwrap_or_else(|| "there is none in any reader".to_owned());
             Err(failed(why, "--device virtual traces one that is not there"))
         }

@@ -1,0 +1,223 @@
+//! Tokens that another program has to itself: who that is, and asking for them.
+
+use std::fmt;
+use std::time::Duration;
+
+use keymark_stores::device::Wish;
+use keymark_stores::user::User;
+
+#[cfg(feature = "openpgp-card")]
+pub use crate::gnupg::owner::Borrowed;
+#[cfg(feature = "openpgp-card")]
+use crate::gnupg::{Gnupg, owner::OwnersAgent};
+
+/// How often, and how far apart, it is looked whether scdaemon has let go: two seconds together.
+const LOOKS: usize = 100;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A reader whose token nobody else can look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The reader's name.
+    pub reader: String,
+    /// Who has the token.
+    pub holder: Holder,
+}
+
+/// A program that has tokens to itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holder {
+    /// The scdaemon of the owner's agent, with these OpenPGP cards: `0006:12345678`.
+    Scdaemon {
+        /// Number of the process.
+        process: String,
+        /// Manufacturers and serial numbers.
+        cards: Vec<String>,
+    },
+    /// Another program.
+    Unknown,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scdaemon { process, cards } => {
+                write!(f, "your GnuPG's scdaemon (process {process})")?;
+                match cards.as_slice() {
+                    [] => Ok(()),
+                    cards => write!(f, ", as card {}", cards.join(" or ")),
+                }
+            }
+            Self::Unknown => f.write_str("another program"),
+        }
+    }
+}
+
+impl Held {
+    /// What makes the token free.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        match self.holder {
+            Holder::Scdaemon { .. } => {
+                "'keymark bench --device SERIAL' and 'keymark trace' ask for it; gpg takes it back"
+            }
+            Holder::Unknown => "end that program, and look again",
+        }
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reader, holder } = self;
+        write!(f, "the card in '{reader}' is held by {holder}")
+    }
+}
+
+/// Nothing is borrowed from anybody.
+#[cfg(not(feature = "openpgp-card"))]
+#[derive(Debug)]
+pub enum Borrowed {}
+
+/// Who has the tokens in these readers; nobody is disturbed by the question.
+pub(crate) fn holders(readers: &[String]) -> Vec<Held> {
+    if readers.is_empty() {
+        return Vec::new();
+    }
+    let holder = holder();
+    let held = |reader: &String| Held {
+        reader: reader.clone(),
+        holder: holder.clone(),
+    };
+    readers.iter().map(held).collect()
+}
+
+#[cfg(feature = "openpgp-card")]
+fn holder() -> Holder {
+    let scdaemon = || {
+        let mut owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
+        let process = owner.process().ok()?;
+        let cards = owner.cards().unwrap_or_default();
+        let cards: Vec<_> = cards.iter().filter_map(|aid| ident(aid)).collect();
+        // One that has no card has none of these.
+        (!cards.is_empty()).then_some(Holder::Scdaemon { process, cards })
+    };
+    scdaemon().unwrap_or(Holder::Unknown)
+}
+
+#[cfg(not(feature = "openpgp-card"))]
+const fn holder() -> Holder {
+    Holder::Unknown
+}
+
+/// Manufacturer and serial number in the application identifier of an OpenPGP card (3.4.1 §4.2.1).
+#[cfg(feature = "openpgp-card")]
+fn ident(aid: &str) -> Option<String> {
+    let aid = hex::decode(aid).ok()?;
+    let [
+        0xD2,
+        0x76,
+        0x00,
+        0x01,
+        0x24,
+        0x01,
+        _,
+        _,
+        manufacturer @ ..,
+        _,
+        _,
+    ] = aid.as_slice()
+    else {
+        return None;
+    };
+    let (manufacturer, serial) = manufacturer.split_at_checked(2)?;
+    Some(format!(
+        "{}:{}",
+        hex::encode(manufacturer),
+        hex::encode(serial)
+    ))
+}
+
+/// Whether a wish may be about a token that is held.
+pub(crate) fn is_wanted(held: &[Held], wish: &Wish, unknown: &[String]) -> bool {
+    match wish {
+        Wish::Software | Wish::Default => false,
+        Wish::Inserted | Wish::All => !held.is_empty(),
+        Wish::Named(_) => {
+            let mut pairs = held
+                .iter()
+                .flat_map(|held| unknown.iter().map(move |name| (held, name)));
+            pairs.any(|(held, name)| may_be(&held.holder, name))
+        }
+    }
+}
+
+/// Whether a name may be that of a card: a serial number is that of one or not, a product may be any.
+fn may_be(holder: &Holder, name: &str) -> bool {
+    let is_serial = name.len() >= 8 && name.bytes().all(|b| b == b':' || b.is_ascii_hexdigit());
+    match holder {
+        Holder::Scdaemon { cards, .. } if is_serial => {
+            let name = name.to_ascii_lowercase();
+            cards.iter().any(|card| card.ends_with(&name))
+        }
+        Holder::Scdaemon { .. } => true,
+        Holder::Unknown => false,
+    }
+}
+
+/// Asks the owner's scdaemon to let go of its cards, and waits until `look` finds that it has.
+pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L, Borrowed)> {
+    let borrowed = release()?;
+    user.notice.tell(
+        "your GnuPG's scdaemon was asked to let go of the card; gpg takes it back when it next needs it",
+    );
+    let free = (0..LOOKS).find_map(|_| {
+        look().or_else(|| {
+            std::thread::sleep(PAUSE);
+            None
+        })
+    });
+    Some((free?, borrowed))
+}
+
+#[cfg(feature = "openpgp-card")]
+fn release() -> Option<Borrowed> {
+    let owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
+    owner.release().ok()
+}
+
+#[cfg(not(feature = "openpgp-card"))]
+const fn release() -> Option<Borrowed> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scdaemon() -> Holder {
+        Holder::Scdaemon {
+            process: "17".to_owned(),
+            cards: vec!["0006:1234abcd".to_owned()],
+        }
+    }
+
+    #[test]
+    fn only_a_name_that_may_be_the_cards_asks_for_it() {
+        for name in ["1234ABCD", "0006:1234abcd", "yubikey"] {
+            assert!(may_be(&scdaemon(), name), "{name}");
+            assert!(!may_be(&Holder::Unknown, name), "nobody could be asked");
+        }
+        for name in ["12345678", "0007:1234abcd"] {
+            assert!(!may_be(&scdaemon(), name), "{name}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "openpgp-card")]
+    fn cards_are_named_as_everywhere() {
+        let aid = "D276000124010304FF4B245E25D20000";
+        assert_eq!(ident(aid).as_deref(), Some("ff4b:245e25d2"));
+        assert_eq!(ident("D276000124010304"), None);
+        assert_eq!(ident("A000000308"), None, "another application");
+    }
+}

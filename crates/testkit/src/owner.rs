@@ -1,0 +1,59 @@
+//! The owner of a card: GnuPG in a home of its own, with its usual configuration.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::place::{said, short_directory};
+
+/// A `GNUPGHOME` whose agent and scdaemon end with the value.
+#[derive(Debug)]
+pub struct Owner {
+    home: TempDir,
+    pcscd: PathBuf,
+}
+
+impl Owner {
+    /// With the public keys of another home, and cards in the readers of the pcscd at that socket.
+    ///
+    /// # Panics
+    /// When they cannot be copied.
+    #[must_use]
+    pub fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
+        let home = short_directory();
+        for name in ["pubring.kbx", "trustdb.gpg"] {
+            std::fs::copy(other.join(name), home.path().join(name)).unwrap();
+        }
+        std::fs::write(home.path().join("scdaemon.conf"), "disable-ccid\n").unwrap();
+        Self {
+            home,
+            pcscd: pcscd.to_owned(),
+        }
+    }
+
+    /// The home.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// What one of GnuPG's programs says to its owner.
+    ///
+    /// # Panics
+    /// When it is not installed.
+    pub fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("GNUPGHOME", self.home())
+            .env("PCSCLITE_CSOCK_NAME", &self.pcscd);
+        said(&command.output().unwrap())
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.run("gpgconf", &["--kill", "all"]);
+    }
+}
