@@ -5,6 +5,7 @@
 
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::{GnupgHomes, LoadedCard};
@@ -15,6 +16,7 @@ use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::owner::Owner;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::waiting::{found, until};
+use keymark_tokens::card::{Answer, Card, CardFault};
 use keymark_tokens::reader::Reader;
 use serde_json::Value;
 
@@ -144,7 +146,7 @@ fn a_card_is_described_and_never_written_to_unasked() {
     let place = CardPlace::fresh();
     let card = place.card();
     let serial = card["serial"].as_str().unwrap();
-    assert_eq!(card["device"], serial);
+    assert_eq!(card["device"], format!("ff4b:{serial}"));
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
     let facts = &card["facts"];
     assert!(
@@ -381,6 +383,74 @@ fn a_key_that_the_owners_keyring_lacks_is_named() {
     }
     assert!(!stderr.contains("passphrase"), "{stderr}");
     all_layers(&place.bench_as_owner(&owner, "rsa2048", "decrypt"));
+}
+
+/// Two cards, the second in place of the first from a SELECT on.
+struct Swapped {
+    cards: [Box<dyn Card>; 2],
+    at_next_select: Arc<AtomicBool>,
+    swapped: bool,
+}
+
+impl Card for Swapped {
+    fn atr(&self) -> &[u8] {
+        self.cards[0].atr()
+    }
+
+    fn power_on(&mut self) {
+        self.cards.iter_mut().for_each(|card| card.power_on());
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        if command.get(1) == Some(&0xA4) && self.at_next_select.load(Ordering::Acquire) {
+            self.swapped = true;
+        }
+        self.cards[usize::from(self.swapped)].transmit(command)
+    }
+}
+
+#[test]
+fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
+    let (_homes, owner, reader) = owner_of("ed25519");
+    let wanted = reader.remove().unwrap();
+    let other = CardMaker::virtual_card().make().unwrap();
+    let change = [&[0, 0x24, 0, 0x81, 12][..], b"123456654321"].concat();
+    as_admin(&other, &[&change]);
+    let now = Arc::new(AtomicBool::new(false));
+    let card = Reader::new(Box::new(Swapped {
+        cards: [wanted, other.remove().unwrap()],
+        at_next_select: Arc::clone(&now),
+        swapped: false,
+    }));
+    let place = CardPlace::with(card.clone());
+    place.card();
+    // keymark finds the application selected; scdaemon selects it again.
+    now.store(true, Ordering::Release);
+    let failed = place.bench_as_owner(&owner, "ed25519", "sign");
+    let stderr = text(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("is given no PIN"), "{stderr}");
+    let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
+    assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
+}
+
+#[test]
+fn looking_takes_no_verified_pin_from_a_program_that_shares_the_card() {
+    let (_homes, owner, reader) = owner_of("ed25519");
+    let place = CardPlace::with(reader);
+    place.card();
+    let owner = Owner::with_keys_of(owner.home.path(), place.reader.socket());
+    owner.configure("pcsc-shared");
+    let ask = |command: &str| {
+        let command = format!("SCD APDU {command}");
+        let asked = ["/hex", "SCD SERIALNO", &command, "/bye"];
+        owner.run("gpg-connect-agent", &asked)
+    };
+    ask("0020008206313233343536");
+    let verified = ask("00200082");
+    assert!(verified.contains("90 00"), "{verified}");
+    place.card();
+    assert_eq!(ask("00200082"), verified);
 }
 
 #[test]

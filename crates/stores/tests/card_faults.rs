@@ -296,6 +296,67 @@ fn a_card_that_is_pulled_out_says_so_and_comes_back() {
 }
 
 #[test]
+fn another_card_in_the_reader_gets_no_pin_and_no_key() {
+    let card = card();
+    let key = card.port.port.0.remove().unwrap();
+    let other = CardMaker::virtual_card().make().unwrap().remove().unwrap();
+    card.port.port.0.insert(key);
+    let maker = CardMaker::virtual_card();
+    let device = |pin: &str| {
+        let device = device(&card.port, pin);
+        device.facts().unwrap();
+        device
+    };
+    let (right, wrong) = (device("123456"), device("000000"));
+    let mut handle = open(&wrong, Operation::Sign).unwrap();
+    let writer = CardDevice::new(
+        Arc::new(card.port.clone()),
+        CardPlace::Made {
+            reader: card.port.port.0.clone(),
+            test_keys: Arc::default(),
+        },
+        &maker.identity(),
+        User::of_made_device(),
+    );
+    let expected = writer.facts().unwrap().ident();
+    card.port.port.0.remove();
+    card.port.port.0.insert(other);
+
+    let key = SoftwareStore::default().made_for(Capability {
+        algorithm: "rsa2048".parse().unwrap(),
+        operation: Operation::Sign,
+    });
+    let key = key.unwrap();
+    for _ in 0..3 {
+        let input = &card.challenge.inputs[0];
+        let refusals = [
+            handle.arm(input).unwrap_err(),
+            right.user_pin().err().unwrap(),
+            writer.import(&key, Slot::Signature).unwrap_err(),
+            writer.allow_many_signatures().unwrap_err(),
+        ];
+        for refusal in refusals {
+            let said = refusal.to_string();
+            // The first of each session is that the old card is gone.
+            assert!(
+                said.contains("left alone") || said.contains("reset"),
+                "{said}"
+            );
+        }
+    }
+    let said = right.user_pin().err().unwrap().to_string();
+    assert!(
+        said.contains("put card") && said.contains(&expected),
+        "{said}"
+    );
+    let there = self::device(&card.port, "123456");
+    let facts = there.facts().unwrap();
+    assert_ne!(facts.ident(), expected);
+    assert_eq!((facts.tries.user, facts.tries.admin), (3, 3));
+    assert!(!facts.slot(Slot::Signature).has_key());
+}
+
+#[test]
 fn a_slot_without_a_key_is_named() {
     let card = card();
     let error = open(&card.device, Operation::Decrypt)

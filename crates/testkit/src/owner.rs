@@ -38,6 +38,16 @@ impl Owner {
         self.home.path()
     }
 
+    /// Adds a line to the configuration of scdaemon, which must not run yet.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn configure(&self, line: &str) {
+        let file = self.home().join("scdaemon.conf");
+        let before = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("{before}{line}\n")).unwrap();
+    }
+
     /// What one of GnuPG's programs says to its owner.
     ///
     /// # Panics

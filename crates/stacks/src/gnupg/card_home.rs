@@ -1,10 +1,11 @@
 //! What a home is asked whose keys are on a card.
 
 use keymark_bench::error::Error;
+use keymark_stores::openpgp_card::Aid;
 use keymark_stores::user::Pin;
 use zeroize::Zeroizing;
 
-use super::assuan::data_lines;
+use super::assuan::{Assuan, data_lines};
 use super::home::Home;
 
 impl Home {
@@ -24,6 +25,47 @@ impl Home {
             Some(&reply),
             &mut Vec::new(),
         )
+    }
+
+    /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
+    /// reader that it was told.
+    ///
+    /// # Errors
+    /// When it has taken another, or none.
+    pub fn has_card(&self, card: Aid) -> Result<(), Error> {
+        let mut connection = self.connect()?;
+        connection.command("SCD SERIALNO")?;
+        let told = answered(&mut connection, "SCD APDU 00CA004F00")?;
+        let told = Aid::new(&told);
+        if told == Some(card) {
+            return Ok(());
+        }
+        let told = told.map_or_else(|| "no OpenPGP card".to_owned(), |told| told.to_string());
+        Err(Error::call(
+            "SCD SERIALNO",
+            format!("scdaemon has {told} in place of card {card}, and is given no PIN"),
+            format!("leave only card {card} in its reader, or measure with --stack raw"),
+        ))
+    }
+
+    /// Makes sure that the user PIN of scdaemon's card may be tried.
+    ///
+    /// # Errors
+    /// When it has fewer than two tries left.
+    pub fn has_tries(&self) -> Result<(), Error> {
+        // DO C4 (OpenPGP card 3.4.1 §4.4.1): validity, three lengths, tries of PW1.
+        let status = answered(&mut self.connect()?, "SCD APDU 00CA00C400")?;
+        match status.get(4) {
+            Some(2..) => Ok(()),
+            left => Err(Error::call(
+                "SCD CHECKPIN",
+                format!(
+                    "{} tries of the user PIN are left, and keymark tries none that has fewer than two",
+                    left.copied().unwrap_or_default()
+                ),
+                "check the PIN with gpg --card-edit; a right PIN entered there resets the tries",
+            )),
+        }
     }
 
     /// Has the agent take note of the keys on its card.
@@ -46,4 +88,14 @@ impl Home {
         }
         Ok(())
     }
+}
+
+/// The data of a response to a command that scdaemon passes on.
+fn answered(connection: &mut Assuan, command: &str) -> Result<Vec<u8>, Error> {
+    let mut response = connection.command(command)?;
+    let data = response.len().saturating_sub(2);
+    if response.split_off(data) == [0x90, 0x00] {
+        return Ok(response);
+    }
+    Err(Error::call(command, "the card refuses it", ""))
 }

@@ -76,6 +76,7 @@ impl TracedCard {
                 let dir = PrivateDir::new()?;
                 let path = dir.subdirectory("g")?;
                 let home = inserted_card::private_home(&gnupg, &access.card, reader, path)?;
+                home.has_card(access.card.aid()?)?;
                 home.learn_keys()?;
                 Ok(Self::Inserted { home, _dir: dir })
             }

@@ -15,6 +15,7 @@ use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 
 use super::access::{CardAccess, CardPlace};
+use super::aid::Aid;
 use super::channel::Port;
 use super::facts::{CardFacts, TouchPolicy};
 use super::handle::{CardHandle, Verified};
@@ -122,6 +123,14 @@ impl CardDevice {
         self.facts
             .get()
             .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
+    }
+
+    /// Which card it is.
+    ///
+    /// # Errors
+    /// When it is no OpenPGP card, or gone.
+    pub fn aid(&self) -> Result<Aid, Error> {
+        self.session.aid()
     }
 
     /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
@@ -323,7 +332,7 @@ impl CardDevice {
         let touch = self.check_touch(slot)?;
         let facts = self.facts()?;
         Ok(CardHandle {
-            channel: self.session.port().connect()?,
+            channel: self.session.connect()?,
             session: Arc::clone(&self.session),
             rules: Arc::clone(&self.rules),
             verified: Arc::clone(&self.verified),

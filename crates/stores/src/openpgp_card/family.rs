@@ -78,6 +78,7 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
             let identity = card.as_ref().map(|card| card.identity());
             identity.is_some_and(|identity| {
                 identity.device.as_str() == wanted
+                    || identity.serial.as_ref() == Some(&wanted)
                     || identity.product.to_ascii_lowercase().contains(&wanted)
             })
         };
@@ -110,7 +111,7 @@ fn ambiguous(name: &str, devices: &[String]) -> Error {
             devices.len(),
             devices.join(", ")
         ),
-        "name it by its serial number",
+        "name it in full",
     )
 }
 

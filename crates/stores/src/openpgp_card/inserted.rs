@@ -42,7 +42,7 @@ impl InsertedCard {
         let card = CardDevice::new(Arc::clone(&port), place, &unidentified, user.clone());
         let facts = card.facts()?.clone();
         let product = product(port.as_ref(), &facts)?;
-        let card = card.identified(DeviceName::new(format!("{:08x}", facts.serial)), product);
+        let card = card.identified(DeviceName::new(facts.ident()), product);
         Ok(Self {
             identity: card.identity()?,
             capabilities: card.capabilities()?,

@@ -5,6 +5,7 @@
 //! which would stand between the two clock readings.
 
 mod access;
+mod aid;
 mod apdu;
 mod backend;
 pub mod catalogue;
@@ -22,6 +23,7 @@ mod slot;
 mod virtual_card;
 
 pub use access::{CardAccess, CardPlace};
+pub use aid::Aid;
 pub use channel::{Channel, Port};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer, Tries};

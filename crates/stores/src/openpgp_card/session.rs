@@ -1,6 +1,6 @@
 //! Conversations with a card outside the timed region.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use keymark_bench::error::{Error, ReturnCode};
@@ -8,8 +8,9 @@ use openpgp_card::ocard::StatusBytes;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
 
+use super::aid::Aid;
 use super::backend::{Backend, VerifyTime};
-use super::channel::Port;
+use super::channel::{Channel, Port};
 use crate::user::{PinKind, PinRules, Refusal};
 
 /// What a PIN is verified for (§7.2.2).
@@ -68,6 +69,8 @@ pub(super) struct Session {
     port: Arc<dyn Port>,
     card: Mutex<Option<Card<Open>>>,
     verify: VerifyTime,
+    /// The card that the session is about: the first that was there.
+    aid: OnceLock<Aid>,
 }
 
 impl Session {
@@ -76,7 +79,48 @@ impl Session {
             port,
             card: Mutex::new(None),
             verify: VerifyTime::default(),
+            aid: OnceLock::new(),
         }
+    }
+
+    /// The card that the session is about.
+    ///
+    /// # Errors
+    /// When no OpenPGP card is there.
+    pub(super) fn aid(&self) -> Result<Aid, Error> {
+        match self.aid.get() {
+            Some(aid) => Ok(*aid),
+            None => {
+                self.connect()?;
+                let aid = self.aid.get().copied();
+                aid.ok_or_else(|| Error::call("GET DATA (4F)", "the card said nothing", ""))
+            }
+        }
+    }
+
+    /// A connection to the session's card, and to no other that is in its reader now.
+    ///
+    /// # Errors
+    /// When the card is gone, or another is there.
+    pub(super) fn connect(&self) -> Result<Box<dyn Channel>, Error> {
+        let mut channel = self.port.connect()?;
+        self.is_the_card(Aid::selected(channel.as_mut())?)?;
+        Ok(channel)
+    }
+
+    fn is_the_card(&self, found: Aid) -> Result<(), Error> {
+        let expected = *self.aid.get_or_init(|| found);
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::call(
+            format!("using card {expected}"),
+            format!(
+                "card {found} is in '{}' now, and it is left alone",
+                self.port.reader()
+            ),
+            format!("put card {expected} back in, and measure this case again"),
+        ))
     }
 
     pub(super) fn port(&self) -> &dyn Port {
@@ -88,7 +132,8 @@ impl Session {
         self.verify.last()
     }
 
-    /// Connects and selects the application if need be, and lets `talk`.
+    /// Connects if need be, and lets `talk` with the session's card. Which card it is is read again each
+    /// time, before any PIN and anything that is written.
     pub(super) fn with<R>(
         &self,
         talk: impl FnOnce(&mut Card<Transaction<'_>>) -> Result<R, Error>,
@@ -97,17 +142,28 @@ impl Session {
         let mut card = match held.take() {
             Some(card) => card,
             None => {
-                let backend = Backend::new(self.port.connect()?, self.verify.clone());
-                Card::new(backend).map_err(|error| failed("SELECT", &error))?
+                let backend = Backend::new(self.connect()?, self.verify.clone());
+                Card::new(backend).map_err(|error| failed("GET DATA (6E)", &error))?
             }
         };
         let talked = card
             .transaction()
             .map_err(|error| failed("GET DATA (6E)", &error))
-            .and_then(|mut transaction| talk(&mut transaction))?;
+            .and_then(|mut transaction| {
+                self.is_the_card(aid(&mut transaction)?)?;
+                talk(&mut transaction)
+            })?;
         *held = Some(card);
         Ok(talked)
     }
+}
+
+/// Read from the card; `openpgp-card` keeps what it has read before.
+fn aid(card: &mut Card<Transaction<'_>>) -> Result<Aid, Error> {
+    let read = |error| failed("GET DATA (6E)", &error);
+    let data = card.card().application_related_data().map_err(read)?;
+    let id = data.application_id().map_err(read)?;
+    Ok(id.into())
 }
 
 /// A failed command, with what to do.
