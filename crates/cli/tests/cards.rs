@@ -54,8 +54,7 @@ impl CardPlace {
 
     /// What `keymark devices` says of the card, once pcscd has seen it.
     fn card(&self) -> Value {
-        let is_card =
-            |row: &Value| row["store"] == "openpgp-card" && row["provenance"] == "measured";
+        let is_card = |row: &Value| row["usable"] == true && row["facts"]["reader"].is_array();
         found("pcscd sees the card", || {
             let listed = text(&self.output(&["devices", "--json"]).stdout);
             objects(&listed).into_iter().find(is_card)
@@ -142,6 +141,29 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
 }
 
 #[test]
+fn what_is_no_real_card_is_recorded_as_what_it_is() {
+    for (device, provenance) in [("virtual", "virtual"), ("twin:fst-01", "twin")] {
+        let maker = CardMaker::named(device).unwrap().unwrap();
+        let place = CardPlace::with(maker.make().unwrap());
+        let card = place.card();
+        assert_eq!(card["provenance"], provenance, "{card}");
+        let serial = card["serial"].as_str().unwrap();
+        let allowed = ["--pin-env", "RIGHT", "--admin-pin-env", "ADMIN"];
+        let allowed = [
+            &allowed[..],
+            &["--write-to", serial, "--operation", "decrypt"],
+        ]
+        .concat();
+        let measured = place.bench(serial, "rsa2048", &allowed);
+        let row = text(&measured.stdout);
+        let said = format!("{row}{}", text(&measured.stderr));
+        let row: Value = serde_json::from_str(row.trim()).expect(&said);
+        assert_eq!(row["provenance"], provenance, "{said}");
+        assert_eq!(row["n"], 2, "{said}");
+    }
+}
+
+#[test]
 fn a_card_is_described_and_never_written_to_unasked() {
     let place = CardPlace::fresh();
     let card = place.card();
@@ -210,7 +232,7 @@ fn test_keys_are_measured_and_gone_afterwards() {
     let row: Value = serde_json::from_str(text(&measured.stdout).trim()).unwrap();
     assert_eq!(
         (&row["n"], &row["provenance"]),
-        (&2.into(), &"measured".into())
+        (&2.into(), &"virtual".into())
     );
     let measured = place.bench(&serial, "ed25519", &allowed);
     assert_eq!(

@@ -7,6 +7,8 @@ pub mod attributes;
 pub mod card;
 #[cfg(feature = "firmware")]
 pub mod firmware;
+#[cfg(feature = "firmware")]
+pub mod mark;
 pub mod profile;
 #[cfg(feature = "firmware")]
 pub mod reader;

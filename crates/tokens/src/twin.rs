@@ -11,6 +11,7 @@ use keymark_bench::operation::Operation;
 use crate::attributes;
 use crate::card::{Answer, Card, CardFault, StatusWord};
 use crate::firmware::AllowedAlgorithms;
+use crate::mark::Mark;
 use crate::profile::{Profile, Sampler, ServiceTime};
 
 const SELECT: u8 = 0xA4;
@@ -56,6 +57,7 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
 /// A card that takes a device's time.
 pub struct Twin {
     card: Box<dyn Card>,
+    mark: Mark,
     profile: Profile,
     /// Algorithms of the slots SIG, DEC and AUT.
     slots: [Option<Algorithm>; 3],
@@ -89,6 +91,7 @@ impl Twin {
     pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
+            mark: Mark::Twin(profile.name.clone()),
             profile,
             slots: [None; 3],
             sampler: Sampler::new(seed),
@@ -142,6 +145,9 @@ impl Card for Twin {
     }
 
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        if let Some(answer) = self.mark.asked_by(command) {
+            return Ok(answer);
+        }
         let begin = self.clock.now();
         let kind = self.time(command);
         let exactly = matches!(kind, Time::Of(_));

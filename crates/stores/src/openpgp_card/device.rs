@@ -9,6 +9,8 @@ use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
+use keymark_tokens::firmware::MANUFACTURER;
+use keymark_tokens::mark::{GET_MARK, Mark};
 use keymark_tokens::reader::Reader;
 use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
@@ -99,13 +101,32 @@ impl CardDevice {
         Self::new(port, place, &maker.identity(), User::of_made_device())
     }
 
-    /// The same card under the name and product that its facts have led to.
+    /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
+    ///
+    /// # Errors
+    /// When it is no OpenPGP card, or gone.
+    pub(super) fn mark(&self) -> Result<Option<Mark>, Error> {
+        let mut response = Vec::new();
+        self.session.connect()?.transmit(&GET_MARK, &mut response)?;
+        let own = self.facts()?.manufacturer == u16::from_be_bytes(MANUFACTURER);
+        // Those of earlier versions have no mark.
+        let unmarked = own.then_some(Mark::Virtual);
+        Ok(Mark::of_response(&response).or(unmarked))
+    }
+
+    /// The same card under the name, product and provenance that its facts have led to.
     #[must_use]
-    pub(super) fn identified(self, device: DeviceName, product: String) -> Self {
+    pub(super) fn identified(
+        self,
+        device: DeviceName,
+        product: String,
+        provenance: Provenance,
+    ) -> Self {
         let rules = PinRules::new(self.user.pins.clone(), device.to_string());
         Self {
             name: device,
             product,
+            provenance,
             rules: Arc::new(rules),
             ..self
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_tokens::mark::Mark;
 
 use super::access::CardPlace;
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
@@ -41,8 +42,12 @@ impl InsertedCard {
         let place = CardPlace::Pcscd(reader.clone());
         let card = CardDevice::new(Arc::clone(&port), place, &unidentified, user.clone());
         let facts = card.facts()?.clone();
-        let product = product(port.as_ref(), &facts)?;
-        let card = card.identified(DeviceName::new(facts.ident()), product);
+        let (product, provenance) = match card.mark()? {
+            None => (product(port.as_ref(), &facts)?, Provenance::Measured),
+            Some(Mark::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
+            Some(Mark::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
+        };
+        let card = card.identified(DeviceName::new(facts.ident()), product, provenance);
         Ok(Self {
             identity: card.identity()?,
             capabilities: card.capabilities()?,
