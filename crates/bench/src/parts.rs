@@ -19,8 +19,10 @@ words! {
         Scdaemon = "scdaemon",
         /// PC/SC calls less the card's own work.
         Transport = "transport",
-        /// The card's own work; over a real reader, the transmission as well.
+        /// The card's own work.
         Card = "card",
+        /// PC/SC calls through a real reader: transport and card, which nobody there tells apart.
+        Calls = "PC/SC calls",
         /// What is left of the whole: programs waiting for each other.
         Waiting = "waiting",
         /// Verification of the PIN. No part of the operation: before the first, or before each.

@@ -378,6 +378,34 @@ fn the_owners_card_signs_on_all_layers() {
 }
 
 #[test]
+fn calls_through_a_reader_are_one_part() {
+    let (_homes, owner, reader) = owner();
+    let place = CardPlace::with(reader);
+    let card = place.card();
+    let arguments = [
+        "bench",
+        "--device",
+        card["device"].as_str().unwrap(),
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "gnupg",
+        "--runs",
+        "3",
+        "--pin-env",
+        "RIGHT",
+    ];
+    let mut keymark = place.keymark(&arguments);
+    keymark.env("GNUPGHOME", owner.home.path());
+    let shown = text(&keymark.output().unwrap().stdout);
+    assert!(
+        shown.contains("PC/SC calls (transport and card)"),
+        "{shown}"
+    );
+    assert!(!shown.contains("0.000 ns"), "{shown}");
+}
+
+#[test]
 fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
     let (_homes, owner, reader) = owner_of("ed25519");
     // The first octet of C4 (OpenPGP card 3.4.1 §4.4.1).

@@ -131,8 +131,13 @@ fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
 
 /// Where the time of operations went, as measured on the way.
 pub(super) fn parts(rows: &[Row]) -> Table {
+    let had = |part: &&Part| {
+        let mut parts = rows.iter().filter_map(|row| row.parts.as_ref());
+        parts.any(|parts| parts.0.contains_key(*part))
+    };
+    let had: Vec<Part> = Part::ALL.iter().filter(had).copied().collect();
     let mut columns = case_columns();
-    columns.extend(Part::ALL.iter().map(|part| part_column(*part)));
+    columns.extend(had.iter().map(|part| part_column(*part)));
     columns.push(Column::provenance());
     let mut table = Table::new(columns);
     table.rows =
@@ -140,7 +145,7 @@ pub(super) fn parts(rows: &[Row]) -> Table {
             .filter_map(|row| {
                 let parts = &row.parts.as_ref()?.0;
                 let mut cells = case_cells(&row.case);
-                cells.extend(Part::ALL.iter().map(|part| {
+                cells.extend(had.iter().map(|part| {
                     Cell::or_missing(parts.get(part), |mean| Cell::Duration(mean.mean_s))
                 }));
                 Some(TableRow::of(&row.case, cells))
@@ -160,6 +165,7 @@ fn part_column(part: Part) -> Column {
         Part::Agent => column.leave(4),
         Part::Gpg => column.leave(5),
         Part::Card => column.leave(6),
+        Part::Calls => Column::value("PC/SC calls (transport and card)").leave(6),
     }
 }
 

@@ -11,6 +11,7 @@ use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
+use super::card_link::ScdaemonReader;
 use super::home::Home;
 
 /// The clocks of one home. One operation at a time: what two did at once cannot be told apart.
@@ -18,7 +19,17 @@ use super::home::Home;
 pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
+    told: Told,
     state: Mutex<State>,
+}
+
+/// What is known of a PC/SC call besides its duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// How much of it was the card's own work.
+    CardTime,
+    /// Nothing: the reader is a real one.
+    Nothing,
 }
 
 #[derive(Debug)]
@@ -34,7 +45,10 @@ impl Meter {
     /// # Errors
     /// When the agent does not say which processes it and scdaemon are.
     pub fn of(home: &Home) -> Result<Option<Self>, Error> {
-        let Some(trace) = home.card().and_then(|card| card.trace.as_deref()) else {
+        let Some(link) = home.card() else {
+            return Ok(None);
+        };
+        let Some(trace) = link.trace.as_deref() else {
             return Ok(None);
         };
         let mut connection = home.connect()?;
@@ -48,6 +62,10 @@ impl Meter {
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,
             scdaemon: clock("SCD GETINFO pid")?,
+            told: match link.reader {
+                ScdaemonReader::Served { .. } => Told::CardTime,
+                ScdaemonReader::Pcscd { .. } => Told::Nothing,
+            },
             state: Mutex::new(State {
                 trace: TraceReader::new(trace),
                 agent: Duration::ZERO,
@@ -71,7 +89,6 @@ impl Meter {
         let Ok(calls) = state.trace.read() else {
             return;
         };
-        let card: Duration = calls.iter().filter_map(|call| call.card).sum();
         let called: Duration = calls.iter().map(TracedCall::duration).sum();
         let mut parts = vec![
             (Part::Agent, read(self.agent).saturating_sub(state.agent)),
@@ -79,9 +96,15 @@ impl Meter {
                 Part::Scdaemon,
                 read(self.scdaemon).saturating_sub(state.scdaemon),
             ),
-            (Part::Transport, called.saturating_sub(card)),
-            (Part::Card, card),
         ];
+        match self.told {
+            Told::CardTime => {
+                let card: Duration = calls.iter().filter_map(|call| call.card).sum();
+                parts.push((Part::Transport, called.saturating_sub(card)));
+                parts.push((Part::Card, card));
+            }
+            Told::Nothing => parts.push((Part::Calls, called)),
+        }
         if let Some(CpuTime { user_us, system_us }) = gpg {
             let time = Duration::from_micros(u64::from(user_us) + u64::from(system_us));
             parts.push((Part::Gpg, time));
