@@ -1,0 +1,334 @@
+//! The virtual card through pcscd and vpcd, as if it were a real card: what is measured, and what
+//! is refused. keymark runs as a child, because libpcsclite finds pcscd by its environment.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+mod owner;
+
+use std::process::{Command, Output};
+
+use keymark_stores::openpgp_card::CardMaker;
+use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::waiting::{found, until};
+use keymark_tokens::reader::Reader;
+use serde_json::Value;
+
+use owner::owner;
+
+/// A keymark with a card in a reader of its own.
+struct CardPlace {
+    place: Place,
+    reader: CardInReader,
+}
+
+impl CardPlace {
+    fn with(card: Reader) -> Self {
+        Self {
+            place: Place::new(env!("CARGO_BIN_EXE_keymark")),
+            reader: CardInReader::new(card),
+        }
+    }
+
+    fn fresh() -> Self {
+        Self::with(CardMaker::virtual_card().make().unwrap())
+    }
+
+    fn keymark(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.keymark(arguments);
+        command
+            .env("PCSCLITE_CSOCK_NAME", self.reader.socket())
+            .env("RIGHT", "123456")
+            .env("WRONG", "654321")
+            .env("ADMIN", "12345678");
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.keymark(arguments).output().unwrap()
+    }
+
+    /// What `keymark devices` says of the card, once pcscd has seen it.
+    fn card(&self) -> Value {
+        let is_card = |row: &Value| row["usable"] == true && row["facts"]["reader"].is_array();
+        found("pcscd sees the card", || {
+            let listed = text(&self.output(&["devices", "--json"]).stdout);
+            objects(&listed).into_iter().find(is_card)
+        })
+    }
+
+    fn tries(&self) -> String {
+        self.card()["facts"]["PIN tries"][0]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// Measures with test keys written to the card, as far as that is allowed.
+    fn bench(&self, serial: &str, algorithms: &str, more: &[&str]) -> Output {
+        let common = [
+            "bench",
+            "--device",
+            serial,
+            "--algorithm",
+            algorithms,
+            "--stack",
+            "raw",
+            "--runs",
+            "2",
+            "--json",
+            "--no-save",
+        ];
+        self.output(&[&common, more].concat())
+    }
+
+    /// Waits until the run under way has saved samples.
+    fn until_measuring(&self) {
+        until("samples are saved", || {
+            let runs = objects(&text(&self.output(&["runs", "--json"]).stdout));
+            runs.iter().any(|run| run["samples"].as_u64() > Some(0))
+        });
+    }
+}
+
+#[test]
+fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
+    let mut place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let devices = format!("{serial},software");
+    let arguments = [
+        "bench",
+        "--device",
+        &devices,
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "6s",
+        "--json",
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let mut keymark = place.keymark(&arguments);
+    let piped = std::process::Stdio::piped;
+    let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
+    place.until_measuring();
+    place.reader.pcscd.kill();
+    let ended = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("SCardTransmit failed"), "{stderr}");
+    assert!(
+        stderr.contains("keeps a test key"),
+        "the user is told: {stderr}"
+    );
+    let software = stdout
+        .lines()
+        .find(|line| line.contains("\"software\""))
+        .unwrap();
+    assert!(software.contains("\"failed\":0"), "{software}");
+}
+
+#[test]
+fn what_is_no_real_card_is_recorded_as_what_it_is() {
+    for (device, provenance) in [("virtual", "virtual"), ("twin:fst-01", "twin")] {
+        let maker = CardMaker::named(device).unwrap().unwrap();
+        let place = CardPlace::with(maker.make().unwrap());
+        let card = place.card();
+        assert_eq!(card["provenance"], provenance, "{card}");
+        let serial = card["serial"].as_str().unwrap();
+        let allowed = ["--pin-env", "RIGHT", "--admin-pin-env", "ADMIN"];
+        let allowed = [
+            &allowed[..],
+            &["--write-to", serial, "--operation", "decrypt"],
+        ]
+        .concat();
+        let measured = place.bench(serial, "rsa2048", &allowed);
+        let row = text(&measured.stdout);
+        let said = format!("{row}{}", text(&measured.stderr));
+        let row: Value = serde_json::from_str(row.trim()).expect(&said);
+        assert_eq!(row["provenance"], provenance, "{said}");
+        assert_eq!(row["n"], 2, "{said}");
+    }
+}
+
+#[test]
+fn a_card_is_described_and_never_written_to_unasked() {
+    let place = CardPlace::fresh();
+    let card = place.card();
+    let serial = card["serial"].as_str().unwrap();
+    assert_eq!(card["device"], format!("ff4b:{serial}"));
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+    let facts = &card["facts"];
+    assert!(
+        facts["reader"][0].as_str().unwrap().contains("Virtual PCD"),
+        "{facts}"
+    );
+    assert!(
+        facts["DEC"][0].as_str().unwrap().contains("no key"),
+        "{facts}"
+    );
+    assert!(
+        facts["SIG"][0].as_str().unwrap().contains("rsa4096"),
+        "{facts}"
+    );
+    let refused = place.bench(serial, "cv25519", &["--pin-env", "RIGHT"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    // Another serial number is no permission for this card.
+    let other = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        "0badcafe",
+    ];
+    let refused = place.bench(serial, "cv25519", &other);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert!(
+        place.card()["facts"]["DEC"][0]
+            .as_str()
+            .unwrap()
+            .contains("no key")
+    );
+}
+
+#[test]
+fn test_keys_are_measured_and_gone_afterwards() {
+    let place = CardPlace::fresh();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let allowed = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let measured = place.bench(
+        &serial,
+        "cv25519,nistp256",
+        &[&allowed[..], &["--operation", "sign"]].concat(),
+    );
+    assert_eq!(
+        measured.status.code(),
+        Some(2),
+        "cv25519 does not sign: {}",
+        text(&measured.stderr)
+    );
+    let measured = place.bench(&serial, "cv25519", &allowed);
+    let row: Value = serde_json::from_str(text(&measured.stdout).trim()).unwrap();
+    assert_eq!(
+        (&row["n"], &row["provenance"]),
+        (&2.into(), &"virtual".into())
+    );
+    let measured = place.bench(&serial, "ed25519", &allowed);
+    assert_eq!(
+        text(&measured.stdout).lines().count(),
+        2,
+        "{}",
+        text(&measured.stderr)
+    );
+    let after = place.card();
+    assert_eq!(after["facts"]["DEC"], before["facts"]["DEC"]);
+    assert_eq!(after["facts"]["SIG"], before["facts"]["SIG"]);
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+}
+
+#[test]
+fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
+    let place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let wrong = [
+        "--pin-env",
+        "WRONG",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    for (left, said) in [
+        (2, "the PIN is wrong; 2 tries"),
+        (1, "the PIN is wrong; 1 tries"),
+    ] {
+        // Several cases, one try.
+        let failed = place.bench(&serial, "ed25519,cv25519", &wrong);
+        assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+        let stderr = text(&failed.stderr);
+        assert!(
+            stderr.contains(said) && stderr.contains("no PIN is tried twice"),
+            "{stderr}"
+        );
+        assert!(
+            !stderr.contains("654321") && !stderr.contains("12345678"),
+            "{stderr}"
+        );
+        assert_eq!(place.tries(), format!("user {left}, reset 0, admin 3"));
+    }
+    let right = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let refused = place.bench(&serial, "cv25519", &right);
+    let stderr = text(&refused.stderr);
+    assert!(
+        stderr.contains("has 1 try left") && stderr.contains("gpg --card-edit"),
+        "{stderr}"
+    );
+    assert_eq!(place.tries(), "user 1, reset 0, admin 3");
+}
+
+#[test]
+fn a_card_pulled_out_ends_its_cases_only() {
+    let (_homes, _owner, reader) = owner();
+    let place = CardPlace::with(reader);
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let arguments = [
+        "bench",
+        "--device",
+        &format!("{serial},software"),
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "6s",
+        "--json",
+        "--pin-env",
+        "RIGHT",
+    ];
+    let child = place
+        .keymark(&arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    place.until_measuring();
+    place.reader.card.remove();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
+    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
+    assert!(
+        stderr.contains("pulled out") || stderr.contains("SCardTransmit failed"),
+        "{stderr}"
+    );
+    let software = stdout
+        .lines()
+        .find(|line| line.contains("\"software\""))
+        .unwrap();
+    assert!(software.contains("\"failed\":0"), "{software}");
+}
