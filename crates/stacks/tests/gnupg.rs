@@ -17,10 +17,10 @@ use keymark_stacks::gnupg::home::Passphrase;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
-use keymark_stacks::private_dir::processes_naming;
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
+use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
 
 fn case(
@@ -276,9 +276,9 @@ fn homes_and_agents_are_gone_afterwards() {
     let homes = Homes::new();
     let home = homes.home("ed25519", Protection::None).unwrap();
     let path = home.home.path().to_owned();
-    assert!(!processes_naming(&path).is_empty(), "an agent runs");
+    assert!(naming(&path) > 0, "an agent runs");
     drop(home);
     drop(homes);
     assert!(!path.exists());
-    assert!(processes_naming(&path).is_empty());
+    assert_eq!(naming(&path), 0);
 }

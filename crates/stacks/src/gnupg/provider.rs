@@ -17,6 +17,7 @@ use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
 use super::{Gnupg, layers};
+use crate::private_dir;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 /// `agent` and `gnupg`, on keys in files and on OpenPGP cards.
@@ -26,6 +27,9 @@ pub const FAMILY: StackFamily = StackFamily {
     look: || Box::new(GnupgProvider(Gnupg::find(None))),
     layers: || Some(layers::layers()),
 };
+
+/// The longest path that a socket has in a private directory.
+const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
 
 /// What a stack of the family asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,12 +100,13 @@ impl StackProvider for GnupgProvider {
 /// GnuPG, if it is here and can get at the device.
 ///
 /// # Errors
-/// When it is missing, or has no way to a card.
+/// When it is missing, its sockets have no room, or it has no way to a card.
 pub fn reachable<'g>(
     gnupg: &'g Result<Gnupg, Error>,
     device: &dyn Device,
 ) -> Result<&'g Gnupg, Error> {
     let gnupg = gnupg.as_ref().map_err(Clone::clone)?;
+    private_dir::check_room_for_socket(LONGEST_SOCKET)?;
     match device.reach() {
         Reach::File => Ok(gnupg),
         // Without the library scdaemon has no way to the card.

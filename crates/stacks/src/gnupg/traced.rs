@@ -42,7 +42,8 @@ impl TracedCard {
     /// # Errors
     /// When it is no card, has no key, or GnuPG refuses.
     pub fn new(device: &dyn Device, algorithm: Algorithm) -> Result<Self, Error> {
-        let gnupg = Gnupg::find(None)?;
+        let gnupg = Gnupg::find(None);
+        let gnupg = provider::reachable(&gnupg, device)?.clone();
         let store = device.open(&Run::new(0))?;
         let offered = device.capabilities().iter().copied();
         let offered = offered.filter(|capability| provider::asked_by_gnupg(*capability));

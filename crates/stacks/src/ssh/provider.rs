@@ -25,10 +25,12 @@ use crate::gnupg::home::Home;
 #[cfg(feature = "openpgp-card")]
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
-use crate::private_dir::PrivateDir;
+use crate::private_dir::{self, PrivateDir};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 const SSH: StackName = StackName::of("ssh");
+/// The longest path that a socket has in a private directory.
+const LONGEST_SOCKET: &str = "g-brainpoolp512r1/S.gpg-agent.browser";
 
 /// `ssh`: logins signed by OpenSSH's agent with keys in files, by gpg-agent with those on cards too.
 pub const FAMILY: StackFamily = StackFamily {
@@ -121,6 +123,7 @@ impl StackProvider for SshProvider {
 impl SshProvider {
     /// The agents that are here and get at the device's keys; without any, why.
     fn agents(&self, device: &dyn Device) -> Result<Vec<SshAgent>, Error> {
+        private_dir::check_room_for_socket(LONGEST_SOCKET)?;
         let gnupg = gnupg::reachable(&self.gnupg, device);
         let openssh = match device.reach() {
             Reach::File => self.openssh.as_ref().map_err(Clone::clone),

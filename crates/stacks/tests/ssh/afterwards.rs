@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use keymark_stacks::private_dir::{PrivateDir, processes_naming};
+use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::client::Connection;
+use keymark_testkit::process::naming;
 
 use crate::{Place, test_key};
 
@@ -29,7 +30,7 @@ fn agent_and_directory_are_gone_afterwards() {
     drop(workload);
     assert!(UnixStream::connect(path.join("S.ssh-agent")).is_err());
     drop(dir);
-    assert!(processes_naming(&path).is_empty());
+    assert_eq!(naming(&path), 0);
     assert!(!path.exists());
 }
 
@@ -65,7 +66,7 @@ fn an_agent_ends_when_keymark_is_killed() {
     poll(held);
     victim.kill().unwrap();
     victim.wait().unwrap();
-    poll(|| processes_naming(dir.path()).is_empty());
+    poll(|| naming(dir.path()) == 0);
     assert!(!socket.exists(), "the agent has tidied up");
 }
 

@@ -1,0 +1,209 @@
+//! Private directories for child processes, removed with everything in them, also when keymark
+//! itself was killed: what a dead keymark left is swept at the next start.
+//!
+//! Nobody's directory is removed, and nobody's process ended, that was not taken down as keymark's own when
+//! it was made: a directory carries a mark that names itself, a process its number and its start.
+
+mod mark;
+mod process;
+mod sweep;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use keymark_bench::error::Error;
+
+use mark::Mark;
+pub use process::record;
+pub use sweep::sweep;
+
+/// Of a directory whose lock is held, or whose keymark is dead.
+const PREFIX: &str = "keymark-";
+/// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
+pub const SOCKET_PATH: usize = 107;
+/// What stands behind the prefix.
+const RANDOM: usize = 6;
+
+/// A directory that only this user may enter.
+#[derive(Debug)]
+pub struct PrivateDir {
+    path: PathBuf,
+    /// Held for as long as this keymark lives; the kernel lets go of it whatever happens.
+    _lock: File,
+}
+
+impl PrivateDir {
+    /// Makes one under the directory for temporary files.
+    ///
+    /// # Errors
+    /// When that cannot be written to.
+    pub fn new() -> Result<Self, Error> {
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// Makes one under `parent`.
+    ///
+    /// # Errors
+    /// When that cannot be written to.
+    pub fn within(parent: &Path) -> Result<Self, Error> {
+        Self::made(parent).map_err(|error| {
+            let what = format!("making a private directory in {}", parent.display());
+            Error::call(
+                what,
+                error,
+                "set TMPDIR to a directory that can be written to",
+            )
+        })
+    }
+
+    /// Under a name that no sweep takes from a living keymark, until the lock is held.
+    fn made(parent: &Path) -> io::Result<Self> {
+        let unfinished = tempfile::Builder::new()
+            .prefix(&process::unfinished_prefix()?)
+            .rand_bytes(RANDOM)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
+        let lock = Mark::of(unfinished.path())?.put(unfinished.path())?;
+        let name = unfinished.path().file_name().unwrap_or_default();
+        let random = &name.as_encoded_bytes()[name.len().saturating_sub(RANDOM)..];
+        let path = parent.join(format!("{PREFIX}{}", String::from_utf8_lossy(random)));
+        fs::rename(unfinished.path(), &path)?;
+        let _ = unfinished.keep();
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a directory of that name in it.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn subdirectory(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.path.join(name);
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(|error| Error::call(format!("mkdir {}", path.display()), error, ""))?;
+        Ok(path)
+    }
+}
+
+impl Drop for PrivateDir {
+    fn drop(&mut self) {
+        // A process that is just ending may still put a file there; the next sweep has it then.
+        let _ = sweep::take_apart(&self.path);
+    }
+}
+
+/// Whether a socket can be in a private directory: the path below it is `below`, at most.
+///
+/// # Errors
+/// When the path of the directory for temporary files is too long for it, or has what GnuPG's
+/// configuration and OpenSSH cannot be told.
+pub fn check_room_for_socket(below: &str) -> Result<(), Error> {
+    room_for_socket(&std::env::temp_dir(), below)
+}
+
+fn room_for_socket(parent: &Path, below: &str) -> Result<(), Error> {
+    let refused = |reason: String, advice: &str| {
+        // Not `display`: what is wrong with it is to be seen.
+        let call = format!("making a socket under {parent:?}");
+        Err(Error::call(call, reason, advice))
+    };
+    let clean = parent
+        .to_str()
+        .filter(|path| !path.contains(char::is_control));
+    if clean.is_none() {
+        return refused(
+            "its name is not plain text in UTF-8".to_owned(),
+            "set TMPDIR to a directory that programs can be told in a line of text",
+        );
+    }
+    let length = parent.as_os_str().len() + 1 + PREFIX.len() + RANDOM + 1 + below.len();
+    if length > SOCKET_PATH {
+        return refused(
+            format!(
+                "sockets' paths would have {length} bytes, and the system allows {SOCKET_PATH}"
+            ),
+            "set TMPDIR to a shorter directory",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn it_is_private_and_gone_afterwards() {
+        let dir = PrivateDir::new().unwrap();
+        let path = dir.path().to_owned();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        fs::write(path.join("file"), "x").unwrap();
+        fs::create_dir_all(path.join("a/b")).unwrap();
+        drop(dir);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn nothing_but_the_directory_is_left_of_making_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = PrivateDir::within(parent.path()).unwrap();
+        let name = dir.path().file_name().unwrap().to_str().unwrap();
+        assert!(
+            name.len() == PREFIX.len() + RANDOM && name.starts_with(PREFIX),
+            "{name}"
+        );
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
+        drop(dir);
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_says_what_to_do() {
+        let error = PrivateDir::within(Path::new("/nonexistent"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("/nonexistent") && error.contains("TMPDIR"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_path_that_no_socket_can_have_is_refused_with_the_reason() {
+        let refused = |parent: &[u8]| {
+            let parent = Path::new(OsStr::from_bytes(parent));
+            room_for_socket(parent, "g/S.agent")
+                .unwrap_err()
+                .to_string()
+        };
+        let long = refused(format!("/tmp/{}", "x".repeat(80)).as_bytes());
+        assert!(
+            long.contains("110 bytes") && long.contains("allows 107; set TMPDIR"),
+            "{long}"
+        );
+        for odd in [&b"/tmp/\xff"[..], b"/tmp/a\nreader-port b"] {
+            let odd = refused(odd);
+            assert!(
+                odd.contains("UTF-8; set TMPDIR") && !odd.contains('\n'),
+                "{odd}"
+            );
+        }
+        let fits = format!("/tmp/{}", "x".repeat(77));
+        room_for_socket(Path::new(&fits), "g/S.agent").unwrap();
+    }
+}
