@@ -4,11 +4,17 @@
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
 
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use keymark_bench::error::Error;
 
+/// Longer than any queue in front of a slow card, or than a finger takes to its button.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long an agent that listens may take to say so: it has nothing to do for it.
+const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
 const LINE: usize = 1000;
 
@@ -43,6 +49,14 @@ impl Assuan {
     /// # Errors
     /// When nobody answers there.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
+        Self::patient(socket, PATIENCE)
+    }
+
+    /// The same; each answer is waited for that long.
+    ///
+    /// # Errors
+    /// When nobody answers there.
+    pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let failed = |error: io::Error| {
             Error::call(
                 format!("connect {}", socket.display()),
@@ -60,13 +74,20 @@ impl Assuan {
             keep_statuses: false,
             key_advice: "",
         };
+        connection.limit(patience.min(GREETING)).map_err(failed)?;
         connection.answer("greeting", &mut Vec::new(), None)?;
+        connection.limit(patience).map_err(failed)?;
         Ok(connection)
     }
 
     /// Says from now on what to do when the agent cannot use a key.
     pub const fn advise(&mut self, key_advice: &'static str) {
         self.key_advice = key_advice;
+    }
+
+    fn limit(&self, patience: Duration) -> io::Result<()> {
+        self.stream.set_read_timeout(Some(patience))?;
+        self.stream.set_write_timeout(Some(patience))
     }
 
     /// Sends one command line and returns its data.
@@ -127,9 +148,19 @@ impl Assuan {
     }
 
     fn send(&mut self, command: &str, bytes: &[u8]) -> Result<(), Error> {
-        self.stream
-            .write_all(bytes)
-            .map_err(|error| broken(command, &error))
+        let sent = self.stream.write_all(bytes);
+        sent.map_err(|error| self.broken(command, &error))
+    }
+
+    /// What comes late would be taken for the answer to the next command: there is none.
+    fn broken(&self, command: &str, error: &io::Error) -> Error {
+        let _ = self.stream.shutdown(Shutdown::Both);
+        let reason = if error.kind() == io::ErrorKind::WouldBlock {
+            "gpg-agent does not answer".to_owned()
+        } else {
+            format!("the connection to gpg-agent broke: {error}")
+        };
+        Error::call(command, reason, "has the agent been ended?")
     }
 
     fn answer(
@@ -171,7 +202,8 @@ impl Assuan {
     }
 
     fn response(&mut self, command: &str, data: &mut Vec<u8>) -> Result<Response, Error> {
-        let (from, to) = self.line().map_err(|error| broken(command, &error))?;
+        let line = self.line();
+        let (from, to) = line.map_err(|error| self.broken(command, &error))?;
         let line = &self.buffer[from..to];
         let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
         Ok(match line {
@@ -213,21 +245,16 @@ impl Assuan {
                     "a line is too long",
                 ));
             }
-            let read = self.stream.read(&mut self.buffer[self.to..])?;
+            let read = match self.stream.read(&mut self.buffer[self.to..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             self.to += read;
         }
     }
-}
-
-fn broken(command: &str, error: &io::Error) -> Error {
-    Error::call(
-        command,
-        format!("the connection to gpg-agent broke: {error}"),
-        "has the agent been ended?",
-    )
 }
 
 /// `D` lines with the data, and `END`: the answer to an inquiry.
@@ -345,6 +372,33 @@ mod tests {
         let error = connection.command("PKSIGN").unwrap_err().to_string();
         assert!(error.contains("PASSPHRASE"), "{error}");
         assert_eq!(server.join().unwrap(), ["PKSIGN", "CAN"]);
+    }
+
+    #[test]
+    fn a_silent_agent_is_an_error_and_not_waited_for_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(dir.path().join("S")).unwrap();
+        let connect = || Assuan::patient(&dir.path().join("S"), Duration::from_millis(50));
+        let error = connect().unwrap_err().to_string();
+        assert!(error.contains("gpg-agent does not answer"), "{error}");
+        let server = std::thread::spawn(move || {
+            let (_silent, _) = listener.accept().unwrap();
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"OK\n").unwrap();
+            let mut heard = String::new();
+            stream.read_to_string(&mut heard).unwrap();
+            heard
+        });
+        let mut connection = connect().unwrap();
+        let error = connection.command("PKSIGN").unwrap_err().to_string();
+        assert!(
+            error.contains("PKSIGN failed: gpg-agent does not answer"),
+            "{error}"
+        );
+        // The answer to PKSIGN may still come.
+        let error = connection.command("GETINFO pid").unwrap_err().to_string();
+        assert!(error.contains("broke"), "{error}");
+        assert_eq!(server.join().unwrap(), "PKSIGN\n");
     }
 
     #[test]

@@ -73,7 +73,9 @@ impl Home {
     /// # Errors
     /// When scdaemon does not find the card.
     pub fn learn_keys(&self) -> Result<(), Error> {
-        self.connect()?.command("LEARN --force").map(drop)
+        self.connect()?.command("LEARN --force")?;
+        // One that waits for a card does not see that its agent has ended.
+        self.record_process("SCD GETINFO pid")
     }
 
     /// The public keys of another home, without any secret ones.

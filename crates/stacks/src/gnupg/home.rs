@@ -1,7 +1,7 @@
 //! A private `GNUPGHOME` with its own agent and one test key. The user's keyring is never touched.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,15 @@ use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
 use super::card_link::CardLink;
 use super::status::{self, ListedKey};
+use crate::private_dir::{self, SOCKET_PATH};
+use crate::program;
 
-/// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
-const SOCKET_PATH: usize = 107;
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
-/// How long an agent may take to open its socket.
+/// How long an agent may take to open its socket, and to say that it ends.
 const AGENT_START: Duration = Duration::from_secs(10);
+/// What it says meanwhile.
+const AGENT_LOG: &str = "gpg-agent.said";
 
 /// The passphrase of protected test keys.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -132,38 +134,60 @@ impl Home {
     /// The agent lives as long as the `cat` it runs, and that as long as our end of its input:
     /// when keymark is killed, the agent ends by itself within a second.
     fn start_agent(&mut self) -> Result<(), Error> {
+        let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
+        let log = self.path.join(AGENT_LOG);
+        // A file: nobody reads a pipe for as long as the agent lives.
+        let log = File::create(&log).map_err(|error| failed(error.to_string()))?;
         let mut command = self.program("gpg-agent");
         command
             .args(["--daemon", "cat"])
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stdout(Stdio::piped())
+            .stderr(log);
         if let Some(card) = &self.card {
             command.envs(card.environment());
         }
         // Ctrl-C is keymark's to handle.
         command.process_group(0);
-        let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
         let agent = command.spawn().map_err(|error| failed(error.to_string()))?;
-        self.agent = Some(agent);
+        let started = self.agent.insert(agent);
+        let started = heard_back(started).map_err(|error| self.no_agent(&error))?;
+        private_dir::record(&self.path, started)?;
         let sockets = self
             .program_of("gpgconf", &["--list-dirs", "agent-socket"])
             .output();
         let listed = sockets.map_err(|error| failed(error.to_string()))?.stdout;
         self.socket = PathBuf::from(unescaped(String::from_utf8_lossy(&listed).trim()));
-        const STEP: Duration = Duration::from_millis(1);
-        let mut waited = Duration::ZERO;
-        while Assuan::connect(&self.socket).is_err() {
-            if waited > AGENT_START {
-                return Err(failed(format!(
-                    "no socket at {} after {AGENT_START:?}",
-                    self.socket.display()
-                )));
-            }
-            std::thread::sleep(STEP);
-            waited += STEP;
+        self.record_process("GETINFO pid")
+    }
+
+    /// Why the agent did not start.
+    fn no_agent(&mut self, error: &io::Error) -> Error {
+        let call = "gpg-agent --daemon";
+        let Some(agent) = &mut self.agent else {
+            return Error::call(call, error, "");
+        };
+        if error.kind() == io::ErrorKind::TimedOut {
+            let _ = agent.kill();
+            let reason = format!("it has not started after {AGENT_START:?}");
+            return Error::call(call, reason, "");
         }
-        Ok(())
+        let said = fs::read_to_string(self.path.join(AGENT_LOG)).unwrap_or_default();
+        let complaint = status::complaint(&said);
+        let reason = match agent.wait() {
+            Ok(status) => format!("{status}: {complaint}"),
+            Err(error) => format!("{error}: {complaint}"),
+        };
+        Error::call(call, reason, "")
+    }
+
+    /// Takes down the process that answers the command with its number.
+    pub(super) fn record_process(&self, command: &str) -> Result<(), Error> {
+        let number = self.connect()?.command(command)?;
+        match String::from_utf8_lossy(&number).trim().parse() {
+            Ok(number) => private_dir::record(&self.path, number),
+            Err(_) => Err(Error::call(command, "the answer is no process", "")),
+        }
     }
 
     fn program(&self, name: &str) -> Command {
@@ -297,11 +321,12 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if let Ok(mut connection) = Assuan::connect(&self.socket) {
+        if let Ok(mut connection) = Assuan::patient(&self.socket, AGENT_START) {
             // They may be gone already. A scdaemon lets go of its card before its agent ends.
             if self.card.is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
             }
+            // Where it does not listen, it ends with its directory.
             let _ = connection.command("KILLAGENT");
         }
         if let Some(mut agent) = self.agent.take() {
@@ -309,6 +334,16 @@ impl Drop for Home {
             let _ = agent.wait();
         }
     }
+}
+
+/// The agent runs `cat` once its sockets are open: a line that comes back says so.
+fn heard_back(agent: &mut Child) -> io::Result<u32> {
+    let (Some(stdin), Some(stdout)) = (&mut agent.stdin, agent.stdout.take()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    stdin.write_all(b"\n")?;
+    program::first_line(stdout, AGENT_START)?;
+    Ok(agent.id())
 }
 
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").

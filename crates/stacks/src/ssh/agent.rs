@@ -1,6 +1,6 @@
 //! OpenSSH's agent in a private directory. The user's agent is never asked.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ use keymark_stores::test_key::TestKey;
 
 use super::client::Connection;
 use super::{OpenSsh, key, protocol};
+use crate::private_dir::{self, SOCKET_PATH};
 use crate::program;
 
-/// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
-const SOCKET_PATH: usize = 107;
 /// How long an agent may take to open its socket, and to leave it.
 const LIMIT: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(1);
-/// An agent that runs a command ends after that, but looks only every ten seconds: so the command
-/// ends it.
-const UNTIL_INPUT_ENDS: &str = r#"read -r _; kill "$SSH_AGENT_PID""#;
+/// Its socket, in its directory.
+const SOCKET: &str = "S.ssh-agent";
+/// An agent runs a command once it listens, which is told with its number. It ends after that command, but
+/// looks only every ten seconds: so the command ends it.
+const UNTIL_INPUT_ENDS: &str = r#"echo "$SSH_AGENT_PID"; read -r _; kill "$SSH_AGENT_PID""#;
 
 /// A running agent, gone when it is dropped.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl SshAgent {
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
     pub fn start(openssh: &OpenSsh, directory: &Path) -> Result<Self, Error> {
-        let socket = directory.join("S.ssh-agent");
+        let socket = directory.join(SOCKET);
         let length = socket.as_os_str().len();
         if length > SOCKET_PATH {
             return Err(Error::call(
@@ -58,7 +59,7 @@ impl SshAgent {
             // Its name, so that whoever sweeps the directory finds the shell too.
             .arg(&socket)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             // Ctrl-C is keymark's to handle.
             .process_group(0);
@@ -66,7 +67,9 @@ impl SshAgent {
             .spawn()
             .map_err(|error| failed(&error.to_string()))?;
         let mut agent = Self { command, socket };
-        agent.wait()?;
+        let process = agent.started()?;
+        private_dir::record(directory, agent.command.id())?;
+        private_dir::record(directory, process)?;
         Ok(agent)
     }
 
@@ -85,26 +88,30 @@ impl SshAgent {
         Connection::open(&self.socket)?.add_identity(&request)
     }
 
-    fn wait(&mut self) -> Result<(), Error> {
-        let mut waited = Duration::ZERO;
-        while UnixStream::connect(&self.socket).is_err() {
-            let ended = self.command.try_wait();
-            if let Some(status) = ended.map_err(|error| failed(&error.to_string()))? {
-                let mut said = String::new();
-                if let Some(mut stderr) = self.command.stderr.take() {
-                    // What it said is an extra: its status is known.
-                    let _ = stderr.read_to_string(&mut said);
-                }
-                return Err(failed(&format!("{status}: {}", said.trim_end())));
-            }
-            if waited > LIMIT {
-                let socket = self.socket.display();
-                return Err(failed(&format!("no socket at {socket} after {LIMIT:?}")));
-            }
-            std::thread::sleep(STEP);
-            waited += STEP;
+    /// The agent's number, once it listens.
+    fn started(&mut self) -> Result<u32, Error> {
+        let said = match self.command.stdout.take() {
+            Some(stdout) => program::first_line(stdout, LIMIT),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        };
+        let error = match said.map(|number| number.parse()) {
+            Ok(Ok(number)) => return Ok(number),
+            Ok(Err(_)) => return Err(failed("it does not tell its process")),
+            Err(error) => error,
+        };
+        if error.kind() != io::ErrorKind::UnexpectedEof {
+            // It is still there, and so is what it holds.
+            let _ = self.command.kill();
+            return Err(failed(&format!("it has not started after {LIMIT:?}")));
         }
-        Ok(())
+        let status = self.command.wait();
+        let status = status.map_err(|error| failed(&error.to_string()))?;
+        let mut said = String::new();
+        if let Some(mut stderr) = self.command.stderr.take() {
+            // What it said is an extra: its status is known.
+            let _ = stderr.read_to_string(&mut said);
+        }
+        Err(failed(&format!("{status}: {}", said.trim_end())))
     }
 }
 
