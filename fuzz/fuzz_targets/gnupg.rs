@@ -2,8 +2,10 @@
 
 #![no_main]
 
+use keymark_bench::operation::Operation;
+use keymark_stacks::gnupg::listing::{chosen, listed_keys};
 use keymark_stacks::gnupg::sexp::Sexp;
-use keymark_stacks::gnupg::status::{complaint, configured, has, listed_keys, status_lines};
+use keymark_stacks::gnupg::status::{complaint, configured, has, status_lines};
 use keymark_tokens::attributes;
 use libfuzzer_sys::fuzz_target;
 
@@ -34,9 +36,11 @@ fn text(text: &str) {
     for keyword in keywords {
         assert!(has(text, keyword));
     }
-    let _ = (
-        complaint(text),
-        listed_keys(text),
-        configured(text, "curve"),
-    );
+    let keys = listed_keys(text);
+    for operation in [Operation::Sign, Operation::Decrypt] {
+        if let Ok(key) = chosen(&keys, operation) {
+            assert!(key.flaw.is_none() && keys.contains(key));
+        }
+    }
+    let _ = (complaint(text), configured(text, "curve"));
 }

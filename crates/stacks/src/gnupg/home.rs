@@ -14,7 +14,8 @@ use zeroize::Zeroizing;
 use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
 use super::card_link::CardLink;
-use super::status::{self, ListedKey};
+use super::listing::{ListedKey, listed_keys};
+use super::status;
 use crate::private_dir::{self, SOCKET_PATH};
 use crate::program;
 
@@ -260,7 +261,7 @@ impl Home {
     pub fn keys(&self) -> Result<Vec<ListedKey>, Error> {
         let arguments = ["--with-colons", "--with-keygrip", "--list-secret-keys"];
         let (listing, _) = self.run("gpg --list-secret-keys", &arguments)?;
-        Ok(status::listed_keys(&String::from_utf8_lossy(&listing)))
+        Ok(listed_keys(&String::from_utf8_lossy(&listing)))
     }
 
     /// How its scdaemon reaches a card, if it does.

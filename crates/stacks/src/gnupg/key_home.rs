@@ -14,8 +14,8 @@ use keymark_stores::user::Pin;
 use keymark_tokens::socket::CardServer;
 
 use super::home::Home;
+use super::listing::{self, ListedKey};
 use super::meter::Meter;
-use super::status::ListedKey;
 
 /// The home.
 #[derive(Debug)]
@@ -153,17 +153,17 @@ impl KeyHome {
         let _ = pin;
     }
 
-    /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of
-    /// it; or else by what it can do: a primary key signs, a subkey decrypts, an RSA key does both.
+    /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
+    /// else that which gpg would use.
     ///
     /// # Errors
-    /// When the home has none, which gpg's listing then shows.
+    /// When it would use none, with the reason.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
         #[cfg(feature = "openpgp-card")]
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
             let mut keys = self.keys.iter();
             let key = keys.find(|key| key.fingerprint == fingerprint);
-            return key.ok_or_else(|| {
+            let key = key.ok_or_else(|| {
                 Error::call(
                     "gpg --list-secret-keys",
                     format!(
@@ -171,19 +171,11 @@ impl KeyHome {
                     ),
                     "import it (gpg --card-edit, fetch), or measure with --stack raw",
                 )
-            });
+            })?;
+            key.check(operation)?;
+            return Ok(key);
         }
-        let letter = if operation.signs() { 's' } else { 'e' };
-        self.keys
-            .iter()
-            .find(|key| key.capabilities.contains(letter))
-            .ok_or_else(|| {
-                Error::call(
-                    "gpg --list-secret-keys",
-                    format!("no key can {operation}"),
-                    "",
-                )
-            })
+        listing::chosen(&self.keys, operation)
     }
 
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the

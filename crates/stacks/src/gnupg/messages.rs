@@ -60,7 +60,7 @@ fn encrypted(
         return Ok(Message { plaintext, file });
     }
     write_private(&name, &plaintext)?;
-    let recipient = &home.key(operation)?.fingerprint;
+    let recipient = &*home.key(operation)?.exactly();
     let (to, from) = (file.to_string_lossy(), name.to_string_lossy());
     let arguments = [
         "--trust-model",

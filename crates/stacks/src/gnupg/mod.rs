@@ -16,6 +16,7 @@ mod inserted_card;
 pub mod key_file;
 pub mod key_home;
 mod layers;
+pub mod listing;
 #[cfg(feature = "openpgp-card")]
 mod made_card;
 pub mod messages;

@@ -99,14 +99,14 @@ impl Stack for GnupgStack {
         let task = Task::of(case)?;
         let home = self.homes.home_of(case, self.store.as_ref())?;
         let messages = messages(&home, case.operation, case.input_bytes)?;
-        let key = home.key(case.operation)?.fingerprint.clone();
+        let key = home.key(case.operation)?;
         let handle = |worker| -> Box<dyn KeyHandle> {
             let scratch = home
                 .home
                 .path()
                 .join(format!("out-{}-{worker}", case.operation));
             Box::new(GpgProcess {
-                arguments: task.arguments(&key),
+                arguments: task.arguments(&key.exactly()),
                 task,
                 operation: case.operation,
                 status: scratch.with_extension("status"),
@@ -127,7 +127,7 @@ impl Stack for GnupgStack {
         let verifier: Arc<dyn Verifier> = match task {
             Task::Sign => Arc::new(SignedMessages {
                 home: Arc::clone(&home),
-                signer: key,
+                signer: key.fingerprint.clone(),
             }),
             Task::Decrypt => Arc::new(Plaintexts(
                 messages
@@ -302,7 +302,8 @@ impl SignedMessages {
             match line.keyword {
                 // FILE_START 1 path
                 "FILE_START" => current = current.map_or(Some(0), |number: usize| Some(number + 1)),
-                "VALIDSIG" if line.arguments.last() == Some(&self.signer.as_str()) => {
+                // The key that signed comes first, its primary key last.
+                "VALIDSIG" if line.arguments.first() == Some(&self.signer.as_str()) => {
                     if let Some(verdict) = current.and_then(|number| verdicts.get_mut(number)) {
                         *verdict = Ok(());
                     }

@@ -1,0 +1,280 @@
+//! A keyring as gpg lists it for machines (doc/DETAILS, "Format of the --list-keys output"), and which of
+//! its keys gpg would use.
+
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+
+/// One key or subkey of a colons listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedKey {
+    /// Whether others hang on it.
+    pub rank: Rank,
+    /// OpenPGP number of the algorithm.
+    pub algorithm: u8,
+    /// Capabilities of this very key, lower case letters.
+    pub capabilities: String,
+    pub fingerprint: String,
+    pub keygrip: String,
+    /// In seconds since 1970.
+    pub created: u64,
+    /// Why gpg uses it for nothing, if it does.
+    pub flaw: Option<Flaw>,
+}
+
+/// The place of a key in its OpenPGP key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rank {
+    Primary,
+    Subkey,
+}
+
+/// Why gpg does not use a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    Revoked,
+    Expired,
+    /// Its signatures do not hold.
+    Invalid,
+    Disabled,
+    /// The secret part is elsewhere.
+    Offline,
+}
+
+impl Flaw {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Revoked => "is revoked",
+            Self::Expired => "has expired",
+            Self::Invalid => "is not valid",
+            Self::Disabled => "is disabled",
+            Self::Offline => "has its secret part elsewhere",
+        }
+    }
+
+    /// What ends the use of subkeys too.
+    const fn spreads(self) -> bool {
+        match self {
+            Self::Revoked | Self::Expired | Self::Invalid | Self::Disabled => true,
+            Self::Offline => false,
+        }
+    }
+}
+
+impl ListedKey {
+    fn of(rank: Rank, field: &dyn Fn(usize) -> String) -> Self {
+        let capabilities = field(11);
+        let validity = match field(1).as_str() {
+            "r" => Some(Flaw::Revoked),
+            "e" => Some(Flaw::Expired),
+            "i" => Some(Flaw::Invalid),
+            _ => None,
+        };
+        let disabled = capabilities.contains('D').then_some(Flaw::Disabled);
+        let offline = (field(14) == "#").then_some(Flaw::Offline);
+        Self {
+            rank,
+            algorithm: field(3).parse().unwrap_or(0),
+            capabilities: capabilities
+                .chars()
+                .filter(char::is_ascii_lowercase)
+                .collect(),
+            fingerprint: String::new(),
+            keygrip: String::new(),
+            created: field(5).parse().unwrap_or(0),
+            flaw: validity.or(disabled).or(offline),
+        }
+    }
+
+    /// How gpg is told to use this very key and no other of its OpenPGP key (gpg(1), "By fingerprint").
+    #[must_use]
+    pub fn exactly(&self) -> String {
+        format!("{}!", self.fingerprint)
+    }
+
+    /// Whether gpg uses it for the operation.
+    ///
+    /// # Errors
+    /// When it does not, with the reason.
+    pub fn check(&self, operation: Operation) -> Result<(), Error> {
+        let reason = match self.flaw {
+            Some(flaw) => flaw.words(),
+            None if self.can(operation) => return Ok(()),
+            None => "is not meant for that",
+        };
+        Err(Error::call(
+            "gpg --list-secret-keys",
+            format!(
+                "the key {} that could {operation} {reason}",
+                self.fingerprint
+            ),
+            "gpg --edit-key changes that, or measure with --stack raw",
+        ))
+    }
+
+    fn can(&self, operation: Operation) -> bool {
+        let letter = if operation.signs() { 's' } else { 'e' };
+        self.capabilities.contains(letter)
+    }
+}
+
+/// Secret keys and subkeys, in order. What is wrong with a primary key is so with its subkeys.
+#[must_use]
+pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
+    let mut keys: Vec<ListedKey> = Vec::new();
+    let mut inherited = None;
+    for line in colons.lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        let field = |index: usize| fields.get(index).copied().unwrap_or_default().to_owned();
+        match (field(0).as_str(), keys.last_mut()) {
+            ("sec", _) => {
+                let key = ListedKey::of(Rank::Primary, &field);
+                inherited = key.flaw.filter(|flaw| flaw.spreads());
+                keys.push(key);
+            }
+            ("ssb", _) => {
+                let key = ListedKey::of(Rank::Subkey, &field);
+                let flaw = key.flaw.or(inherited);
+                keys.push(ListedKey { flaw, ..key });
+            }
+            ("fpr", Some(key)) if key.fingerprint.is_empty() => key.fingerprint = field(9),
+            ("grp", Some(key)) if key.keygrip.is_empty() => key.keygrip = field(9),
+            _ => {}
+        }
+    }
+    keys
+}
+
+/// The key that gpg would use: of the first OpenPGP key that can, the newest subkey, else the primary key
+/// (`finish_lookup` of its g10/getkey.c).
+///
+/// # Errors
+/// When it would use none; with the flaw of one that could.
+pub fn chosen(keys: &[ListedKey], operation: Operation) -> Result<&ListedKey, Error> {
+    let primary = |key: &ListedKey| key.rank == Rank::Primary;
+    let of_one = keys.chunk_by(|_, next| !primary(next));
+    let usable = |key: &&ListedKey| key.check(operation).is_ok();
+    let in_one = |keys: &'_ [ListedKey]| -> Option<usize> {
+        let (first, subkeys) = keys.split_first()?;
+        let subkeys = subkeys.iter().zip(1..).filter(|(key, _)| usable(key));
+        let newest = subkeys.max_by_key(|(key, _)| key.created);
+        newest
+            .map(|(_, place)| place)
+            .or_else(|| usable(&first).then_some(0))
+    };
+    let mut found = of_one.filter_map(|keys| keys.get(in_one(keys)?));
+    if let Some(key) = found.next() {
+        return Ok(key);
+    }
+    let mut could = keys.iter().filter(|key| key.can(operation));
+    match could.next_back() {
+        Some(key) => Err(key
+            .check(operation)
+            .err()
+            .unwrap_or_else(|| none(operation))),
+        None => Err(none(operation)),
+    }
+}
+
+fn none(operation: Operation) -> Error {
+    Error::call(
+        "gpg --list-secret-keys",
+        format!("no key can {operation}"),
+        "",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_of_gnupg_2_2_is_read() {
+        let colons = "sec:u:255:22:8354547C14E3AE1C:1795233052:::u:::scaESCA:::+::ed25519:::0:\n\
+            fpr:::::::::196EB824319B8F0F25F5E5678354547C14E3AE1C:\n\
+            grp:::::::::BA9F154E4906259169216F571BF9CF98B14A05FD:\n\
+            uid:u::::1795233052::AD69::k::::::::::0:\n\
+            ssb:u:255:18:023B7CF1647B845B:1795233052::::::e:::+::cv25519::\n\
+            fpr:::::::::6FB2766C216BF87F740C232A023B7CF1647B845B:\n\
+            grp:::::::::E3E4F702301546453AE4858F75DEE2EB53EA28FE:\n";
+        let keys = listed_keys(colons);
+        assert_eq!(keys.len(), 2);
+        assert_eq!(
+            (keys[0].algorithm, keys[0].capabilities.as_str()),
+            (22, "sca")
+        );
+        assert_eq!(
+            (keys[1].algorithm, keys[1].capabilities.as_str()),
+            (18, "e")
+        );
+        assert_eq!(keys[1].keygrip, "E3E4F702301546453AE4858F75DEE2EB53EA28FE");
+        assert_eq!((keys[0].rank, keys[1].rank), (Rank::Primary, Rank::Subkey));
+        assert!(
+            keys.iter()
+                .all(|key| key.flaw.is_none() && key.created == 1_795_233_052)
+        );
+    }
+
+    /// A listing with a validity, time, capabilities and place of the secret part a line.
+    fn keyring(lines: &[[&str; 5]]) -> Vec<ListedKey> {
+        let line = |[kind, validity, created, capabilities, token]: &[&str; 5]| {
+            format!(
+                "{kind}:{validity}:255:22:0:{created}::::::{capabilities}:::{token}:\n\
+                 fpr:::::::::{kind}{created}:\n"
+            )
+        };
+        listed_keys(&lines.iter().map(line).collect::<String>())
+    }
+
+    fn choice(lines: &[[&str; 5]]) -> Result<String, String> {
+        let keys = keyring(lines);
+        let chosen = chosen(&keys, Operation::Sign);
+        chosen
+            .map(|key| key.exactly())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_newest_usable_subkey_goes_before_its_primary_key() {
+        let offline = ["sec", "u", "1", "scESC", "#"];
+        let old = ["ssb", "u", "2", "s", "D276"];
+        let new = ["ssb", "u", "3", "s", "+"];
+        assert_eq!(choice(&[["sec", "u", "1", "sc", "+"]]).unwrap(), "sec1!");
+        assert_eq!(choice(&[offline, old]).unwrap(), "ssb2!");
+        assert_eq!(choice(&[offline, new, old]).unwrap(), "ssb3!");
+        for (validity, token) in [("r", "+"), ("e", "+"), ("i", "+"), ("u", "#")] {
+            let flawed = ["ssb", validity, "4", "s", token];
+            assert_eq!(choice(&[offline, old, flawed]).unwrap(), "ssb2!");
+        }
+        let other = ["ssb", "u", "5", "e", "+"];
+        assert_eq!(
+            choice(&[["sec", "u", "1", "sc", "+"], other]).unwrap(),
+            "sec1!"
+        );
+        let second = [
+            offline,
+            other,
+            ["sec", "u", "8", "c", "+"],
+            ["ssb", "u", "9", "s", "+"],
+        ];
+        assert_eq!(choice(&second).unwrap(), "ssb9!");
+    }
+
+    #[test]
+    fn why_there_is_none_is_said() {
+        let subkey = ["ssb", "u", "2", "s", "+"];
+        let refused = |lines: &[[&str; 5]]| choice(lines).unwrap_err();
+        let expired = refused(&[["sec", "e", "1", "c", "+"], subkey]);
+        assert!(
+            expired.contains("ssb2 that could sign has expired; gpg"),
+            "{expired}"
+        );
+        let disabled = refused(&[["sec", "u", "1", "cD", "+"], subkey]);
+        assert!(disabled.contains("is disabled"), "{disabled}");
+        let revoked = refused(&[["sec", "u", "1", "c", "+"], ["ssb", "r", "2", "s", "#"]]);
+        assert!(revoked.contains("is revoked"), "{revoked}");
+        let offline = refused(&[["sec", "u", "1", "sc", "#"]]);
+        assert!(offline.contains("elsewhere"), "{offline}");
+        assert!(refused(&[["sec", "u", "1", "c", "+"]]).contains("no key can sign"));
+        assert!(refused(&[]).contains("no key can sign"));
+    }
+}
