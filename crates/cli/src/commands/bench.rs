@@ -238,6 +238,12 @@ fn measure(
     } else {
         RunState::Finished
     };
+    if writer
+        .as_ref()
+        .is_some_and(|writer| !writer.is_up_to_date())
+    {
+        output::note("another program holds the archive; waiting for it to let go");
+    }
     match (writer.map(|writer| writer.finish(record.state)), error) {
         (_, Some(error)) => Err(error),
         (Some(Err(error)), None) => Err(error.to_string()),

@@ -2,6 +2,7 @@
 //! (`1.sql` documents its tables).
 
 mod error;
+mod import;
 mod means;
 mod reader;
 mod rows;
@@ -75,6 +76,12 @@ impl Archive {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Waits that long for another process that writes.
+    fn be_patient(&self, patience: Duration) -> Result<()> {
+        let set = self.connection.busy_timeout(patience);
+        set.map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: rusqlite::Error) -> ArchiveError {

@@ -55,6 +55,15 @@ impl<'a> Writing<'a> {
         })
     }
 
+    /// The rows of a run's cases, in the plan's order.
+    pub(super) fn rows(&self, id: &RunId) -> Result<Vec<i64>> {
+        self.run(|sql| {
+            let mut rows = sql.prepare("SELECT id FROM case_ WHERE run = ?1 ORDER BY number")?;
+            let rows = rows.query_map([&id.0], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
     pub(super) fn exists(&self, id: &RunId) -> ArchiveError {
         ArchiveError::Exists {
             path: self.path.into(),

@@ -1,5 +1,7 @@
 //! Writes runs: block by block while they are under way, or whole.
 
+use std::time::Duration;
+
 use keymark_bench::case::CaseId;
 use keymark_bench::clock::Harness;
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
@@ -7,61 +9,58 @@ use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 
 use super::rows::Writing;
-use super::{Archive, ArchiveError, Result};
+use super::{Archive, ArchiveError, PATIENCE, Result};
+
+/// How long a block waits for another process that writes: it is tried again with the next one.
+const BETWEEN_BLOCKS: Duration = Duration::from_millis(100);
+/// How long the end of a run waits for one.
+const AT_THE_END: Duration = Duration::from_secs(30);
 
 impl Archive {
     /// Makes a place for a run that is about to start; its samples follow through the writer.
     /// It stays unfinished until [`RunWriter::finish`].
     ///
     /// # Errors
-    /// When the name is taken or the archive cannot be written.
+    /// When the name is taken or the archive cannot be written. One that is locked is no error: the
+    /// place is made later.
     pub fn begin(&mut self, head: &Record) -> Result<RunWriter<'_>> {
-        let writing = Writing::begin(self)?;
-        if writing.has(&head.id)? {
-            return Err(writing.exists(&head.id));
-        }
-        let cases = writing.head(head, RunState::Unfinished)?;
-        writing.commit()?;
-        Ok(RunWriter {
+        let mut writer = RunWriter {
             archive: self,
             id: head.id.clone(),
-            cases,
+            cases: Vec::new(),
+            waiting: vec![Event::Begun(Box::new(head.clone()))],
             error: None,
-        })
-    }
-
-    /// Adds a whole run. One that is there already, with the same content, is left alone.
-    ///
-    /// # Errors
-    /// When another run has that name, or the archive cannot be written.
-    pub fn insert(&mut self, record: &Record) -> Result<()> {
-        let writing = Writing::begin(self)?;
-        if writing.has(&record.id)? {
-            let exists = writing.exists(&record.id);
-            drop(writing);
-            let same = self.load_id(&record.id.0)? == *record;
-            return if same { Ok(()) } else { Err(exists) };
+        };
+        writer.write(PATIENCE);
+        match writer.error.take() {
+            Some(error) => Err(error),
+            None => Ok(writer),
         }
-        let rows = writing.head(record, record.state)?;
-        for (row, case) in rows.iter().zip(&record.cases) {
-            for block in &case.blocks {
-                writing.block(*row, block)?;
-            }
-            writing.conclusion(*row, case)?;
-        }
-        writing.commit()
     }
 }
 
-/// Takes down a run while it is under way. A run is worth more than its archive: the first error
-/// ends the writing, not the run.
+/// Takes down a run while it is under way. A run is worth more than its archive: an error ends the
+/// writing, not the run. Another process that writes only delays it: what waits is kept in memory.
 #[derive(Debug)]
 pub struct RunWriter<'a> {
     archive: &'a mut Archive,
     id: RunId,
     /// Rows of the cases, by [`CaseId`].
     cases: Vec<i64>,
+    /// What is not in the archive yet, in order.
+    waiting: Vec<Event>,
     error: Option<ArchiveError>,
+}
+
+/// What a run takes down.
+#[derive(Debug)]
+enum Event {
+    Begun(Box<Record>),
+    Measuring(Harness),
+    Block(CaseId, Block),
+    /// The case without its blocks.
+    Concluded(CaseId, Box<CaseRecord>),
+    Ended(RunState),
 }
 
 impl RunWriter<'_> {
@@ -71,46 +70,101 @@ impl RunWriter<'_> {
         self.error.as_ref()
     }
 
-    /// Ends the run.
+    /// Whether all that was measured so far is in the archive.
+    #[must_use]
+    pub const fn is_up_to_date(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Ends the run; what is not in the archive yet is written now.
     ///
     /// # Errors
-    /// The first error of the whole run; it then stays unfinished.
-    pub fn finish(mut self, state: RunState) -> Result<()> {
-        let id = self.id.clone();
-        self.write(|writing| writing.state(&id, state));
-        self.error.map_or(Ok(()), Err)
+    /// The first error of the whole run; it then stays unfinished. When another process still
+    /// writes after half a minute, too.
+    pub fn finish(self, state: RunState) -> Result<()> {
+        self.finish_within(state, AT_THE_END)
     }
 
-    /// One transaction.
-    fn write(&mut self, what: impl FnOnce(&Writing<'_>) -> Result<()>) {
+    pub(super) fn finish_within(mut self, state: RunState, patience: Duration) -> Result<()> {
+        self.waiting.push(Event::Ended(state));
+        self.write(patience);
+        match self.error {
+            Some(error) => Err(error),
+            None if self.waiting.is_empty() => Ok(()),
+            None => Err(ArchiveError::Locked(self.archive.path.clone())),
+        }
+    }
+
+    fn note(&mut self, event: Event) {
+        self.waiting.push(event);
+        self.write(BETWEEN_BLOCKS);
+    }
+
+    /// Everything that waits, in one transaction.
+    fn write(&mut self, patience: Duration) {
         if self.error.is_some() {
+            self.waiting.clear();
             return;
         }
-        let written = Writing::begin(self.archive).and_then(|writing| {
-            what(&writing)?;
-            writing.commit()
-        });
-        self.error = written.err();
+        match self.written(patience) {
+            Ok(cases) => {
+                self.cases = cases;
+                self.waiting.clear();
+            }
+            Err(ArchiveError::Locked(_)) => {}
+            Err(error) => {
+                self.waiting.clear();
+                self.error = Some(error);
+            }
+        }
     }
 
-    fn row(&self, id: CaseId) -> Option<i64> {
-        self.cases.get(id.0 as usize).copied()
+    /// The rows of the cases, which are known once the run has its place.
+    fn written(&mut self, patience: Duration) -> Result<Vec<i64>> {
+        self.archive.be_patient(patience)?;
+        let mut cases = self.cases.clone();
+        let writing = Writing::begin(self.archive)?;
+        for event in &self.waiting {
+            let row = |id: CaseId| cases.get(id.0 as usize).copied();
+            match event {
+                Event::Begun(head) => {
+                    if writing.has(&head.id)? {
+                        return Err(writing.exists(&head.id));
+                    }
+                    cases = writing.head(head, RunState::Unfinished)?;
+                }
+                Event::Measuring(harness) => writing.harness(&self.id, harness)?,
+                Event::Block(id, block) => {
+                    if let Some(row) = row(*id) {
+                        writing.block(row, block)?;
+                    }
+                }
+                Event::Concluded(id, case) => {
+                    if let Some(row) = row(*id) {
+                        writing.conclusion(row, case)?;
+                    }
+                }
+                Event::Ended(state) => writing.state(&self.id, *state)?,
+            }
+        }
+        writing.commit()?;
+        Ok(cases)
     }
 }
 
 impl Observer for RunWriter<'_> {
     fn measuring(&mut self, harness: &Harness, _ready: usize) {
-        let id = self.id.clone();
-        self.write(|writing| writing.harness(&id, harness));
+        self.note(Event::Measuring(*harness));
     }
 
     fn block(&mut self, id: CaseId, block: &Block) {
-        let Some(row) = self.row(id) else { return };
-        self.write(|writing| writing.block(row, block));
+        self.note(Event::Block(id, block.clone()));
     }
 
     fn finished(&mut self, id: CaseId, record: &CaseRecord) {
-        let Some(row) = self.row(id) else { return };
-        self.write(|writing| writing.conclusion(row, record));
+        let mut case = CaseRecord::new(record.case.clone());
+        case.ending.clone_from(&record.ending);
+        case.parts.clone_from(&record.parts);
+        self.note(Event::Concluded(id, Box::new(case)));
     }
 }

@@ -1,7 +1,7 @@
 use std::fs;
 
 use keymark_bench::case::CaseId;
-use keymark_bench::record::RunState;
+use keymark_bench::record::{Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use rusqlite::ErrorCode;
 
@@ -37,16 +37,90 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
 }
 
-#[test]
-fn a_locked_archive_is_said_to_be() {
-    let (_directory, mut archive) = archive();
-    archive.connection.busy_timeout(Duration::ZERO).unwrap();
+/// As another keymark that writes.
+fn locked(archive: &Archive) -> Connection {
     let other = Connection::open(archive.path()).unwrap();
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let error = archive.begin(&record("a")).unwrap_err();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
+
+#[test]
+fn a_lock_delays_the_writing_and_loses_nothing() {
+    let (_directory, mut archive) = archive();
+    let reading = Archive::open(archive.path()).unwrap();
+    let whole = record("20261121-045027-0001");
+    let other = locked(&archive);
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.block(CaseId(0), &block(0, &[1, 2]));
+    assert!(!writer.is_up_to_date() && writer.error().is_none());
+    assert!(reading.runs().unwrap().is_empty());
+    other.execute_batch("ROLLBACK").unwrap();
+    writer.block(CaseId(1), &block(0, &[3]));
+    assert!(writer.is_up_to_date());
+    let other = locked(&reading);
+    writer.block(CaseId(0), &block(1, &[4]));
+    writer.finished(CaseId(0), &whole.cases[0]);
+    assert!(!writer.is_up_to_date());
+    other.execute_batch("ROLLBACK").unwrap();
+    writer.finish(RunState::Finished).unwrap();
+    let kept = only(&archive);
+    assert_eq!(kept.state, RunState::Finished);
+    assert_eq!(kept.cases[0].blocks, [block(0, &[1, 2]), block(1, &[4])]);
+    assert_eq!(kept.cases[1].blocks, [block(0, &[3])]);
+    assert_eq!(kept.cases[0].ending, whole.cases[0].ending);
+}
+
+#[test]
+fn an_archive_that_stays_locked_is_said_to_be() {
+    let (_directory, mut archive) = archive();
+    let other = locked(&archive);
+    let whole = record("a");
+    let mut writer = archive.begin(&head(&whole)).unwrap();
+    writer.block(CaseId(0), &block(0, &[1]));
+    let error = writer.finish_within(RunState::Finished, Duration::ZERO);
+    let error = error.unwrap_err();
     assert!(matches!(error, ArchiveError::Locked(_)), "{error:?}");
     other.execute_batch("ROLLBACK").unwrap();
-    archive.begin(&record("a")).unwrap();
+    assert!(archive.runs().unwrap().is_empty());
+}
+
+#[test]
+fn an_import_that_was_broken_off_is_completed_by_the_next() {
+    let (_directory, mut archive) = archive();
+    let whole = record("a");
+    let blocks = whole
+        .cases
+        .iter()
+        .map(|case| case.blocks.len())
+        .sum::<usize>();
+    let mut part = whole.clone();
+    for (left, case) in part.cases.iter_mut().enumerate() {
+        case.blocks.truncate(left);
+        case.ending = None;
+    }
+    part.state = RunState::Unfinished;
+    assert!(
+        part.cases
+            .iter()
+            .map(|case| case.blocks.len())
+            .sum::<usize>()
+            < blocks
+    );
+    archive.insert_in_parts(&part, 1).unwrap();
+    archive.insert_in_parts(&whole, 1).unwrap();
+    assert_eq!(only(&archive), whole);
+    archive.insert(&whole).unwrap();
+    // What is no beginning of it is another run.
+    part.cases[0].blocks = vec![block(9, &[9])];
+    part.id = RunId("b".to_owned());
+    archive.insert(&part).unwrap();
+    let error = archive
+        .insert(&Record {
+            id: part.id,
+            ..whole
+        })
+        .unwrap_err();
+    assert!(matches!(error, ArchiveError::Exists { .. }), "{error:?}");
 }
 
 #[test]
