@@ -36,16 +36,18 @@ impl Baseline {
             cases.iter().find_map(|other| {
                 let mut wanted = key.clone();
                 change(&mut wanted, other);
-                (other.key() == wanted).then(|| find(cases, &wanted, case.replica))?
+                other
+                    .has_key(&wanted)
+                    .then(|| find(cases, &wanted, case.replica))?
             })
         };
-        let several = |axis: &dyn Fn(&Case) -> String| {
+        let several = |differs: &dyn Fn(&Case) -> bool| {
             cases
                 .iter()
                 .filter(|other| other.operation == case.operation)
-                .any(|other| axis(other) != axis(case))
+                .any(differs)
         };
-        if several(&|c| c.algorithm.to_string()) {
+        if several(&|other| other.algorithm != case.algorithm) {
             let rsa2048 = CaseKey {
                 algorithm: "rsa2048".parse().ok()?,
                 ..key.clone()
@@ -53,7 +55,7 @@ impl Baseline {
             return find(cases, &rsa2048, case.replica)
                 .or_else(|| variants(&|wanted, other| wanted.algorithm = other.algorithm));
         }
-        if several(&|c| c.stack.to_string()) {
+        if several(&|other| other.stack != case.stack) {
             return variants(&|wanted, other| {
                 if let Some(parameters) = of_stack(wanted.parameters, other) {
                     (wanted.stack, wanted.parameters) = (other.stack, parameters);
@@ -110,8 +112,8 @@ fn of_stack(own: Parameters, other: &Case) -> Option<Parameters> {
 fn find(cases: &[Case], wanted: &CaseKey, replica: u32) -> Option<usize> {
     cases
         .iter()
-        .position(|case| case.key() == *wanted && case.replica == replica)
-        .or_else(|| cases.iter().position(|case| case.key() == *wanted))
+        .position(|case| case.replica == replica && case.has_key(wanted))
+        .or_else(|| cases.iter().position(|case| case.has_key(wanted)))
 }
 
 impl FromStr for Baseline {

@@ -1,5 +1,6 @@
 //! Samples: one timed operation each, kept for ever.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_stats::Window;
@@ -117,21 +118,19 @@ impl Block {
     /// stretch exists.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
-        let workers = self.samples.iter().map(|sample| sample.worker).max()? + 1;
-        let bounds = |worker| {
-            let own = || {
-                self.samples
-                    .iter()
-                    .filter(move |sample| sample.worker == worker)
-            };
-            Some((own().map(|s| s.start).min()?, own().map(|s| s.end).max()?))
-        };
-        let (mut from, mut to) = (Timestamp(0), Timestamp(u64::MAX));
-        for worker in 0..workers {
-            let (first, last) = bounds(worker)?;
-            from = from.max(first);
-            to = to.min(last);
+        let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
+        for sample in &self.samples {
+            let own = busy
+                .entry(sample.worker)
+                .or_insert((sample.start, sample.end));
+            *own = (own.0.min(sample.start), own.1.max(sample.end));
         }
+        let (last_worker, _) = busy.last_key_value()?;
+        if u64::from(*last_worker) + 1 != busy.len() as u64 {
+            return None;
+        }
+        let from = busy.values().map(|(first, _)| *first).max()?;
+        let to = busy.values().map(|(_, last)| *last).min()?;
         let length_ns = to.0.checked_sub(from.0).filter(|length| *length > 0)?;
         let completed = self
             .done()
@@ -223,6 +222,21 @@ mod tests {
         };
         assert!(block.window().is_none());
         assert!(Block::default().window().is_none());
+    }
+
+    #[test]
+    fn a_hundred_thousand_workers_are_no_more_work_than_their_samples() {
+        let samples = (0..100_000).map(|worker| sample(worker, u64::from(worker), 200_000));
+        let block = Block {
+            round: 0,
+            samples: samples.collect(),
+        };
+        assert_eq!(block.window().unwrap().length_ns, 100_001);
+        let beyond = Block {
+            round: 0,
+            samples: vec![sample(u32::MAX, 0, 10)],
+        };
+        assert!(beyond.window().is_none());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 use keymark_report::analysis::row_of;
 use keymark_report::table::FlatRow;
-use keymark_report::units;
+use keymark_report::{units, visible};
 use keymark_stats::{Blocks, Seconds};
 
 use crate::output;
@@ -59,8 +59,12 @@ impl<'a> Progress<'a> {
 
 impl Observer for Progress<'_> {
     fn preparing(&mut self, id: CaseId, case: &Case) {
-        self.bar
-            .set_message(format!("preparing {} of {}: {case}", id.0 + 1, self.cases));
+        self.bar.set_message(format!(
+            "preparing {} of {}: {}",
+            id.0 + 1,
+            self.cases,
+            visible::visible(&case.to_string())
+        ));
         self.step(f64::from(id.0) / self.cases as f64);
     }
 
@@ -145,7 +149,7 @@ impl Observer for JsonStream<'_> {
 
 /// One object on a line of stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) {
-    match serde_json::to_string(value) {
+    match visible::json(value) {
         Ok(text) => output::line(&text),
         Err(error) => output::error(&format!("an object cannot be written as JSON: {error}")),
     }

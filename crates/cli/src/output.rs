@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use keymark_report::document::Document;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
+use keymark_report::visible::{visible, visible_lines};
 
 use crate::args::TableArguments;
 use crate::exit::Exit;
@@ -22,10 +23,15 @@ const CLOSED: u8 = 1;
 /// It could not be written (a full disk).
 const LOST: u8 = 2;
 
-/// Text for stdout; nothing more once that is gone.
+/// Text for stdout, as it may be from outside; nothing more once that is gone.
 ///
 /// Nobody is stopped here: who works for long asks [`is_gone`], so that what it started ends in good order.
 pub(crate) fn print(text: &str) {
+    print_styled(&visible_lines(text));
+}
+
+/// Text whose control characters are keymark's own.
+fn print_styled(text: &str) {
     if is_gone() {
         return;
     }
@@ -59,19 +65,19 @@ pub(crate) fn ending(exit: Exit) -> Exit {
 
 /// A line for stdout.
 pub(crate) fn line(text: &str) {
-    print(&format!("{text}\n"));
+    print_styled(&format!("{}\n", visible(text)));
 }
 
 /// A heading for stdout.
 pub(crate) fn heading(text: &str) {
-    line(&format!("{HEADING}{text}{HEADING:#}"));
+    print_styled(&format!("{HEADING}{}{HEADING:#}\n", visible(text)));
 }
 
 /// A report on stdout, its warnings on stderr.
 pub(crate) fn document(document: &Document, tables: &TableArguments) {
-    print(&text::render(document, width(tables)));
+    print_styled(&text::render(document, width(tables)));
     for remark in &document.warnings {
-        warning(&remark.text);
+        warning(&visible(&remark.text));
     }
 }
 
@@ -103,7 +109,7 @@ pub(crate) fn warning(text: &str) {
 /// Something worth knowing, on stderr.
 pub(crate) fn note(text: &str) {
     // Nothing can be done about a stderr that is gone.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible_lines(text));
 }
 
 /// Whether the user, at a terminal, agrees to what cannot be undone.
@@ -111,11 +117,15 @@ pub(crate) fn agrees(to: &str) -> bool {
     if !io::stdin().is_terminal() {
         return false;
     }
+    let to = visible_lines(to);
     let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }
 
 fn say(label: &str, style: Style, text: &str) {
+    let text = visible_lines(text);
+    // So that no text from outside passes for a message of keymark's.
+    let text = text.replace('\n', "\n  ").replace("\n    ", "\n  ");
     let _ = writeln!(anstream::stderr(), "{style}{label}{style:#} {text}");
 }

@@ -17,3 +17,4 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 pub mod units;
+pub mod visible;

@@ -5,6 +5,7 @@ use keymark_stats::Seconds;
 use serde::Serialize;
 
 use crate::analysis::Row;
+use crate::visible::no_formula;
 
 /// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,6 +100,19 @@ impl From<&Row> for FlatRow {
     }
 }
 
+impl FlatRow {
+    /// What comes from outside, as no spreadsheet takes it for a formula. The other words are keymark's own.
+    fn without_formulas(self) -> Self {
+        let text = |text: String| no_formula(&text).into_owned();
+        Self {
+            device: text(self.device),
+            reason: self.reason.map(text),
+            code: self.code.map(text),
+            ..self
+        }
+    }
+}
+
 /// Rows as CSV with a header line.
 ///
 /// # Errors
@@ -106,7 +120,7 @@ impl From<&Row> for FlatRow {
 pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     for row in rows {
-        writer.serialize(FlatRow::from(row))?;
+        writer.serialize(FlatRow::from(row).without_formulas())?;
     }
     writer.flush().map_err(csv::Error::from)
 }

@@ -124,6 +124,38 @@ impl Case {
         }
     }
 
+    /// Whether it measures that.
+    #[must_use]
+    pub fn has_key(&self, key: &CaseKey) -> bool {
+        let Self {
+            device,
+            algorithm,
+            operation,
+            stack,
+            parameters,
+            load,
+            input_bytes,
+            ..
+        } = self;
+        (
+            algorithm,
+            operation,
+            stack,
+            parameters,
+            load,
+            input_bytes,
+            device,
+        ) == (
+            &key.algorithm,
+            &key.operation,
+            &key.stack,
+            &key.parameters,
+            &key.load,
+            &key.input_bytes,
+            &key.device,
+        )
+    }
+
     /// Workers.
     #[must_use]
     pub const fn concurrency(&self) -> u32 {

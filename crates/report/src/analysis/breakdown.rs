@@ -128,7 +128,7 @@ fn mean(rows: &[Row], case: &Case, point: Point) -> Option<Estimate<Seconds>> {
     // Kinds of figures are never subtracted from one another.
     let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
     let mut alone = rows.iter().filter(alone);
-    let row = alone.find(|row| row.case.key() == wanted)?;
+    let row = alone.find(|row| row.case.has_key(&wanted))?;
     Some(row.summary.as_ref()?.mean)
 }
 

@@ -118,6 +118,14 @@ impl Analysis {
 
     fn parallel(&self) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
+        let (shown, all) = tables::levels(&self.scaling);
+        if shown.len() < all {
+            let text = format!(
+                "{} of {all} concurrencies are shown; JSON has all",
+                shown.len()
+            );
+            blocks.push(remark(RemarkKind::Limit, text));
+        }
         let mut explained = Vec::new();
         for bounds in self.scaling.iter().filter_map(|group| group.bounds) {
             if !explained.contains(&bounds.bottleneck) {

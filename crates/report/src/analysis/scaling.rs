@@ -1,5 +1,8 @@
 //! What concurrency gains, and what limits it.
 
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+
 use keymark_bench::case::{Case, CaseKey, Load};
 use keymark_bench::layers::{Bottleneck, Layers, Point};
 use keymark_bench::record::Record;
@@ -105,29 +108,28 @@ impl std::fmt::Display for Limit {
 /// Groups of closed-loop cases that differ in nothing but the number of workers.
 pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec<Scaling> {
     let mut found: Vec<Scaling> = Vec::new();
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    let mut places: HashMap<CaseKey, usize> = HashMap::new();
     for row in rows
         .iter()
         .filter(|row| row.case.load.is_closed() && row.case.replica == 0)
     {
-        let key = row.case.key();
-        let alike = |other: &Case| {
-            let at_load = CaseKey {
-                load: Load {
-                    concurrency: key.load.concurrency,
-                    ..other.load
-                },
-                ..other.key()
-            };
-            at_load == key && other.replica == 0
+        let alone = CaseKey {
+            load: Load {
+                concurrency: NonZeroU32::MIN,
+                ..row.case.load
+            },
+            ..row.case.key()
         };
-        if found.iter().any(|scaling| alike(&scaling.case)) {
-            continue;
+        let place = *places.entry(alone).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
         }
-        let mut group: Vec<&Row> = rows
-            .iter()
-            .filter(|other| other.case.load.is_closed())
-            .filter(|other| alike(&other.case) && other.throughput.is_some())
-            .collect();
+        if let (Some(group), true) = (groups.get_mut(place), row.throughput.is_some()) {
+            group.push(row);
+        }
+    }
+    for mut group in groups {
         if group.len() < 2 {
             continue;
         }
@@ -163,9 +165,10 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
         load: Load::single(),
         ..bottleneck.server.applied(&alone.case)
     };
+    let server = server.key();
     let server = rows
         .iter()
-        .find(|row| row.case.key() == server.key())?
+        .find(|row| row.case.has_key(&server))?
         .summary
         .as_ref()?
         .mean

@@ -1,5 +1,6 @@
 //! The tables of a run.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::case::Case;
@@ -199,15 +200,24 @@ pub(super) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
     table
 }
 
+/// More concurrencies than this are no table that anybody reads.
+const LEVELS: usize = 16;
+
+/// The concurrencies that have a column, and how many there are. Of too many some are picked at equal
+/// distances, the highest among them.
+pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
+    let gains = scaling.iter().flat_map(|group| group.levels.iter().skip(1));
+    let all: BTreeSet<u32> = gains.map(|(concurrency, _)| *concurrency).collect();
+    let count = all.len();
+    let step = count.div_ceil(LEVELS).max(1);
+    let mut picked: Vec<u32> = all.into_iter().rev().step_by(step).collect();
+    picked.reverse();
+    (picked, count)
+}
+
 /// What concurrency gains and what limits it.
 pub(super) fn scaling(scaling: &[Scaling]) -> Table {
-    let mut levels: Vec<u32> = scaling
-        .iter()
-        .flat_map(|group| group.speed_ups().into_iter().skip(1))
-        .map(|(concurrency, _)| concurrency)
-        .collect();
-    levels.sort_unstable();
-    levels.dedup();
+    let (levels, _) = levels(scaling);
     let mut columns = case_columns();
     // The highest concurrency says most.
     let ranked = levels.iter().zip(5..);

@@ -55,6 +55,16 @@ pub enum ImportError {
         /// What does not fit.
         reason: String,
     },
+    /// More of something than any run that was measured has.
+    #[error(
+        "{path} is larger than keymark imports: {reason}; export the run again and leave the file unedited"
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// How that was seen.
+        reason: String,
+    },
     /// A table with other columns.
     #[error(
         "{path} has the columns {found}; a table of published figures has {wanted}: rename or convert them"

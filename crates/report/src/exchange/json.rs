@@ -7,14 +7,15 @@ use keymark_bench::record::{CaseRecord, Record, SCHEMA};
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::ImportError;
+use super::{ImportError, limits, too_large};
+use crate::visible::write_json;
 
 /// Writes the record on one line; give a buffered writer.
 ///
 /// # Errors
 /// When writing fails.
 pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut to, record)?;
+    write_json(record, &mut to)?;
     to.write_all(b"\n")?;
     to.flush()
 }
@@ -24,6 +25,8 @@ pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
 /// # Errors
 /// When the content breaks off, is something else, follows a newer schema, or contradicts itself.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
+    let excess = |reason| too_large(path, reason);
+    limits::text(limits::longest_text(content)).map_or(Ok(()), |reason| Err(excess(reason)))?;
     let parsed: serde_json::Result<Record> = serde_json::from_slice(content);
     if let Some(found) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
         return Err(ImportError::Newer {
@@ -33,6 +36,7 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
         });
     }
     let record = parsed.map_err(|error| refused(path, content, &error))?;
+    limits::excess(&record).map_or(Ok(()), |reason| Err(excess(reason)))?;
     match contradiction(&record) {
         Some(reason) => Err(ImportError::Inconsistent {
             path: path.into(),

@@ -3,9 +3,11 @@
 
 mod error;
 pub mod json;
+pub mod limits;
 pub mod published;
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use keymark_bench::record::Record;
@@ -17,14 +19,29 @@ pub use error::ImportError;
 /// # Errors
 /// When the file cannot be read or is neither.
 pub fn import(path: &Path) -> Result<Record, ImportError> {
-    let content = fs::read(path).map_err(|source| ImportError::Io {
+    let failed = |source| ImportError::Io {
         path: path.into(),
         source,
-    })?;
+    };
+    let mut content = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(limits::BYTES + 1).read_to_end(&mut content))
+        .map_err(failed)?;
+    if content.len() as u64 > limits::BYTES {
+        let reason = format!("it has more than {} bytes", limits::BYTES);
+        return Err(too_large(path, reason));
+    }
     match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => Err(ImportError::Empty(path.into())),
         Some(b'{') => json::parse(path, &content),
         Some(_) => published::parse(path, &content),
+    }
+}
+
+fn too_large(path: &Path, reason: String) -> ImportError {
+    ImportError::TooLarge {
+        path: path.into(),
+        reason,
     }
 }
 

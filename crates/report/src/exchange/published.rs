@@ -1,6 +1,7 @@
 //! Tables of published figures: `device,algorithm,operation,stack,mean_s,n,note`, one mean a line
 //! (`data/published/README.md`).
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -15,7 +16,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-use super::ImportError;
+use super::{ImportError, limits, too_large};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -45,6 +46,7 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
         reader.headers().map_err(|error| of_csv(path, &error))?,
     )?;
     let mut cases: Vec<CaseRecord> = Vec::new();
+    let mut known = HashSet::new();
     for row in reader.into_records() {
         let row = row.map_err(|error| of_csv(path, &error))?;
         let line = row.position().map_or(0, csv::Position::line);
@@ -58,13 +60,14 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
             places: &places,
         })
         .map_err(refused)?;
-        if cases.iter().any(|earlier| earlier.case == case.case) {
+        if !known.insert(case.case.key()) {
             return Err(refused(format!(
                 "{} stands in an earlier line too",
                 case.case
             )));
         }
         cases.push(case);
+        limits::cases(cases.len()).map_or(Ok(()), |reason| Err(too_large(path, reason)))?;
     }
     if cases.is_empty() {
         return Err(ImportError::Empty(path.into()));
@@ -139,6 +142,9 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
     if device.is_empty() {
         return Err("the device has no name".to_owned());
     }
+    let longest = line.row.iter().map(str::len).max().unwrap_or(0);
+    let excess = limits::name("a device", device).or_else(|| limits::text(longest));
+    excess.map_or(Ok(()), Err)?;
     let operation = match line.get("operation") {
         "tls-handshake" => Operation::Handshake,
         _ => line.parse("operation")?,
@@ -233,8 +239,9 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         .to_string_lossy()
         .into_owned();
     let mut stores: Vec<StoreIdentity> = Vec::new();
+    let mut known = HashSet::new();
     for Case { device, .. } in cases.iter().map(|record| &record.case) {
-        if !stores.iter().any(|store| store.device == *device) {
+        if known.insert(device) {
             stores.push(StoreIdentity {
                 device: device.clone(),
                 kind: StoreKind::REPORTED,

@@ -1,8 +1,12 @@
 mod tables;
 
+use std::fs;
+use std::num::NonZeroU32;
+
 use jsonschema::Validator;
-use keymark_bench::case::{Protection, SshAgent};
+use keymark_bench::case::{DeviceName, Load, Protection, SshAgent};
 use keymark_bench::operation::Operation;
+use keymark_bench::record::RunId;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -223,5 +227,49 @@ proptest! {
     fn no_bytes_make_the_import_panic(content in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = json::parse(Path::new("x"), &content);
         let _ = published::parse(Path::new("x"), &[HEADER.as_bytes(), &content].concat());
+    }
+}
+
+#[test]
+fn what_no_run_can_have_measured_is_refused() {
+    let whole = record("20261121-045027-0001");
+    let refused = |change: &dyn Fn(&mut Record)| {
+        let mut record = whole.clone();
+        change(&mut record);
+        let error = json::parse(Path::new("x"), &exported(&record)).unwrap_err();
+        assert!(matches!(error, ImportError::TooLarge { .. }), "{error:?}");
+        error.to_string()
+    };
+    let said = refused(&|record| {
+        let workers = NonZeroU32::new(limits::WORKERS + 1).unwrap();
+        record.cases[0].case.load = Load::closed(workers);
+    });
+    assert!(said.contains("100001 workers, of at most 100000"), "{said}");
+    let said = refused(&|record| record.cases = vec![whole.cases[0].clone(); limits::CASES + 1]);
+    assert!(said.contains("5001 cases"), "{said}");
+    let said = refused(&|record| {
+        record.stores[0].device = DeviceName::new("x".repeat(limits::NAME + 1));
+    });
+    assert!(
+        said.contains("the name of a device has 201 bytes"),
+        "{said}"
+    );
+    let said = refused(&|record| record.id = RunId("x".repeat(limits::NAME + 1)));
+    assert!(said.contains("the name of the run"), "{said}");
+    let said = refused(&|record| record.stores[0].product = "x".repeat(limits::TEXT + 1));
+    assert!(said.contains("a text has 10001 bytes"), "{said}");
+}
+
+#[test]
+fn a_million_levels_are_no_danger_to_the_stack() {
+    for begin in [
+        "{\"schema\":1,\"plan\":",
+        "{\"schema\":1,\"other\":",
+        "{\"a\":",
+    ] {
+        for level in ["[", "{\"a\":"] {
+            let deep = begin.to_owned() + &level.repeat(1_000_000);
+            json::parse(Path::new("x"), deep.as_bytes()).unwrap_err();
+        }
     }
 }

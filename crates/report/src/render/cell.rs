@@ -2,6 +2,7 @@
 
 use crate::document::{Answer, Cell};
 use crate::units;
+use crate::visible::visible;
 
 const DASH: &str = "-";
 
@@ -9,8 +10,8 @@ pub(super) fn words(cell: &Cell) -> String {
     match cell {
         Cell::Missing => DASH.to_owned(),
         Cell::Failed => "failed".to_owned(),
-        Cell::Text(text) => text.clone(),
-        Cell::Device(device) => device.to_string(),
+        Cell::Text(text) => visible(text).into_owned(),
+        Cell::Device(device) => visible(device.as_str()).into_owned(),
         Cell::Provenance(provenance) => provenance.to_string(),
         Cell::Count(number) => number.to_string(),
         Cell::Answer(Answer::Yes) => "yes".to_owned(),

@@ -1,11 +1,12 @@
 //! The document as one JSON object, pictures' data included.
 
 use crate::document::Document;
+use crate::visible::json;
 
 /// On one line, which is ended.
 ///
 /// # Errors
 /// When a value has no form in JSON.
 pub fn render(document: &Document) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(document)? + "\n")
+    Ok(json(document)? + "\n")
 }

@@ -1,6 +1,8 @@
 //! How a table fits a terminal: nothing is cut and no row wraps. Concessions are made one by one, those
 //! first that lose nothing, until the widest row fits; those that turn out not to be needed are taken back.
 
+use std::collections::{HashMap, HashSet};
+
 use unicode_width::UnicodeWidthStr;
 
 use super::text::{GAP, filled};
@@ -74,10 +76,15 @@ impl<'a> Layout<'a> {
     fn cells(&self, column: usize) -> Vec<String> {
         if self.has(Concession::Number(column)) {
             let names = names(self.table, column);
-            let number = |name| names.iter().position(|other| *other == name);
+            let numbers: HashMap<&String, usize> = names.iter().zip(0..).collect();
             return words(self.table, column)
-                .into_iter()
-                .map(|name| number(name).map_or_else(String::new, numbered))
+                .iter()
+                .map(|name| {
+                    numbers
+                        .get(name)
+                        .copied()
+                        .map_or_else(String::new, numbered)
+                })
                 .collect();
         }
         let shortened = self.has(Concession::Shorten(column));
@@ -278,13 +285,9 @@ fn words(table: &Table, column: usize) -> Vec<String> {
 
 /// The different words of a column, in order.
 fn names(table: &Table, column: usize) -> Vec<String> {
-    let mut names = Vec::new();
-    for name in words(table, column) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    let mut known = HashSet::new();
+    let words = words(table, column).into_iter();
+    words.filter(|name| known.insert(name.clone())).collect()
 }
 
 fn numbered(place: usize) -> String {

@@ -6,13 +6,14 @@ use comfy_table::presets;
 
 use super::{cell, grid};
 use crate::document::{Align, Block, Document, Section, Table};
+use crate::visible::visible;
 
 /// Title, conditions, sections, warnings.
 #[must_use]
 pub fn render(document: &Document) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
-        begin(&mut text, &format!("# {title}\n"));
+        begin(&mut text, &format!("# {}\n", escaped(title)));
     }
     list(&mut text, document.head.iter().map(String::as_str));
     for section in &document.sections {
@@ -77,10 +78,11 @@ fn list<'a>(text: &mut String, items: impl Iterator<Item = &'a str>) {
 /// What would end a cell, or be taken for HTML: names of devices and reasons of failures are anybody's.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    // A line that ends becomes a space, which is what Markdown makes of it elsewhere.
+    let text = text.replace(['\n', '\r'], " ");
+    for c in visible(&text).chars() {
         match c {
             '|' | '\\' | '*' | '_' | '`' | '[' | ']' | '<' => out.extend(['\\', c]),
-            '\n' | '\r' => out.push(' '),
             c => out.push(c),
         }
     }

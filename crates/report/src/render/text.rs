@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::layout::Layout;
 use super::{Width, grid};
 use crate::document::{Align, Block, Document, Section, Table};
+use crate::visible::visible;
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();
@@ -85,7 +86,8 @@ pub fn plain(names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
             }
         })
         .collect();
-    columns(&header, &align, rows)
+    let seen = |row: Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
+    columns(&header, &align, rows.into_iter().map(seen).collect())
 }
 
 fn columns(header: &[String], align: &[Align], rows: Vec<Vec<String>>) -> String {
@@ -100,8 +102,9 @@ fn heading(text: &str, width: Width) -> String {
         })
 }
 
-/// Words, broken between them where a line is full.
+/// Words, broken between them where a line is full. They may be from outside.
 fn paragraph(text: &str, width: Width, indent: &str) -> String {
+    let text = &*visible(text);
     let Width::Columns(limit) = width else {
         return format!("{indent}{text}\n");
     };

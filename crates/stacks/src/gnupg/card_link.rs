@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
 
 /// The reader that scdaemon is to use.
@@ -16,6 +17,29 @@ pub enum ScdaemonReader {
         /// The socket of a pcscd that is not the system's.
         socket: Option<PathBuf>,
     },
+}
+
+impl ScdaemonReader {
+    /// Whether a line of scdaemon.conf can name it: names of readers come from outside, and one with a line
+    /// feed would set options.
+    ///
+    /// # Errors
+    /// When none can.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let Self::Pcscd { name, .. } = self else {
+            return Ok(());
+        };
+        // As GnuPG reads options: what stands around a value is cut, quotes are taken away.
+        let plain = name.trim() == name && !name.is_empty() && !name.starts_with('"');
+        if plain && !name.contains(char::is_control) {
+            return Ok(());
+        }
+        Err(Error::call(
+            "writing scdaemon.conf",
+            format!("the reader's name {name:?} cannot stand in it"),
+            "use another reader, or measure with --stack raw",
+        ))
+    }
 }
 
 /// How scdaemon reaches its card.
@@ -56,5 +80,26 @@ impl CardLink {
         let trace = self.trace.iter();
         variables.extend(trace.map(|trace| (TRACE, trace.into())));
         variables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_readers_name_sets_no_options() {
+        let check = |name: &str| {
+            let (name, socket) = (name.to_owned(), None);
+            ScdaemonReader::Pcscd { name, socket }.check()
+        };
+        check("Gemalto PC Twin Reader (\"A\") [µ] 00 00").unwrap();
+        for name in ["a\nallow-admin", "a\r", "\"a\"", "a ", "", "a\u{85}b"] {
+            let error = check(name).unwrap_err().to_string();
+            assert!(
+                error.contains("reader's name") && !error.contains(char::is_control),
+                "{error}"
+            );
+        }
     }
 }

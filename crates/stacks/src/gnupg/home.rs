@@ -84,6 +84,7 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
+        card.iter().try_for_each(|card| card.reader.check())?;
         let scdaemon = if card.is_some() {
             ""
         } else {
