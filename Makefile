@@ -6,9 +6,10 @@ BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 FUZZ_SECONDS ?= 60
+KILLS ?= 200
 ARGS ?=
 
-.PHONY: bench test lint deny fuzz overhead calibration packages-bench packages-test build clean
+.PHONY: bench test lint deny fuzz faults overhead calibration packages-bench packages-test build clean
 
 # Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
 bench: packages-bench build
@@ -36,6 +37,11 @@ deny:
 fuzz: packages-bench
 	scripts/packages c++:g++
 	fuzz/run $(FUZZ_VERSION) $(FUZZ_SECONDS)
+
+# Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
+faults: packages-bench
+	$(CARGO) build --locked -p keymark-pcsc
+	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test kills -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench build

@@ -25,7 +25,7 @@ impl ScdaemonReader {
     ///
     /// # Errors
     /// When none can.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         let Self::Pcscd { name, .. } = self else {
             return Ok(());
         };

@@ -1,0 +1,42 @@
+//! Names of readers and cards: in what is said of them, in tables and spreadsheets, in scdaemon's configuration.
+
+#![no_main]
+
+use keymark_report::render::text;
+use keymark_report::visible::{json, no_formula, visible, visible_lines};
+use keymark_stacks::gnupg::card_link::ScdaemonReader;
+use keymark_stores::openpgp_card::catalogue::{Catalogue, Evidence};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|name: &str| {
+    let harmful = |c: char| c.is_control() || c == '\u{202e}';
+    assert!(!visible(name).contains(harmful));
+    assert!(!visible_lines(name).contains(|c| harmful(c) && c != '\n' && c != '\t'));
+    assert!(!no_formula(name).starts_with(['=', '+', '-', '@']));
+    let written = json(&name).expect("text has a form in JSON");
+    assert!(!written.contains(harmful));
+    assert_eq!(
+        serde_json::from_str::<String>(&written).ok().as_deref(),
+        Some(name)
+    );
+    let table = text::plain(&["reader"], 1, vec![vec![name.to_owned()]]);
+    assert_eq!(table.lines().count(), 2, "{table:?}");
+
+    let reader = ScdaemonReader::Pcscd {
+        name: name.to_owned(),
+        socket: None,
+    };
+    if reader.check().is_ok() {
+        assert_eq!((name.lines().count(), name.trim()), (1, name));
+    }
+    let evidence = Evidence {
+        reader: name.to_owned(),
+        atr: name.as_bytes().to_vec(),
+        manufacturer: name.len() as u16,
+        ..Evidence::default()
+    };
+    let product = Catalogue::shipped()
+        .expect("it is shipped")
+        .identify(&evidence);
+    assert!(!product.name.is_empty());
+});
