@@ -60,7 +60,7 @@ pub fn write_json(value: &impl Serialize, to: impl io::Write) -> serde_json::Res
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     write_json(value, &mut text)?;
-    String::from_utf8(text).map_err(|error| <serde_json::Error as serde::ser::Error>::custom(error))
+    String::from_utf8(text).map_err(<serde_json::Error as serde::ser::Error>::custom)
 }
 
 /// As [`CompactFormatter`], which leaves control characters above ASCII as they are.

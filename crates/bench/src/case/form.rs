@@ -77,6 +77,13 @@ mod tests {
         "pacing":"closed"},"protection":"none","input_bytes":16,"replica":0}"#;
 
     #[test]
+    fn a_case_of_any_replica_has_a_name() {
+        let last = RAW.replace("\"replica\":0", "\"replica\":4294967295");
+        let last: Case = serde_json::from_str(&last).unwrap();
+        assert_eq!(last.way(), "raw #4294967296");
+    }
+
+    #[test]
     fn cases_of_version_0_1_0_get_the_parameters_of_their_stack() {
         let read = |text: &str| serde_json::from_str::<Case>(text).unwrap();
         assert_eq!(read(RAW).parameters, Parameters::None);

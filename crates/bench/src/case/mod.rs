@@ -173,7 +173,7 @@ impl Case {
     #[must_use]
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
-        let replica = (self.replica > 0).then(|| format!(" #{}", self.replica + 1));
+        let replica = (self.replica > 0).then(|| format!(" #{}", u64::from(self.replica) + 1));
         format!(
             "{}{}{}{}",
             self.stack,
