@@ -21,6 +21,8 @@ impl StatusWord {
     pub const NOT_FOUND: Self = Self(0x6A88);
     /// The instruction is not supported.
     pub const INS_NOT_SUPPORTED: Self = Self(0x6D00);
+    /// The class is not supported.
+    pub const CLASS_NOT_SUPPORTED: Self = Self(0x6E00);
 
     /// The response that consists of this status word alone.
     #[must_use]

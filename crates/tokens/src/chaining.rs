@@ -5,6 +5,8 @@ use crate::card::StatusWord;
 
 /// CLA bit of a command that is not the last of its chain.
 const CHAINED: u8 = 0x10;
+/// No class at all (ISO 7816-4 §5.1.1).
+const INVALID_CLASS: u8 = 0xFF;
 const GET_RESPONSE: u8 = 0xC0;
 /// More than any command of the application.
 const MAX_DATA: usize = 16 * 1024;
@@ -72,6 +74,9 @@ impl Chaining {
             return Next::Answer(StatusWord::WRONG_LENGTH.response());
         };
         let [class, ins, p1, p2] = parts.header;
+        if class == INVALID_CLASS {
+            return Next::Answer(StatusWord::CLASS_NOT_SUPPORTED.response());
+        }
         self.limit = parts.expected;
         if ins == GET_RESPONSE && self.pending.is_none() {
             let rest = std::mem::take(&mut self.rest);
@@ -95,7 +100,7 @@ impl Chaining {
             self.pending = Some((header, data));
             return Next::Answer(StatusWord::OK.response());
         }
-        Next::Execute(extended(header, &data))
+        Next::Execute(extended(header, &data, parts.expected))
     }
 
     /// A response of the application, cut to what the command's Le allows; without Le a response
@@ -117,17 +122,20 @@ impl Chaining {
     }
 }
 
-/// One command with extended Lc and Le.
-fn extended(header: [u8; 4], data: &[u8]) -> Vec<u8> {
+/// One command with extended Lc, and an extended Le if there was any: what is random has as many bytes
+/// as that says.
+fn extended(header: [u8; 4], data: &[u8], expected: Option<usize>) -> Vec<u8> {
     let mut command = header.to_vec();
-    if !data.is_empty() {
+    if !data.is_empty() || expected.is_some() {
         command.push(0);
+    }
+    if !data.is_empty() {
         command.extend(u16::try_from(data.len()).unwrap_or(u16::MAX).to_be_bytes());
         command.extend_from_slice(data);
-        command.extend([0, 0]);
-    } else {
-        command.extend([0, 0, 0]);
     }
+    // As many as there may be are written as 0.
+    let le = expected.map(|expected| u16::try_from(expected).unwrap_or(0).to_be_bytes());
+    command.extend(le.into_iter().flatten());
     command
 }
 
@@ -158,8 +166,32 @@ mod tests {
         );
         assert_eq!(
             executed(&mut chaining, &[0x00, 0x2A, 0x80, 0x86, 1, 3, 0]),
-            [0x00, 0x2A, 0x80, 0x86, 0, 0, 3, 1, 2, 3, 0, 0]
+            [0x00, 0x2A, 0x80, 0x86, 0, 0, 3, 1, 2, 3, 1, 0]
         );
+    }
+
+    #[test]
+    fn the_response_is_asked_for_in_the_length_that_the_command_says() {
+        for (command, whole) in [
+            (&[0x00, 0x84, 0, 0][..], &[0x00, 0x84, 0, 0][..]),
+            (&[0x00, 0x84, 0, 0, 16], &[0x00, 0x84, 0, 0, 0, 0, 16]),
+            (&[0x00, 0x84, 0, 0, 0], &[0x00, 0x84, 0, 0, 0, 1, 0]),
+            (&[0x00, 0x84, 0, 0, 0, 0, 0], &[0x00, 0x84, 0, 0, 0, 0, 0]),
+            (
+                &[0x00, 0x20, 0, 0x82, 1, 0x31],
+                &[0x00, 0x20, 0, 0x82, 0, 0, 1, 0x31],
+            ),
+        ] {
+            assert_eq!(executed(&mut Chaining::default(), command), whole);
+        }
+    }
+
+    #[test]
+    fn no_class_at_all_begins_no_chain() {
+        let mut chaining = Chaining::default();
+        let refused = answered(&mut chaining, &[0xFF, 0xCA, 0, 0x4F, 0]);
+        assert_eq!(refused, [0x6E, 0x00]);
+        executed(&mut chaining, &[0x00, 0xCA, 0x00, 0x4F, 0]);
     }
 
     #[test]
