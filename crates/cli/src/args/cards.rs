@@ -59,7 +59,7 @@ pub struct ServeArguments {
     #[arg(long, value_name = "NAME", default_value = "virtual")]
     pub device: String,
 
-    /// Folder that keeps its keys and PINs; without it they are gone with the program
+    /// Folder that keeps its keys, PINs and serial number; without it keys are gone with the program
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 

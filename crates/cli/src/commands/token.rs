@@ -24,7 +24,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
         })?
         .map_err(Failure::usage)?;
     let reader = maker
-        .make_in(arguments.state.clone())
+        .make_served(arguments.state.clone())
         .map_err(Failure::failed)?;
     let address = arguments.address.clone();
     let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));

@@ -158,24 +158,34 @@ impl CardMaker {
         }
     }
 
-    /// A fresh card.
+    /// A fresh card, one of several: its serial number is random.
     ///
     /// # Errors
     /// When the firmware does not start.
     pub fn make(&self) -> Result<Reader, Error> {
-        self.make_in(None)
+        self.card(None, None)
     }
 
-    /// A card whose state is kept in a folder.
+    /// A card to be served, whose state is kept in a folder, with its serial number. Without a folder the
+    /// device always has the same: who has seen it before is not to ask for another.
     ///
     /// # Errors
     /// When the folder cannot be used.
-    pub fn make_in(&self, state: Option<PathBuf>) -> Result<Reader, Error> {
+    pub fn make_served(&self, state: Option<PathBuf>) -> Result<Reader, Error> {
+        let serial = match state {
+            None => Some(serial_of(self.device().as_str())),
+            Some(_) => None,
+        };
+        self.card(state, serial)
+    }
+
+    fn card(&self, state: Option<PathBuf>, serial: Option<[u8; 4]>) -> Result<Reader, Error> {
         let algorithms = match &self.profile {
             None => AllowedAlgorithms::all(),
             Some(profile) => twin::allowed(profile),
         };
         let options = FirmwareOptions {
+            serial,
             algorithms,
             state,
             ..FirmwareOptions::default()
@@ -191,5 +201,39 @@ impl CardMaker {
             )),
         };
         Ok(Reader::new(card))
+    }
+}
+
+/// The serial number of a device without a state: the hash FNV-1a of its name.
+fn serial_of(name: &str) -> [u8; 4] {
+    const OFFSET: u32 = 0x811C_9DC5;
+    const PRIME: u32 = 0x0100_0193;
+    let hash = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+    name.bytes().fold(OFFSET, hash).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SELECT: [u8; 12] = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
+
+    fn aid(card: &Reader) -> Vec<u8> {
+        let mut card = card.connect();
+        card.transmit(&SELECT).unwrap();
+        card.transmit(&[0, 0xCA, 0, 0x4F, 0]).unwrap().response
+    }
+
+    #[test]
+    fn a_served_device_is_always_the_same_card_and_another_is_not() {
+        let served = |name| {
+            let maker = CardMaker::named(name).unwrap().unwrap();
+            aid(&maker.make_served(None).unwrap())
+        };
+        assert_eq!(served("twin:fst-01"), served("twin:fst-01"));
+        assert_ne!(served("twin:fst-01"), served("twin:yubikey-4"));
+        assert_ne!(served("twin:fst-01"), served("virtual"));
+        let maker = CardMaker::virtual_card();
+        assert_ne!(aid(&maker.make().unwrap()), aid(&maker.make().unwrap()));
     }
 }

@@ -1,7 +1,7 @@
 //! The token's flash memory: in RAM, or written through to a file so that the state persists.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use littlefs2::consts::{U8, U512};
@@ -12,6 +12,8 @@ use trussed::store::DynFilesystem;
 
 const BLOCK: usize = 512;
 const BLOCKS: usize = 256;
+/// Of every file of a token's state.
+pub(super) const PRIVATE_FILE: u32 = 0o600;
 
 /// 128 kB, erased to FF as flash is.
 pub(super) struct Flash {
@@ -28,14 +30,17 @@ impl Flash {
         }
     }
 
-    /// The content of a file, which takes every change.
+    /// The content of a file, which takes every change. It has keys, and is its owner's alone.
     pub(super) fn file(path: &Path) -> std::io::Result<Self> {
         let file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(PRIVATE_FILE)
             .open(path)?;
+        // One that an earlier keymark made is everybody's to read.
+        file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
         file.try_lock().map_err(|_| {
             std::io::Error::other(format!("{} is in use by another token", path.display()))
         })?;

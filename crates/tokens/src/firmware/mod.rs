@@ -6,9 +6,10 @@
 
 mod dispatch;
 mod flash;
+mod state;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -62,7 +63,7 @@ pub enum FirmwareError {
 /// How the card is made.
 #[derive(Debug, Clone)]
 pub struct FirmwareOptions {
-    /// Serial number; random if there is none.
+    /// Serial number of a new card; random if there is none. A state keeps the one it began with.
     pub serial: Option<[u8; 4]>,
     /// Algorithms that keys can have.
     pub algorithms: AllowedAlgorithms,
@@ -184,12 +185,20 @@ impl Firmware {
     /// # Errors
     /// When the folder cannot be used.
     pub fn new(options: FirmwareOptions) -> Result<Self, FirmwareError> {
+        if let Some(folder) = &options.state {
+            state::make_folder(folder).map_err(state_error(folder))?;
+        }
+        // Mounted first: who has the flash may write the serial number.
         let client = Self::client(&options)?;
         let serial = options.serial.unwrap_or_else(|| {
             let mut serial = [0; 4];
             OsRng.fill_bytes(&mut serial);
             serial
         });
+        let serial = match &options.state {
+            None => serial,
+            Some(folder) => state::serial(folder, serial).map_err(state_error(folder))?,
+        };
         let mut card_options = opcard::Options::default();
         card_options.manufacturer = MANUFACTURER;
         card_options.serial = serial;
@@ -210,9 +219,7 @@ impl Firmware {
             None => Ok(Flash::ram()),
             Some(folder) => {
                 let path = folder.join(name);
-                std::fs::create_dir_all(folder)
-                    .and_then(|()| Flash::file(&path))
-                    .map_err(|source| FirmwareError::State { path, source })
+                Flash::file(&path).map_err(state_error(&path))
             }
         };
         let mount =
@@ -300,6 +307,11 @@ impl Card for Firmware {
     }
 }
 
+fn state_error(path: &Path) -> impl FnOnce(std::io::Error) -> FirmwareError {
+    let path = path.to_owned();
+    move |source| FirmwareError::State { path, source }
+}
+
 /// T=1 only, with the application's historical bytes (ISO 7816-3 §8.2).
 fn atr() -> Vec<u8> {
     let mut atr = vec![0x3B, 0x80 | HISTORICAL.len() as u8, 0x80, 0x01];
@@ -370,5 +382,52 @@ mod tests {
         let mut again = Firmware::new(FirmwareOptions { state, ..options }).unwrap();
         ask(&mut again, SELECT);
         assert_eq!(ask(&mut again, &[0, 0xCA, 0, 0x5B, 0]), *b"key\x90\x00");
+    }
+
+    #[test]
+    fn the_serial_is_part_of_the_state_which_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("token");
+        let served = |serial| {
+            let options = FirmwareOptions {
+                serial,
+                state: Some(state.clone()),
+                ..FirmwareOptions::default()
+            };
+            // Its flash is never freed, and stays locked: another process would not find it so.
+            let serial = Firmware::new(options).unwrap().serial();
+            for file in ["internal.flash", "external.flash"] {
+                let (file, copy) = (state.join(file), state.join("copy"));
+                std::fs::copy(&file, &copy).unwrap();
+                std::fs::rename(copy, file).unwrap();
+            }
+            serial
+        };
+        let first = served(None);
+        assert_eq!(served(None), first);
+        assert_eq!(served(Some([1, 2, 3, 4])), first);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&state), 0o700);
+        for entry in std::fs::read_dir(&state).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
+        std::fs::write(state.join("serial"), "seven").unwrap();
+        let error = Firmware::new(FirmwareOptions {
+            state: Some(state.clone()),
+            ..FirmwareOptions::default()
+        });
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("serial"), "{error}");
+    }
+
+    #[test]
+    fn a_challenge_is_as_long_as_it_is_asked_for() {
+        let mut card = Firmware::new(FirmwareOptions::default()).unwrap();
+        ask(&mut card, SELECT);
+        let sixteen = ask(&mut card, &[0, 0x84, 0, 0, 16]);
+        assert_eq!((sixteen.len(), &sixteen[16..]), (18, &[0x90, 0][..]));
+        assert_eq!(ask(&mut card, &[0, 0x84, 0, 0, 0]).len(), 258);
     }
 }
