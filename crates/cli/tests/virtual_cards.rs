@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use keymark_testkit::pcscd::PrivatePcscd;
 use keymark_testkit::place::{Place, objects, text};
-use keymark_testkit::waiting::until;
+use keymark_testkit::waiting::found;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -198,37 +198,51 @@ fn a_measured_card_becomes_a_twin() {
     assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
 }
 
-#[test]
-fn a_served_token_is_a_card_for_every_program() {
-    let place = Place::new(KEYMARK);
-    let pcscd = PrivatePcscd::start(place.directory()).unwrap();
-    let state = place.path("state");
-    let address = pcscd.vpcd_address();
-    let arguments = [
-        "token",
-        "serve",
-        "--state",
-        state.to_str().unwrap(),
-        "--address",
-        &address,
-    ];
-    let mut serving = place
-        .keymark(&arguments)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    until("pcscd sees the card", || {
+/// A card in a reader of that pcscd, as `devices` names it.
+fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
+    found("pcscd sees the card", || {
         let mut devices = place.keymark(&["devices", "--json"]);
         let listed = devices
             .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
             .output()
             .unwrap();
         let is_card = |row: &Value| row["facts"]["reader"].is_array();
-        objects(&text(&listed.stdout)).iter().any(is_card)
-    });
+        let card = objects(&text(&listed.stdout)).into_iter().find(is_card)?;
+        Some(card["serial"].as_str()?.to_owned())
+    })
+}
+
+#[test]
+fn a_served_token_is_the_same_card_for_every_program_each_time() {
+    let place = Place::new(KEYMARK);
+    let mut pcscd = PrivatePcscd::start(place.directory()).unwrap();
+    let state = place.path("state");
+    let address = pcscd.vpcd_address();
+    #[rustfmt::skip]
+    let arguments = [
+        "token", "serve", "--state", state.to_str().unwrap(), "--address", &address,
+    ];
+    let serve = || {
+        let mut keymark = place.keymark(&arguments);
+        keymark.stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut serving = serve();
+    let serial = inserted(&place, &pcscd);
+    let taken = place.output(&["token", "serve", "--address", &address]);
+    let said = text(&taken.stderr);
+    assert_eq!(taken.status.code(), Some(3), "{said}");
+    assert!(said.contains("occupied"), "{said}");
     kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
     assert!(serving.wait().unwrap().success());
     assert!(state.join("external.flash").exists());
+
+    let again = serve();
+    assert_eq!(inserted(&place, &pcscd), serial);
+    pcscd.kill();
+    let ended = again.wait_with_output().unwrap();
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("pcscd has ended"), "{said}");
     let other = place.output(&["token", "serve", "--device", "yubikey"]);
     assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
 }

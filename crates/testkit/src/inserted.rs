@@ -1,11 +1,10 @@
 //! Cards in the reader of a private pcscd, as if they were real ones.
 
-use std::net::{Shutdown, TcpStream};
 use std::path::Path;
 use std::thread::JoinHandle;
 
 use keymark_tokens::reader::Reader;
-use keymark_tokens::vpcd::{Vpcd, VpcdError};
+use keymark_tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
 
 use crate::pcscd::PrivatePcscd;
@@ -14,7 +13,7 @@ use crate::place::short_directory;
 /// A card in the reader of a pcscd until it is dropped.
 #[derive(Debug)]
 pub struct Inserted {
-    stopper: TcpStream,
+    stopper: Stopper,
     serving: Option<JoinHandle<Result<(), VpcdError>>>,
 }
 
@@ -35,8 +34,7 @@ impl Inserted {
 
 impl Drop for Inserted {
     fn drop(&mut self) {
-        // pcscd may have ended before.
-        let _ = self.stopper.shutdown(Shutdown::Both);
+        self.stopper.stop();
         if let Some(serving) = self.serving.take() {
             let _ = serving.join();
         }

@@ -2,8 +2,11 @@
 //! vsmartcard (virtualsmartcard/src/vpcd/vpcd.h): a length of two octets, big-endian, and as many
 //! octets; a single octet is a control command, everything else an APDU.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use socket2::SockRef;
 
@@ -31,6 +34,25 @@ pub enum VpcdError {
         /// What the system says.
         source: io::Error,
     },
+    /// Somebody listens, but asks nothing: vpcd has one card, and does not even look at a second.
+    #[error(
+        "the reader at {address} is occupied: nothing was asked of the card in {waited:?}; \
+         end the other 'keymark token serve', or name another reader with --address"
+    )]
+    Occupied {
+        /// Whose reader it is.
+        address: String,
+        /// How long it was waited.
+        waited: Duration,
+    },
+    /// vpcd is gone, and pcscd with it.
+    #[error(
+        "pcscd has ended, and the card is no longer in a reader; start pcscd, then serve it again"
+    )]
+    Ended,
+    /// The card.
+    #[error("the card stopped answering: {0}")]
+    Card(CardFault),
     /// The connection broke.
     #[error("the connection to vpcd broke: {0}; is pcscd still running?")]
     Broken(#[from] io::Error),
@@ -39,8 +61,26 @@ pub enum VpcdError {
 /// A card in vpcd's reader.
 #[derive(Debug)]
 pub struct Vpcd {
+    address: String,
     stream: TcpStream,
     connection: Connection,
+    stopped: Arc<AtomicBool>,
+}
+
+/// Ends the service from elsewhere.
+#[derive(Debug)]
+pub struct Stopper {
+    stream: TcpStream,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Stopper {
+    /// Pulls the card out.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        // pcscd may have ended before.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
 }
 
 impl Vpcd {
@@ -59,23 +99,60 @@ impl Vpcd {
             .ok_or_else(|| refused(io::ErrorKind::AddrNotAvailable.into()))?;
         let stream = TcpStream::connect(first).map_err(refused)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, connection })
+        Ok(Self {
+            address: address.to_owned(),
+            stream,
+            connection,
+            stopped: Arc::default(),
+        })
     }
 
-    /// A handle that ends [`Self::serve`] from elsewhere, when it is shut down.
+    /// A handle that ends [`Self::serve`] from elsewhere.
     ///
     /// # Errors
     /// When the system has no more file descriptors.
-    pub fn stopper(&self) -> io::Result<TcpStream> {
-        self.stream.try_clone()
+    pub fn stopper(&self) -> io::Result<Stopper> {
+        Ok(Stopper {
+            stream: self.stream.try_clone()?,
+            stopped: Arc::clone(&self.stopped),
+        })
     }
 
-    /// Serves until pcscd ends, the stopper is shut down or the card is pulled out, which vpcd is
-    /// told by the end of the connection.
+    /// Waits until vpcd asks the card something, as it does all the time of one that is in its reader.
     ///
     /// # Errors
-    /// When the connection breaks.
+    /// When it does not within that time, or ends.
+    pub fn wait_until_asked(&self, within: Duration) -> Result<(), VpcdError> {
+        self.stream.set_read_timeout(Some(within))?;
+        let seen = self.stream.peek(&mut [0]);
+        self.stream.set_read_timeout(None)?;
+        match seen {
+            Ok(0) => self.ended(),
+            Ok(_) => Ok(()),
+            Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
+                Err(VpcdError::Occupied {
+                    address: self.address.clone(),
+                    waited: within,
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Serves until it is stopped or the card is pulled out, which vpcd is told by the end of the
+    /// connection.
+    ///
+    /// # Errors
+    /// When pcscd ends, the connection breaks or the card does not answer.
     pub fn serve(&mut self) -> Result<(), VpcdError> {
+        match self.answer_all() {
+            // Stopped in the middle of a message.
+            Err(VpcdError::Broken(_)) if self.stopped.load(Ordering::Relaxed) => Ok(()),
+            ended => ended,
+        }
+    }
+
+    fn answer_all(&mut self) -> Result<(), VpcdError> {
         while let Some(message) = receive(&mut Prompt(&self.stream))? {
             let answer = match message.as_slice() {
                 [POWER_OFF] => continue,
@@ -88,12 +165,30 @@ impl Vpcd {
             };
             match answer {
                 Ok(answer) => send(&mut self.stream, &answer)?,
-                Err(_) => break,
+                Err(fault) => return self.without_card(fault),
             }
         }
+        self.ended()
+    }
+
+    /// The end of the connection, which is an error unless it was wanted.
+    fn ended(&self) -> Result<(), VpcdError> {
+        if self.stopped.load(Ordering::Relaxed) {
+            Ok(())
+        } else {
+            Err(VpcdError::Ended)
+        }
+    }
+
+    fn without_card(&self, fault: CardFault) -> Result<(), VpcdError> {
         // Clones of the stream keep it open otherwise; it may be closed already.
         let _ = self.stream.shutdown(Shutdown::Both);
-        Ok(())
+        match fault {
+            CardFault::Removed => Ok(()),
+            CardFault::Reset | CardFault::Mute | CardFault::TooSlow { .. } => {
+                Err(VpcdError::Card(fault))
+            }
+        }
     }
 
     fn transmit(&mut self, command: &[u8]) -> Result<Vec<u8>, CardFault> {
@@ -177,8 +272,32 @@ mod tests {
         let mut vpcd = Vpcd::connect(&address, reader.connect()).unwrap();
         let stopper = vpcd.stopper().unwrap();
         let serving = std::thread::spawn(move || vpcd.serve());
-        stopper.shutdown(Shutdown::Both).unwrap();
+        stopper.stop();
         serving.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_end_of_pcscd_and_a_reader_that_is_taken_are_errors() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let mut first = Vpcd::connect(&address, reader.connect()).unwrap();
+        let second = Vpcd::connect(&address, reader.connect()).unwrap();
+        let (mut pcscd, _) = listener.accept().unwrap();
+        send(&mut pcscd, &[ATR]).unwrap();
+        first.wait_until_asked(Duration::from_secs(60)).unwrap();
+        let taken = second.wait_until_asked(Duration::from_millis(1));
+        let taken = taken.unwrap_err().to_string();
+        assert!(
+            taken.contains("occupied") && taken.contains("--address"),
+            "{taken}"
+        );
+        drop(pcscd);
+        let ended = first.serve().unwrap_err();
+        assert!(
+            matches!(ended, VpcdError::Ended | VpcdError::Broken(_)),
+            "{ended}"
+        );
     }
 
     #[test]

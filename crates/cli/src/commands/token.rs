@@ -1,14 +1,17 @@
 //! `keymark token serve`
 
-use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
 
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_tokens::vpcd::{PORT, Vpcd};
+use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
 
 use super::Outcome;
 use crate::args::{ServeArguments, TokenCommand};
 use crate::exit::{Exit, Failure};
 use crate::output;
+
+/// pcscd asks several times a second whether a card is there; a busy machine may be slow.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn run(command: &TokenCommand) -> Outcome {
     match command {
@@ -30,6 +33,8 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     let address = address.unwrap_or_else(|| format!("127.0.0.1:{PORT}"));
     let mut vpcd = Vpcd::connect(&address, reader.connect()).map_err(Failure::nothing_usable)?;
     end_on_signal(vpcd.stopper().map_err(Failure::failed)?)?;
+    vpcd.wait_until_asked(PATIENCE)
+        .map_err(Failure::nothing_usable)?;
     output::note(&format!(
         "{} is in vpcd's reader at {address}; Ctrl-C pulls it out",
         maker.identity().product
@@ -39,13 +44,13 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 }
 
 /// Ctrl-C ends the connection, and with it the service.
-fn end_on_signal(stopper: TcpStream) -> Result<(), Failure> {
+fn end_on_signal(stopper: Stopper) -> Result<(), Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])
         .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
-            let _ = stopper.shutdown(Shutdown::Both);
+            stopper.stop();
         }
     });
     Ok(())
