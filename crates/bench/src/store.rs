@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Family};
 use crate::case::{DeviceName, Provenance, StoreKind};
 use crate::operation::Operation;
 
@@ -23,6 +23,66 @@ pub struct StoreIdentity {
     pub serial: Option<String>,
     /// Versions of firmware, libraries and programs, by their names.
     pub versions: BTreeMap<String, String>,
+    /// What it does in a time that nobody measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<Assumption>,
+}
+
+impl StoreIdentity {
+    /// What the time of an operation is taken from, if it was not measured.
+    #[must_use]
+    pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
+        let mut assumed = self.assumed.iter();
+        let found = assumed.find(|assumption| assumption.capability == capability);
+        found.map(|assumption| assumption.assumed)
+    }
+}
+
+/// An operation of a device whose time nobody measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assumption {
+    /// What is asked of it.
+    #[serde(flatten)]
+    pub capability: Capability,
+    /// What its time is taken from.
+    pub assumed: Assumed,
+}
+
+/// What a time is taken from that nobody measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Assumed {
+    /// RSA signs by the same private-key operation as it decrypts (RFC 8017 §5).
+    #[serde(rename = "as decrypt")]
+    AsDecrypt,
+}
+
+impl Assumed {
+    /// The operation that was measured.
+    #[must_use]
+    pub const fn operation(self) -> Operation {
+        match self {
+            Self::AsDecrypt => Operation::Decrypt,
+        }
+    }
+
+    /// Whether an operation may be taken for the same.
+    #[must_use]
+    pub const fn holds_for(self, capability: Capability) -> bool {
+        match self {
+            Self::AsDecrypt => {
+                capability.operation.signs()
+                    && matches!(capability.algorithm.family(), Family::Rsa(_))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Assumed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::AsDecrypt => "as decrypt",
+        })
+    }
 }
 
 /// One algorithm and operation that a device offers.

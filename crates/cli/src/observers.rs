@@ -10,6 +10,7 @@ use keymark_bench::plan::Plan;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
+use keymark_bench::store::StoreIdentity;
 use keymark_report::analysis::row_of;
 use keymark_report::table::FlatRow;
 use keymark_report::{units, visible};
@@ -97,6 +98,7 @@ impl Observer for Progress<'_> {
 /// ends the run.
 pub(crate) struct JsonStream<'a> {
     plan: &'a Plan,
+    devices: &'a [StoreIdentity],
     interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
     latencies: Vec<Blocks>,
@@ -104,9 +106,14 @@ pub(crate) struct JsonStream<'a> {
 }
 
 impl<'a> JsonStream<'a> {
-    pub(crate) fn new(plan: &'a Plan, interrupt: &'a AtomicBool) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        devices: &'a [StoreIdentity],
+        interrupt: &'a AtomicBool,
+    ) -> Self {
         Self {
             plan,
+            devices,
             interrupt,
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             latencies: vec![Blocks::default(); plan.cases.len()],
@@ -139,7 +146,7 @@ impl Observer for JsonStream<'_> {
         let complete: Vec<usize> = complete;
         for index in complete {
             let row = row_of(self.plan, &self.records, &self.latencies, index);
-            print_json(&FlatRow::from(&row));
+            print_json(&FlatRow::from(&row.on(self.devices)));
         }
         if output::is_gone() {
             self.interrupt.store(true, Ordering::Relaxed);

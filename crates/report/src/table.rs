@@ -47,6 +47,7 @@ pub struct FlatRow {
     pub ssh_agent: Option<String>,
     pub worker: String,
     pub backlog_per_s: Option<f64>,
+    pub assumed: Option<String>,
 }
 
 impl From<&Row> for FlatRow {
@@ -96,6 +97,7 @@ impl From<&Row> for FlatRow {
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
             worker: case.load.worker.to_string(),
             backlog_per_s: row.overload.map(|overload| overload.growth.0),
+            assumed: row.assumed.map(|assumed| assumed.to_string()),
         }
     }
 }

@@ -136,6 +136,7 @@ pub(crate) fn record(id: &str) -> Record {
             product: "OpenSSL".to_owned(),
             serial: None,
             versions: BTreeMap::from([("openssl".to_owned(), "3.5.4".to_owned())]),
+            assumed: Vec::new(),
         }],
         cases: cases.into(),
     }

@@ -38,6 +38,7 @@ impl KeyStore for FakeStore {
             product: "nothing".to_owned(),
             serial: None,
             versions: BTreeMap::new(),
+            assumed: Vec::new(),
         })
     }
 

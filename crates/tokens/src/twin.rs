@@ -1,6 +1,7 @@
 //! A twin: the virtual card with the service times of a real device, and no more than the device
 //! can do.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -17,11 +18,15 @@ use crate::profile::{Profile, Sampler, ServiceTime};
 const SELECT: u8 = 0xA4;
 const GET_DATA: u8 = 0xCA;
 const PUT_DATA: u8 = 0xDA;
+const PUT_DATA_ODD: u8 = 0xDB;
+const GENERATE: u8 = 0x47;
 /// DOs with the algorithm attributes of SIG, DEC and AUT.
 const ATTRIBUTES: [u8; 3] = [0xC1, 0xC2, 0xC3];
 const VERIFY: u8 = 0x20;
 const PSO: u8 = 0x2A;
 const INTERNAL_AUTHENTICATE: u8 = 0x88;
+/// Yubico's own: three BCD bytes (yubikit/openpgp.py, `_read_version`).
+const GET_VERSION: u8 = 0xF1;
 /// CLA bit of a command that is not the last of its chain (ISO 7816-4 §5.1.1.1).
 const CHAINED: u8 = 0x10;
 
@@ -63,7 +68,11 @@ pub struct Twin {
     slots: [Option<Algorithm>; 3],
     sampler: Sampler,
     clock: MonotonicClock,
+    told: Told,
 }
+
+/// Who is told of what a twin refuses, in words.
+type Told = Box<dyn Fn(&str) + Send>;
 
 impl fmt::Debug for Twin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,8 +90,8 @@ enum Time {
     AtLeast(ServiceTime),
     /// The device's.
     Of(ServiceTime),
-    /// The device has no such operation.
-    Refused,
+    /// The device has no such operation, or nobody knows its time.
+    Refused(Operation, Option<Algorithm>),
 }
 
 impl Twin {
@@ -96,6 +105,16 @@ impl Twin {
             slots: [None; 3],
             sampler: Sampler::new(seed),
             clock: MonotonicClock::new(),
+            told: Box::new(|_| {}),
+        }
+    }
+
+    /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
+    #[must_use]
+    pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
+        Self {
+            told: Box::new(told),
+            ..self
         }
     }
 
@@ -131,7 +150,53 @@ impl Twin {
         };
         algorithm
             .and_then(|algorithm| self.profile.service(algorithm, operation))
-            .map_or(Time::Refused, |service| Time::Of(service.time.clone()))
+            .map_or(Time::Refused(operation, algorithm), |service| {
+                Time::Of(service.time.clone())
+            })
+    }
+
+    /// What the device says to a command that the firmware does not know.
+    fn answer_of_its_own(&self, command: &[u8]) -> Option<Vec<u8>> {
+        let version = match command {
+            [0, GET_VERSION, 0, 0, ..] => self.profile.yubikey_version?,
+            _ => return None,
+        };
+        let bcd = version.map(|number| number / 10 << 4 | number % 10);
+        Some([&bcd[..], &StatusWord::OK.0.to_be_bytes()].concat())
+    }
+
+    fn tell_of_refused(&self, operation: Operation, algorithm: Option<Algorithm>) {
+        let key = algorithm.map_or("its key".to_owned(), |algorithm| algorithm.to_string());
+        (self.told)(&format!(
+            "twin:{} refuses to {operation} with {key} ({}): its profile has no time for it",
+            self.profile.name,
+            StatusWord::CONDITIONS
+        ));
+    }
+
+    /// Tells of a key that the firmware has refused, made or imported, because the profile has no such
+    /// algorithm.
+    fn tell_of_key(&self, command: &[u8], answer: &Answer) {
+        let status = StatusWord::of(&answer.response).filter(|status| *status != StatusWord::OK);
+        let (true, Some(status)) = (brings_key(command), status) else {
+            return;
+        };
+        let algorithms = self.slots.iter().flatten();
+        let unknown: BTreeSet<&str> = algorithms
+            .filter(|algorithm| {
+                let mut known = self.profile.capabilities();
+                !known.any(|capability| capability.algorithm == **algorithm)
+            })
+            .map(|algorithm| algorithm.name())
+            .collect();
+        if !unknown.is_empty() {
+            let unknown: Vec<_> = unknown.into_iter().collect();
+            (self.told)(&format!(
+                "twin:{} refuses a key ({status}): its profile has no time for {}",
+                self.profile.name,
+                unknown.join(", ")
+            ));
+        }
     }
 }
 
@@ -149,17 +214,23 @@ impl Card for Twin {
             return Ok(answer);
         }
         let begin = self.clock.now();
+        if let Some(response) = self.answer_of_its_own(command) {
+            let work = Duration::ZERO;
+            return Ok(Answer { response, work });
+        }
         let kind = self.time(command);
         let exactly = matches!(kind, Time::Of(_));
         let time = match kind {
             Time::Own => {
-                let answer = self.card.transmit(command);
+                let answer = self.card.transmit(command)?;
                 if changes_slots(command) {
                     self.look_at_slots();
                 }
-                return answer;
+                self.tell_of_key(command, &answer);
+                return Ok(answer);
             }
-            Time::Refused => {
+            Time::Refused(operation, algorithm) => {
+                self.tell_of_refused(operation, algorithm);
                 return Ok(Answer {
                     response: StatusWord::CONDITIONS.response(),
                     work: Duration::ZERO,
@@ -190,6 +261,14 @@ fn changes_slots(command: &[u8]) -> bool {
         [_, PUT_DATA, 0x00, tag, ..] => ATTRIBUTES.contains(tag),
         _ => false,
     }
+}
+
+/// The last command that makes a key, or brings one (OpenPGP card 3.4.1 §4.4.3.12, §7.2.14).
+const fn brings_key(command: &[u8]) -> bool {
+    matches!(
+        command,
+        [_, GENERATE, 0x80, ..] | [0x00, PUT_DATA_ODD, 0x3F, 0xFF, ..]
+    )
 }
 
 #[cfg(test)]
@@ -260,6 +339,59 @@ mod tests {
         );
         let profile = Profile::find("yubikey-neo").unwrap();
         assert_eq!(allowed(&profile).bits(), AllowedAlgorithms::RSA_2048.bits());
+    }
+
+    #[test]
+    fn what_is_refused_is_told_with_the_reason() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut twin =
+            twin(Duration::ZERO).telling(move |text| tell.send(text.to_owned()).unwrap());
+        twin.transmit(&DECIPHER).unwrap();
+        twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
+        let said = told.try_recv().unwrap();
+        assert!(
+            said.contains("twin:x refuses to sign with rsa2048 (6985)"),
+            "{said}"
+        );
+        assert!(told.try_recv().is_err());
+
+        let (tell, told) = std::sync::mpsc::channel();
+        let profile = Profile::find("fst-01").unwrap();
+        let options = crate::firmware::FirmwareOptions {
+            algorithms: allowed(&profile),
+            ..Default::default()
+        };
+        let card = crate::firmware::Firmware::new(options).unwrap();
+        let mut twin = Twin::new(Box::new(card), profile, 1)
+            .telling(move |text| tell.send(text.to_owned()).unwrap());
+        twin.transmit(&[0, SELECT, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1])
+            .unwrap();
+        twin.transmit(b"\x00\x20\x00\x83\x0812345678").unwrap();
+        let ed25519 = b"\x16\x2B\x06\x01\x04\x01\xDA\x47\x0F\x01";
+        let put = [&[0, PUT_DATA, 0, 0xC1, 10], &ed25519[..]].concat();
+        assert_eq!(twin.transmit(&put).unwrap().response, [0x90, 0]);
+        assert!(told.try_recv().is_err());
+        twin.transmit(&[0, GENERATE, 0x80, 0, 2, 0xB6, 0, 0])
+            .unwrap();
+        let said = told.try_recv().unwrap();
+        assert!(
+            said.contains("twin:fst-01 refuses a key") && said.contains("no time for ed25519"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_yubikeys_twin_answers_its_version_and_others_do_not() {
+        for (name, answer) in [
+            ("yubikey-neo", &[0x01, 0x00, 0x10, 0x90, 0x00][..]),
+            ("yubikey-4", &[0x04, 0x03, 0x05, 0x90, 0x00]),
+            ("fst-01", &[0x6D, 0x00]),
+        ] {
+            let card = crate::firmware::Firmware::new(Default::default()).unwrap();
+            let mut twin = Twin::new(Box::new(card), Profile::find(name).unwrap(), 1);
+            let asked = twin.transmit(&[0, GET_VERSION, 0, 0]).unwrap();
+            assert_eq!(asked.response, answer, "{name}");
+        }
     }
 
     #[test]

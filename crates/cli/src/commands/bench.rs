@@ -201,9 +201,11 @@ fn measure(
     arguments: &BenchArguments,
 ) -> Result<(), String> {
     let clock = MonotonicClock::new();
-    let plan = record.plan.clone();
+    let (plan, devices) = (record.plan.clone(), record.stores.clone());
     let mut progress = Progress::new(&plan, &clock);
-    let mut stream = arguments.json.then(|| JsonStream::new(&plan, interrupt));
+    let mut stream = arguments
+        .json
+        .then(|| JsonStream::new(&plan, &devices, interrupt));
     let mut error = None;
     let mut writer = None;
     if let Some(saving) = saving {

@@ -79,6 +79,7 @@ impl Analysis {
                 blocks.push(remark(RemarkKind::Basis, basis));
             }
         }
+        blocks.extend(self.assumptions().map(Block::Remark));
         let mut kinds: Vec<Provenance> = self.rows.iter().map(|row| row.case.provenance).collect();
         kinds.sort_unstable();
         kinds.dedup();

@@ -19,6 +19,7 @@ use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
+use keymark_bench::store::{Assumed, Capability, StoreIdentity};
 use keymark_stats::{
     Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
 };
@@ -63,9 +64,27 @@ pub struct Row {
     pub published_n: Option<u64>,
     /// Where the time went, as measured on the way.
     pub parts: Option<Parts>,
+    /// What the device's time is taken from, if nobody measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<Assumed>,
 }
 
 impl Row {
+    /// The same, with what is known of the run's devices.
+    #[must_use]
+    pub fn on(self, devices: &[StoreIdentity]) -> Self {
+        let capability = Capability {
+            algorithm: self.case.algorithm,
+            operation: self.case.operation,
+        };
+        let mut devices = devices.iter();
+        let device = devices.find(|device| device.device == self.case.device);
+        Self {
+            assumed: device.and_then(|device| device.assumed(capability)),
+            ..self
+        }
+    }
+
     /// Number of operations behind the figures.
     #[must_use]
     pub fn n(&self) -> Option<u64> {
@@ -117,7 +136,7 @@ impl Analysis {
     pub fn of(record: &Record, families: &[Layers]) -> Self {
         let latencies: Vec<Blocks> = record.cases.iter().map(CaseRecord::latencies).collect();
         let rows: Vec<Row> = (0..record.cases.len())
-            .map(|index| row_of(&record.plan, &record.cases, &latencies, index))
+            .map(|index| row_of(&record.plan, &record.cases, &latencies, index).on(&record.stores))
             .collect();
         Self {
             scaling: scaling::scaling(record, &rows, families),
@@ -157,6 +176,7 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
         published: published.map(|published| published.mean),
         published_n: published.and_then(|published| published.n),
         parts: record.parts.clone(),
+        assumed: None,
     }
 }
 

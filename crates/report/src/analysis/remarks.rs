@@ -1,6 +1,9 @@
 //! What the reader should know before trusting the figures: one line a kind of remark, because a
 //! hundred lines are not read.
 
+use std::collections::BTreeMap;
+
+use keymark_bench::case::DeviceName;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
@@ -50,6 +53,27 @@ impl Analysis {
         remarks.extend(self.imprecise(plan));
         remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
         remarks
+    }
+
+    /// Figures whose device time nobody measured, a remark a device and what it is taken from.
+    pub(super) fn assumptions(&self) -> impl Iterator<Item = Remark> {
+        let mut by_device: BTreeMap<(&DeviceName, String), Vec<String>> = BTreeMap::new();
+        for row in &self.rows {
+            let Some(assumed) = row.assumed else { continue };
+            let of_device = by_device.entry((&row.case.device, assumed.to_string()));
+            let what = format!("{} {}", row.case.algorithm, row.case.operation);
+            let listed = of_device.or_default();
+            if !listed.contains(&what) {
+                listed.push(what);
+            }
+        }
+        by_device.into_iter().map(|((device, assumed), what)| {
+            let text = format!(
+                "{device}: the device's time of {} is assumed, {assumed}: nobody measured it",
+                what.join(", ")
+            );
+            Remark::new(RemarkKind::Basis, text)
+        })
     }
 
     /// Remarks of one kind: the worst in full, the others by name.

@@ -249,6 +249,7 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
                 product: device.to_string(),
                 serial: None,
                 versions: std::collections::BTreeMap::new(),
+                assumed: Vec::new(),
             });
         }
     }

@@ -390,6 +390,7 @@ impl KeyStore for CardDevice {
             product: self.product.clone(),
             serial: Some(format!("{:08x}", facts.serial)),
             versions,
+            assumed: Vec::new(),
         })
     }
 

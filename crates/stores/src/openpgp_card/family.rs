@@ -20,7 +20,8 @@ pub struct OpenpgpCardFamily;
 
 impl StoreFamily for OpenpgpCardFamily {
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
-        let virtual_card = || MadeDevice::boxed(CardMaker::virtual_card());
+        let boxed = |maker: CardMaker| MadeDevice::boxed(maker.telling(Arc::clone(&user.notice)));
+        let virtual_card = || boxed(CardMaker::virtual_card());
         match wish {
             Wish::Software => Ok(Looked::default()),
             Wish::Default => Ok(Looked {
@@ -31,7 +32,7 @@ impl StoreFamily for OpenpgpCardFamily {
             Wish::All => {
                 let mut devices = vec![virtual_card()];
                 let twins = Profile::shipped().map_err(no_twin)?.into_iter();
-                devices.extend(twins.map(|profile| MadeDevice::boxed(CardMaker::twin(profile))));
+                devices.extend(twins.map(|profile| boxed(CardMaker::twin(profile))));
                 let inserted = in_readers(user);
                 devices.extend(inserted.devices);
                 Ok(Looked {
@@ -55,9 +56,9 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     for name in names {
         match CardMaker::named(name) {
             Some(maker) => {
-                looked
-                    .devices
-                    .push(MadeDevice::boxed(maker.map_err(no_twin)?));
+                let maker = maker.map_err(no_twin)?;
+                let maker = maker.telling(Arc::clone(&user.notice));
+                looked.devices.push(MadeDevice::boxed(maker));
                 looked.known.push(name.clone());
             }
             None => others.push(name),
@@ -184,7 +185,10 @@ impl Device for MadeDevice {
         let services = profile.services.iter();
         let mut facts: Vec<_> = services
             .map(|(capability, service)| {
-                let what = format!("{} {}", capability.algorithm, capability.operation);
+                let mut what = format!("{} {}", capability.algorithm, capability.operation);
+                if let Some(assumed) = service.assumed {
+                    what.push_str(&format!(" (assumed {assumed})"));
+                }
                 Fact::timed("card time", what, service.time.mean())
             })
             .collect();

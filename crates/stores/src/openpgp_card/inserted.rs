@@ -38,6 +38,7 @@ impl InsertedCard {
             product: String::new(),
             serial: None,
             versions: BTreeMap::new(),
+            assumed: Vec::new(),
         };
         let place = CardPlace::Pcscd(reader.clone());
         let card = CardDevice::new(Arc::clone(&port), place, &unidentified, user.clone());

@@ -1,6 +1,7 @@
 //! Cards in this process: real firmware without hardware, and twins of devices.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use keymark_tokens::twin::{self, Twin};
 
 use super::channel::{Channel, Port};
 use super::slot::Slot;
+use crate::user::{Notice, Unattended};
 
 const VIRTUAL: &str = "virtual";
 const TWIN: &str = "twin:";
@@ -53,19 +55,30 @@ fn fault(fault: CardFault) -> Error {
 
 /// Makes virtual cards, or the twins of one device: as many as a run needs, so that each key has a
 /// card to itself and cases can be interleaved.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct CardMaker {
     profile: Option<Arc<Profile>>,
     seed: u64,
+    notice: Arc<dyn Notice>,
+}
+
+impl fmt::Debug for CardMaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardMaker")
+            .field("profile", &self.profile)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
 }
 
 impl CardMaker {
     /// The virtual card: the firmware with this CPU's times.
     #[must_use]
-    pub const fn virtual_card() -> Self {
+    pub fn virtual_card() -> Self {
         Self {
             profile: None,
             seed: 0,
+            notice: Arc::new(Unattended),
         }
     }
 
@@ -74,7 +87,7 @@ impl CardMaker {
     pub fn twin(profile: Profile) -> Self {
         Self {
             profile: Some(Arc::new(profile)),
-            seed: 0,
+            ..Self::virtual_card()
         }
     }
 
@@ -92,6 +105,12 @@ impl CardMaker {
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    /// The same, warning the user of what a twin refuses.
+    #[must_use]
+    pub fn telling(self, notice: Arc<dyn Notice>) -> Self {
+        Self { notice, ..self }
     }
 
     /// The device's times, if it is a twin.
@@ -127,6 +146,11 @@ impl CardMaker {
             },
             serial: None,
             versions,
+            assumed: self
+                .profile
+                .iter()
+                .flat_map(|profile| profile.assumed())
+                .collect(),
         }
     }
 
@@ -194,11 +218,11 @@ impl CardMaker {
             .map_err(|error| Error::call("making a virtual card", error, ""))?;
         let card: Box<dyn Card> = match &self.profile {
             None => Box::new(firmware),
-            Some(profile) => Box::new(Twin::new(
-                Box::new(firmware),
-                Profile::clone(profile),
-                self.seed,
-            )),
+            Some(profile) => {
+                let twin = Twin::new(Box::new(firmware), Profile::clone(profile), self.seed);
+                let notice = Arc::clone(&self.notice);
+                Box::new(twin.telling(move |text| notice.warn(text)))
+            }
         };
         Ok(Reader::new(card))
     }

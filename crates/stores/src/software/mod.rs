@@ -102,6 +102,7 @@ impl KeyStore for SoftwareStore {
             product: "this CPU".to_owned(),
             serial: None,
             versions,
+            assumed: Vec::new(),
         })
     }
 

@@ -104,6 +104,7 @@ mod in_readers {
                 product: "a card in a reader".to_owned(),
                 serial: None,
                 versions: std::collections::BTreeMap::new(),
+                assumed: Vec::new(),
             };
             let pins = Pins {
                 user: PinSource::Known(Pin::new(pin)),

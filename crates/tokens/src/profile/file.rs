@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::Capability;
+use keymark_bench::store::{Assumed, Capability};
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, Service, ServiceTime};
@@ -22,6 +22,8 @@ struct File {
     source: String,
     #[serde(default)]
     note: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yubikey_version: Option<String>,
     #[serde(default)]
     service: Vec<Entry>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,6 +38,17 @@ struct Entry {
     time: Time,
     #[serde(skip_serializing_if = "Option::is_none")]
     published_mean_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumed: Option<Assumed>,
+}
+
+impl Entry {
+    const fn capability(&self) -> Capability {
+        Capability {
+            algorithm: self.algorithm,
+            operation: self.operation,
+        }
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -55,25 +68,24 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         ));
     }
     let mut services = BTreeMap::new();
-    for entry in file.service {
+    // What is assumed is taken from what is not.
+    let (assumed, measured): (Vec<_>, Vec<_>) = file
+        .service
+        .into_iter()
+        .partition(|entry| entry.assumed.is_some());
+    for entry in measured.into_iter().chain(assumed) {
         let (algorithm, operation) = (entry.algorithm, entry.operation);
         let what = format!("{algorithm} {operation}");
         if !algorithm.has(operation) {
             return Err(format!("{what}: {algorithm} has no such operation"));
         }
-        let service = Service {
-            time: time(&entry.time).map_err(|reason| format!("{what}: {reason}"))?,
-            published: entry.published_mean_s.map(published).transpose()?,
-        };
-        let capability = Capability {
-            algorithm,
-            operation,
-        };
-        if services.insert(capability, service).is_some() {
+        let service = service(&entry, &services).map_err(|reason| format!("{what}: {reason}"))?;
+        if services.insert(entry.capability(), service).is_some() {
             return Err(format!("{what} stands there twice"));
         }
     }
     Ok(Profile {
+        yubikey_version: file.yubikey_version.as_deref().map(version).transpose()?,
         name: checked(file.name)?,
         product: file.product,
         source: file.source,
@@ -86,6 +98,49 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
             .transpose()
             .map_err(|reason| format!("verify: {reason}"))?,
     })
+}
+
+/// The entry's own time, or that of the operation that it is assumed to be.
+fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Service, String> {
+    let Some(assumed) = entry.assumed else {
+        return Ok(Service {
+            time: time(&entry.time)?,
+            published: entry.published_mean_s.map(published).transpose()?,
+            assumed: None,
+        });
+    };
+    if !assumed.holds_for(entry.capability()) {
+        return Err(format!(
+            "assumed '{assumed}' is for signing and authenticating with RSA"
+        ));
+    }
+    if entry.time.constant_s.is_some()
+        || entry.time.quantiles_s.is_some()
+        || entry.published_mean_s.is_some()
+    {
+        return Err(format!(
+            "a time that is assumed '{assumed}' has no figures of its own"
+        ));
+    }
+    let source = Capability {
+        operation: assumed.operation(),
+        ..entry.capability()
+    };
+    let time = known.get(&source).map(|service| service.time.clone());
+    Ok(Service {
+        time: time.ok_or_else(|| format!("assumed '{assumed}', which has no time"))?,
+        published: None,
+        assumed: Some(assumed),
+    })
+}
+
+/// Three numbers that Yubico's command can give: two decimal digits each.
+fn version(text: &str) -> Result<[u8; 3], String> {
+    let numbers: Option<Vec<u8>> = text.split('.').map(|number| number.parse().ok()).collect();
+    let numbers = numbers.filter(|numbers| numbers.iter().all(|number| *number < 100));
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| format!("yubikey_version: '{text}' is no version such as 4.3.5"))
 }
 
 /// A name that can stand in `twin:NAME` and in a table.
@@ -120,14 +175,24 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
         product: profile.product.clone(),
         source: profile.source.clone(),
         note: profile.note.clone(),
+        yubikey_version: profile
+            .yubikey_version
+            .map(|[major, minor, patch]| format!("{major}.{minor}.{patch}")),
         service: profile
             .services
             .iter()
             .map(|(capability, service)| Entry {
                 algorithm: capability.algorithm,
                 operation: capability.operation,
-                time: written(&service.time),
+                time: match service.assumed {
+                    None => written(&service.time),
+                    Some(_) => Time {
+                        constant_s: None,
+                        quantiles_s: None,
+                    },
+                },
                 published_mean_s: service.published.map(|mean| mean.as_secs_f64()),
+                assumed: service.assumed,
             })
             .collect(),
         verify: profile.verify.as_ref().map(written),
@@ -186,6 +251,26 @@ mod tests {
                 service("algorithm='ed25519'\noperation='sign'\nconstant_s=1.0").repeat(2),
                 "twice",
             ),
+            (
+                service("algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'"),
+                "no time",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nassumed='as decrypt'"),
+                "with RSA",
+            ),
+            (
+                service(
+                    "algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\nconstant_s=1.0",
+                ),
+                "figures of its own",
+            ),
+            (
+                service("algorithm='rsa2048'\noperation='sign'\nassumed='by me'"),
+                "as decrypt",
+            ),
+            ("yubikey_version = '4.3'".to_owned(), "yubikey_version"),
+            ("yubikey_version = '4.3.100'".to_owned(), "4.3.100"),
             ("wear = 3".to_owned(), "wear"),
         ] {
             let said = refusal(&rest);

@@ -91,10 +91,7 @@ impl Profile {
                 left_out.push((case.case.clone(), sorted.len()));
                 continue;
             }
-            let service = Service {
-                time: quantiles(&sorted)?,
-                published: None,
-            };
+            let service = Service::measured(quantiles(&sorted)?);
             services.insert(capability, service);
             let parts = case.parts.as_ref();
             let mean = parts.and_then(|parts| parts.0.get(&Part::Verify));
@@ -116,6 +113,7 @@ impl Profile {
             note: "Quantiles of the APDU's time at the host, transport included.".to_owned(),
             services,
             verify: verify.transpose()?,
+            yubikey_version: None,
         };
         Ok(MeasuredProfile { profile, left_out })
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::Capability;
+use keymark_bench::store::{Assumed, Assumption, Capability};
 
 pub use measured::{MeasuredProfile, Unprofiled, slug};
 pub use service_time::{Sampler, ServiceTime, Unusable};
@@ -38,6 +38,8 @@ pub struct Profile {
     pub services: BTreeMap<Capability, Service>,
     /// Card time of VERIFY, where it is known.
     pub verify: Option<ServiceTime>,
+    /// What a YubiKey answers to Yubico's version command: of its OpenPGP application or its firmware.
+    pub yubikey_version: Option<[u8; 3]>,
 }
 
 /// One private-key operation of a device.
@@ -47,6 +49,20 @@ pub struct Service {
     pub time: ServiceTime,
     /// The published mean of the whole, host included, that the card time was derived from.
     pub published: Option<Duration>,
+    /// What the time is taken from, if nobody measured this operation.
+    pub assumed: Option<Assumed>,
+}
+
+impl Service {
+    /// A time that somebody measured.
+    #[must_use]
+    pub const fn measured(time: ServiceTime) -> Self {
+        Self {
+            time,
+            published: None,
+            assumed: None,
+        }
+    }
 }
 
 /// Why a profile cannot be used.
@@ -141,6 +157,16 @@ impl Profile {
         self.services.keys().copied()
     }
 
+    /// What it does in a time that nobody measured.
+    pub fn assumed(&self) -> impl Iterator<Item = Assumption> + '_ {
+        self.services.iter().filter_map(|(capability, service)| {
+            Some(Assumption {
+                capability: *capability,
+                assumed: service.assumed?,
+            })
+        })
+    }
+
     /// Card time of an operation.
     #[must_use]
     pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
@@ -169,8 +195,9 @@ mod tests {
             ("fst-01", "rsa4096", 8218),
         ];
         let shipped = Profile::shipped().unwrap();
-        let rows: usize = shipped.iter().map(|profile| profile.services.len()).sum();
-        assert_eq!(rows, published.len());
+        let services = shipped.iter().flat_map(|profile| profile.services.values());
+        let measured = services.filter(|service| service.assumed.is_none());
+        assert_eq!(measured.count(), published.len());
         for (device, algorithm, whole) in published {
             let profile = Profile::find(device).unwrap();
             let service = profile
@@ -183,6 +210,26 @@ mod tests {
                 "{device} {algorithm}"
             );
             assert_eq!(service.published, Some(Duration::from_millis(whole)));
+        }
+    }
+
+    #[test]
+    fn shipped_devices_sign_with_rsa_in_the_time_that_they_decrypt_in() {
+        for profile in Profile::shipped().unwrap() {
+            for operation in [Operation::Sign, Operation::Authenticate] {
+                let time = |algorithm, operation| {
+                    let service = profile.service(algorithm, operation)?;
+                    Some((service.time.clone(), service.assumed.is_some()))
+                };
+                for algorithm in ["rsa2048", "rsa4096", "cv25519"] {
+                    let algorithm: Algorithm = algorithm.parse().unwrap();
+                    let decrypted = time(algorithm, Operation::Decrypt);
+                    let expected = decrypted
+                        .filter(|_| algorithm.has(operation))
+                        .map(|(time, _)| (time, true));
+                    assert_eq!(time(algorithm, operation), expected, "{}", profile.name);
+                }
+            }
         }
     }
 

@@ -26,14 +26,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         let seconds = prediction.seconds().0 + arguments.transport.as_secs_f64();
         let time = ServiceTime::constant(seconds).map_err(Failure::failed)?;
         for capability in record::capabilities(kernel)? {
-            let time = time.clone();
-            services.insert(
-                capability,
-                Service {
-                    time,
-                    published: None,
-                },
-            );
+            services.insert(capability, Service::measured(time.clone()));
         }
         notes.push(format!("{kernel}: {}", record::note(&prediction)));
     }
@@ -55,6 +48,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         ),
         services,
         verify: None,
+        yubikey_version: None,
     };
     output::print(&profile.to_toml().map_err(Failure::usage)?);
     Ok(Exit::Fine)

@@ -101,6 +101,7 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
                 product: format!("{}, simulated", prediction.target.mcu.product),
                 serial: None,
                 versions: BTreeMap::new(),
+                assumed: Vec::new(),
             });
         }
     }
