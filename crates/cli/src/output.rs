@@ -81,11 +81,22 @@ pub(crate) fn document(document: &Document, tables: &TableArguments) {
     }
 }
 
-/// Room for tables: what `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
+/// A name and what is said of it, on stdout.
+pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
+    print(&text::entry(indent, name, column, value, room()));
+}
+
+/// Room for tables.
 fn width(tables: &TableArguments) -> Width {
     if tables.wide {
-        return Width::Unlimited;
+        Width::Unlimited
+    } else {
+        room()
     }
+}
+
+/// What `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
+fn room() -> Width {
     let said = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());

@@ -198,6 +198,86 @@ fn a_measured_card_becomes_a_twin() {
     assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
 }
 
+#[test]
+fn devices_fit_a_terminal_and_twins_are_a_short_list() {
+    let place = Place::new(KEYMARK);
+    let shown = |arguments: &[&str]| {
+        let mut devices = place.keymark(arguments);
+        let output = devices.env("COLUMNS", "100").output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let (short, full) = (shown(&["devices"]), shown(&["devices", "--all"]));
+    for line in short.lines().chain(full.lines()) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    assert!(!short.contains("card time"), "{short}");
+    assert!(
+        short.contains("sign         rsa2048 rsa4096 (assumed as decrypt)"),
+        "{short}"
+    );
+    assert!(
+        full.contains("rsa2048 sign (assumed as decrypt) 146 ms"),
+        "{full}"
+    );
+}
+
+#[test]
+fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let arguments = [
+        "bench", "--device", "twin:yubikey-neo", "--algorithm", "rsa2048", "--stack", "raw", "--runs", "2", "--json",
+    ];
+    let rows = place.rows(&arguments);
+    for row in &rows {
+        let expected = match row["operation"].as_str().unwrap() {
+            "decrypt" => Value::Null,
+            _ => "as decrypt".into(),
+        };
+        assert_eq!(row["assumed"], expected, "{row}");
+        assert!(row["mean_s"].as_f64().unwrap() >= 0.720, "{row}");
+    }
+    assert!(rows.iter().any(|row| row["operation"] == "sign"));
+    for form in [
+        &["show", "last"][..],
+        &["export", "last", "--format", "markdown"],
+    ] {
+        let shown = place.stdout(form);
+        assert!(
+            shown.contains("rsa2048 sign") && shown.contains("assumed, as decrypt"),
+            "{shown}"
+        );
+    }
+    let exported: Value =
+        serde_json::from_str(&place.stdout(&["export", "last", "--format", "json"])).unwrap();
+    let schema =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    jsonschema::validate(&schema, &exported).unwrap();
+}
+
+#[test]
+fn a_twin_says_what_it_does_and_what_it_has_refused() {
+    let place = Place::new(KEYMARK);
+    let file = place.path("decrypts.toml");
+    let profile = "schema = 1\nname = 'decrypts'\nproduct = 'a card'\nsource = 'made up'\n\
+        [[service]]\nalgorithm = 'rsa2048'\noperation = 'decrypt'\nconstant_s = 0.05\n";
+    std::fs::write(&file, profile).unwrap();
+    let device = format!("twin:{}", file.display());
+    let script = "gpg-connect-agent 'SCD SERIALNO' 'SCD APDU 002A9E9A01FF00' /bye >/dev/null";
+    #[rustfmt::skip]
+    let traced = place.output(&[
+        "trace", "--device", &device, "--algorithm", "rsa2048", "--", "sh", "-c", script,
+    ]);
+    let said = text(&traced.stderr);
+    assert!(said.contains("sign         nothing"), "{said}");
+    assert!(
+        said.contains("twin:decrypts refuses to sign with rsa2048 (6985)"),
+        "{said}"
+    );
+}
+
 /// A card in a reader of that pcscd, as `devices` names it.
 fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
     found("pcscd sees the card", || {
@@ -228,6 +308,16 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     };
     let mut serving = serve();
     let serial = inserted(&place, &pcscd);
+    let mut devices = place.keymark(&["devices"]);
+    let listed = devices
+        .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
+        .output()
+        .unwrap();
+    assert!(
+        text(&listed.stdout).starts_with(&serial),
+        "{}",
+        text(&listed.stdout)
+    );
     let taken = place.output(&["token", "serve", "--address", &address]);
     let said = text(&taken.stderr);
     assert_eq!(taken.status.code(), Some(3), "{said}");

@@ -49,7 +49,9 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List every key store found, what it offers, and what is missing
-    #[command(after_help = "Examples:\n  keymark devices\n  keymark devices --json")]
+    #[command(
+        after_help = "Examples:\n  keymark devices\n  keymark devices --all\n  keymark devices --json"
+    )]
     Devices(DevicesArguments),
     /// Measure
     Bench(Box<BenchArguments>),
@@ -122,6 +124,10 @@ pub struct DevicesArguments {
     /// One JSON object a device and stack
     #[arg(long)]
     pub json: bool,
+
+    /// Show twins in full, too
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
 }
 
 /// Subcommands whose only choice is JSON.

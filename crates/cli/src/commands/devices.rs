@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::StoreKind;
+use keymark_bench::case::{Provenance, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
@@ -13,37 +13,74 @@ use keymark_stats::Seconds;
 use keymark_stores::device::Fact;
 use serde_json::json;
 
-use super::Outcome;
+use super::{Outcome, abilities};
 use crate::args::DevicesArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::{output, user};
+
+/// Room for the names of facts, of operations and of twins.
+const FACT: usize = 12;
+const TWIN: usize = 18;
 
 pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     // Nothing is asked of a card here that would need a PIN.
     let inventory = Inventory::everything(&user::of_pinentry()).map_err(Failure::nothing_usable)?;
     if arguments.json {
         inventory.devices.iter().for_each(as_json);
+        inventory.held.iter().for_each(held_as_json);
     } else {
-        for (number, device) in inventory.devices.iter().enumerate() {
-            if number > 0 {
-                output::line("");
-            }
-            as_text(device);
-        }
-    }
-    for held in &inventory.held {
-        if arguments.json {
-            held_as_json(held);
-        } else {
-            output::line("");
+        for held in &inventory.held {
             held_as_text(held);
+            output::line("");
         }
+        all_as_text(&inventory.devices, arguments);
     }
     if let Some(error) = &inventory.unseen {
         output::warning(&format!("cards in readers: {error}"));
     }
     Ok(Exit::Fine)
+}
+
+/// What is plugged in first, twins last.
+fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
+    let (twins, others): (Vec<&Found>, Vec<&Found>) = devices
+        .iter()
+        .partition(|found| is_twin(found) && !arguments.all);
+    // Only a token that is there has a serial number.
+    let (plugged, built_in): (Vec<&Found>, Vec<&Found>) = others
+        .into_iter()
+        .partition(|found| found.identity.serial.is_some());
+    for (number, device) in plugged.into_iter().chain(built_in).enumerate() {
+        if number > 0 {
+            output::line("");
+        }
+        as_text(device);
+    }
+    if !twins.is_empty() {
+        output::line("");
+        output::heading("twins (the virtual card with a device's times; --all shows them in full)");
+    }
+    for twin in twins {
+        let does = abilities::of_card(&twin.identity, twin.device.capabilities());
+        let product = &twin.identity.product;
+        let product = product.strip_prefix("twin of a ").unwrap_or(product);
+        let name = twin.identity.device.as_str();
+        output::entry(2, name, TWIN, product);
+        for (operation, what) in does {
+            output::entry(2, "", TWIN, &format!("{operation:<FACT$} {what}"));
+        }
+    }
+}
+
+fn is_twin(found: &Found) -> bool {
+    match found.identity.provenance {
+        Provenance::Twin => true,
+        Provenance::Measured
+        | Provenance::Virtual
+        | Provenance::Predicted
+        | Provenance::Published => false,
+    }
 }
 
 fn as_text(found: &Found) {
@@ -62,13 +99,19 @@ fn as_text(found: &Found) {
     for way in &found.ways {
         output::line("");
         match &way.found {
+            Ok(capabilities) if capabilities.is_empty() => {
+                output::line(&format!("  stack {}: nothing", way.stack));
+            }
             Ok(capabilities) => {
                 output::line(&format!("  stack {}", way.stack));
                 for (operation, algorithms) in by_operation(capabilities) {
-                    output::line(&format!("    {operation:<12} {}", algorithms.join(" ")));
+                    output::entry(4, &operation.to_string(), FACT, &algorithms.join(" "));
                 }
             }
-            Err(error) => output::line(&format!("  stack {}: not usable: {error}", way.stack)),
+            Err(error) => {
+                let stack = format!("stack {}:", way.stack);
+                output::entry(2, &stack, FACT, &format!("not usable: {error}"));
+            }
         }
     }
 }
@@ -91,7 +134,7 @@ fn held_as_json(held: &Held) {
 }
 
 fn fact(name: &str, value: &str) {
-    output::line(&format!("  {name:<12} {value}"));
+    output::entry(2, name, FACT, value);
 }
 
 fn text(fact: &Fact) -> String {

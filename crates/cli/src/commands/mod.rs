@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod abilities;
 mod bench;
 mod compare;
 mod definition;

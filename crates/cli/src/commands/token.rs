@@ -5,10 +5,10 @@ use std::time::Duration;
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
 
-use super::Outcome;
+use super::{Outcome, abilities};
 use crate::args::{ServeArguments, TokenCommand};
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{output, user};
 
 /// pcscd asks several times a second whether a card is there; a busy machine may be slow.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,6 +26,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
             Failure::usage(format!("'{named}' is neither 'virtual' nor 'twin:PROFILE'"))
         })?
         .map_err(Failure::usage)?;
+    let maker = maker.telling(user::of_pinentry().notice);
     let reader = maker
         .make_served(arguments.state.clone())
         .map_err(Failure::failed)?;
@@ -39,6 +40,9 @@ fn serve(arguments: &ServeArguments) -> Outcome {
         "{} is in vpcd's reader at {address}; Ctrl-C pulls it out",
         maker.identity().product
     ));
+    if let Some(limits) = abilities::limits(&maker.identity(), &maker.capabilities()) {
+        output::note(&limits);
+    }
     vpcd.serve().map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }

@@ -114,6 +114,30 @@ fn paragraph(text: &str, width: Width, indent: &str) -> String {
     })
 }
 
+/// A name and what is said of it, which is broken under itself where a line is full.
+#[must_use]
+pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width) -> String {
+    let label = format!("{:indent$}{name:<column$} ", "");
+    let lines = match width {
+        Width::Unlimited => vec![value.to_owned()],
+        Width::Columns(limit) => {
+            let used = indent + column + 1;
+            broken(value, usize::from(limit).saturating_sub(used))
+        }
+    };
+    let hanging = " ".repeat(indent + column + 1);
+    let mut text = String::new();
+    // A name that is too long for its column takes the line.
+    if name.width() > column && lines.len() > 1 {
+        text = format!("{}\n", label.trim_end());
+    }
+    for line in &lines {
+        let before = if text.is_empty() { &label } else { &hanging };
+        text = text + before + line.trim_end() + "\n";
+    }
+    text
+}
+
 /// As many words a line as fit; one that is too long for any has a line to itself.
 fn broken(text: &str, limit: usize) -> Vec<String> {
     filled(pieces(text).into_iter(), limit)
@@ -157,6 +181,23 @@ pub(super) fn filled<'a>(pieces: impl Iterator<Item = &'a str>, limit: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_is_broken_under_itself() {
+        let narrow = Width::Columns(12);
+        assert_eq!(
+            entry(1, "ab", 4, "one two", narrow),
+            " ab   one\n      two\n"
+        );
+        assert_eq!(
+            entry(1, "abcdef", 4, "one two", narrow),
+            " abcdef\n      one\n      two\n"
+        );
+        assert_eq!(
+            entry(1, "ab", 4, "one two", Width::Unlimited),
+            " ab   one two\n"
+        );
+    }
 
     #[test]
     fn lines_are_broken_between_words_and_a_long_word_stays_whole() {

@@ -18,7 +18,7 @@ use keymark_stacks::private_dir;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
 
-use super::Outcome;
+use super::{Outcome, abilities};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
@@ -56,6 +56,9 @@ fn card(
                 device: found.identity.device.clone(),
                 provenance: found.identity.provenance,
             };
+            if let Some(limits) = abilities::limits(&found.identity, found.device.capabilities()) {
+                output::note(&limits);
+            }
             let card = TracedCard::new(found.device.as_ref(), arguments.algorithm)?;
             Ok((inventory.borrowed.take(), card, origin))
         }

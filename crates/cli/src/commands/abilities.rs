@@ -1,0 +1,62 @@
+//! What a device does, in words.
+
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Assumed, Capability, StoreIdentity};
+
+/// What a card can be asked for, in the order of its slots' use.
+const OF_CARDS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
+
+/// An operation of a card, and the algorithms that it has for it; those of assumed times stand last.
+pub(super) fn of_card(
+    identity: &StoreIdentity,
+    capabilities: &[Capability],
+) -> Vec<(Operation, String)> {
+    let by_operation = OF_CARDS.map(|operation| {
+        let of_operation = capabilities
+            .iter()
+            .filter(|capability| capability.operation == operation);
+        let (assumed, known): (Vec<Capability>, Vec<Capability>) =
+            of_operation.partition(|capability| identity.assumed(**capability).is_some());
+        let mut words = Vec::new();
+        if !known.is_empty() {
+            words.push(names(&known));
+        }
+        if !assumed.is_empty() {
+            let basis = Assumed::AsDecrypt;
+            words.push(format!("{} (assumed {basis})", names(&assumed)));
+        }
+        if words.is_empty() {
+            words.push("nothing".to_owned());
+        }
+        (operation, words.join(", "))
+    });
+    by_operation.to_vec()
+}
+
+fn names(capabilities: &[Capability]) -> String {
+    let names = capabilities
+        .iter()
+        .map(|capability| capability.algorithm.to_string());
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// What the user of a twin has to know before it refuses something.
+#[cfg(feature = "openpgp-card")]
+pub(super) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> Option<String> {
+    use keymark_bench::case::Provenance;
+    match identity.provenance {
+        Provenance::Twin => {}
+        Provenance::Measured
+        | Provenance::Virtual
+        | Provenance::Predicted
+        | Provenance::Published => return None,
+    }
+    let mut text = format!(
+        "{} does what its profile has a time for, and refuses all else:",
+        identity.device
+    );
+    for (operation, what) in of_card(identity, capabilities) {
+        text.push_str(&format!("\n  {operation:<12} {what}"));
+    }
+    Some(text)
+}
