@@ -161,7 +161,7 @@ impl Twin {
             [0, GET_VERSION, 0, 0, ..] => self.profile.yubikey_version?,
             _ => return None,
         };
-        let bcd = version.map(|number| number / 10 << 4 | number % 10);
+        let bcd = version.map(|number| ((number / 10) << 4) | (number % 10));
         Some([&bcd[..], &StatusWord::OK.0.to_be_bytes()].concat())
     }
 

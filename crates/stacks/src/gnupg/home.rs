@@ -155,11 +155,7 @@ impl Home {
         let started = self.agent.insert(agent);
         let started = heard_back(started).map_err(|error| self.no_agent(&error))?;
         private_dir::record(&self.path, started)?;
-        let sockets = self
-            .program_of("gpgconf", &["--list-dirs", "agent-socket"])
-            .output();
-        let listed = sockets.map_err(|error| failed(error.to_string()))?.stdout;
-        self.socket = PathBuf::from(unescaped(String::from_utf8_lossy(&listed).trim()));
+        self.socket = self.listed_path("agent-socket")?;
         self.record_process("GETINFO pid")
     }
 
@@ -190,6 +186,17 @@ impl Home {
             Ok(number) => private_dir::record(&self.path, number),
             Err(_) => Err(Error::call(command, "the answer is no process", "")),
         }
+    }
+
+    /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
+    ///
+    /// # Errors
+    /// When gpgconf does not start.
+    pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
+        let asked = self.program_of("gpgconf", &["--list-dirs", what]).output();
+        let listed = asked.map_err(|error| Error::call("gpgconf --list-dirs", error, ""))?;
+        let listed = String::from_utf8_lossy(&listed.stdout);
+        Ok(PathBuf::from(unescaped(listed.trim())))
     }
 
     fn program(&self, name: &str) -> Command {

@@ -100,10 +100,10 @@ impl TracedCard {
         trace.unwrap_or(self.home().path())
     }
 
-    /// The agent's socket for ssh.
+    /// The agent's socket for ssh, wherever GnuPG has it.
     #[must_use]
     pub fn ssh_socket(&self) -> Option<PathBuf> {
-        let socket = self.home().path().join("S.gpg-agent.ssh");
+        let socket = self.home().listed_path("agent-ssh-socket").ok()?;
         socket.exists().then_some(socket)
     }
 }

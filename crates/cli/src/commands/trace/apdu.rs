@@ -38,6 +38,32 @@ pub(super) fn name(apdu: &Apdu) -> String {
     }
 }
 
+/// A status word that is no success, with what it says (§7.9, ISO 7816-4 §5.6).
+pub(super) fn refusal(word: u16) -> String {
+    let said = match word {
+        0x6285 => "terminated",
+        0x640E => "out of memory",
+        0x6581 => "memory failure",
+        0x63C0..=0x63CF => return format!("{word:04X} {} PIN tries left", word & 0xF),
+        0x6700 => "wrong length",
+        0x6883 => "chain not ended",
+        0x6884 => "no chaining",
+        0x6982 => "PIN missing",
+        0x6983 => "PIN blocked",
+        0x6985 => "refused as things are",
+        0x6A80 => "wrong data",
+        0x6A82 => "no such application",
+        0x6A84 => "no memory left",
+        0x6A86 => "wrong P1 or P2",
+        0x6A88 => "no such data",
+        0x6B00 => "wrong parameters",
+        0x6D00 => "unknown command",
+        0x6E00 => "unknown class",
+        _ => return format!("{word:04X}"),
+    };
+    format!("{word:04X} {said}")
+}
+
 /// What the data objects that GnuPG reads hold (§4.4.1).
 const fn object(tag: u16) -> &'static str {
     match tag {

@@ -1,6 +1,7 @@
 //! `keymark trace`
 
 mod apdu;
+mod child;
 mod summary;
 mod tables;
 
@@ -22,19 +23,25 @@ use super::{Outcome, abilities};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
+use child::Told;
 use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     let _ = private_dir::sweep();
+    let told = Told::listen()?;
     let wish = arguments
         .device
         .as_ref()
         .map_or(Wish::Inserted, |name| Wish::Named(vec![name.clone()]));
     // Given back when the traced home is gone.
     let (_borrowed, card, origin) = card(arguments, &wish).map_err(Failure::nothing_usable)?;
-    let (status, traced) = measure(arguments, &card, &origin)?;
-    output::document(&traced, &arguments.tables);
-    Ok(status)
+    let (exit, traced) = measure(arguments, &card, &origin, told)?;
+    // The agent is gone before the user reads that all is done.
+    drop(card);
+    if let Some(traced) = traced {
+        output::document(&traced, &arguments.tables);
+    }
+    Ok(exit)
 }
 
 /// The card that is traced.
@@ -76,12 +83,13 @@ fn card(
     }
 }
 
-/// Runs the program and says what its trace shows.
+/// Runs the program and says what its trace shows; nothing if keymark was told to end before.
 fn measure(
     arguments: &TraceArguments,
     card: &TracedCard,
     origin: &Origin,
-) -> Result<(Exit, Document), Failure> {
+    told: Told,
+) -> Result<(Exit, Option<Document>), Failure> {
     let [program, rest @ ..] = arguments.command.as_slice() else {
         return Err(Failure::usage("there is no program to trace"));
     };
@@ -93,28 +101,26 @@ fn measure(
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
     let ready = reader.read().map_err(Failure::failed)?;
-    let begin = now_ns();
-    let status = command
-        .status()
-        .map_err(|error| Failure::usage(format!("{}: {error}", program.display())))?;
-    let end = now_ns();
+    let Some(ended) = told.run(&mut command)? else {
+        return Ok((Exit::Interrupted, None));
+    };
     let records = reader.read().map_err(Failure::failed)?;
-    let trace = Trace::of(&records, begin, end);
+    let trace = Trace::of(&records, ended.begin_ns, ended.end_ns);
     let mut of_program = Vec::new();
     if trace.kinds.is_empty() {
-        of_program.push(tables::nothing_asked());
+        of_program.push(tables::nothing_asked(&trace));
     } else {
         if arguments.apdu {
-            of_program.push(tables::list(&records, begin, origin));
+            of_program.push(tables::list(&records, ended.begin_ns, origin));
         }
         of_program.push(tables::commands(&trace, origin));
+        of_program.push(tables::breakdown(&trace, origin));
     }
-    of_program.push(tables::breakdown(&trace, origin));
     let sections = vec![
         first_use(&ready, origin),
         Section::headed("the program", of_program),
     ];
-    Ok((Exit::of_child(status), Document::of(sections)))
+    Ok((ended.exit, Some(Document::of(sections))))
 }
 
 /// What making the home ready asked of the card, from its first call to its last.
@@ -122,8 +128,9 @@ fn first_use(records: &[TracedCall], origin: &Origin) -> Section {
     let begin = records.iter().map(|record| record.begin_ns).min();
     let end = records.iter().map(|record| record.end_ns).max();
     let trace = Trace::of(records, begin.unwrap_or(0), end.unwrap_or(0));
+    let pin = if trace.verified { ", PIN" } else { "" };
     Section::headed(
-        "first use, before the program: selection, key lookup, PIN",
+        format!("first use, before the program: selection, key lookup{pin}"),
         vec![tables::commands(&trace, origin), tables::together(&trace)],
     )
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use keymark_shim_protocol::trace::{Call, TracedCall};
+use keymark_shim_protocol::trace::{Apdu, Call, TracedCall};
 
 use super::apdu::name;
 
@@ -39,6 +39,8 @@ pub(super) struct Trace {
     pub(super) between: Duration,
     /// After the last call.
     pub(super) after: Duration,
+    /// Whether a PIN was verified, or tried.
+    pub(super) verified: bool,
     /// By kind, in order of their first use.
     pub(super) kinds: Vec<Kind>,
 }
@@ -64,9 +66,18 @@ impl Trace {
             card,
             between: time(first, last).saturating_sub(called),
             after: time(last, end_ns),
+            verified: records
+                .iter()
+                .filter_map(|record| record.apdu)
+                .any(verifies),
             kinds: kinds(records),
         }
     }
+}
+
+/// Without data VERIFY asks for the tries that are left (OpenPGP card 3.4.1 §7.2.2).
+const fn verifies(apdu: Apdu) -> bool {
+    matches!(apdu.header, [_, 0x20, ..]) && apdu.command > 5
 }
 
 fn kinds(records: &[TracedCall]) -> Vec<Kind> {
@@ -103,7 +114,6 @@ mod tests {
     use keymark_bench::case::{DeviceName, Provenance};
     use keymark_report::document::Block;
     use keymark_report::render::{Width, text};
-    use keymark_shim_protocol::trace::Apdu;
 
     use super::super::{Origin, tables};
     use super::*;
@@ -172,5 +182,22 @@ mod tests {
         let trace = Trace::of(&[], 0, 5);
         assert_eq!((trace.before, trace.after), (trace.whole, Duration::ZERO));
         assert_eq!(trace.card, None);
+        assert!(!trace.verified);
+    }
+
+    #[test]
+    fn a_question_for_the_tries_left_is_no_pin() {
+        let asked = |command| {
+            let mut verify = transmit(0, 2, [0, 0x20, 0, 0x82], 0x63C3);
+            verify.apdu = verify.apdu.map(|apdu| Apdu { command, ..apdu });
+            Trace::of(&[verify], 0, 5_000_000)
+        };
+        assert!(!asked(4).verified && !asked(5).verified && asked(11).verified);
+        let origin = Origin {
+            device: DeviceName::new("a card"),
+            provenance: Provenance::Virtual,
+        };
+        let shown = lines(&tables::commands(&asked(4), &origin));
+        assert!(shown[1].contains("63C3 3 PIN tries left"), "{shown:#?}");
     }
 }

@@ -8,7 +8,7 @@ use keymark_shim_protocol::trace::TracedCall;
 use keymark_stats::{Ratio, Seconds};
 
 use super::Origin;
-use super::apdu::name;
+use super::apdu::{self, name};
 use super::summary::{Kind, Trace};
 
 /// Where the time went, a line each.
@@ -54,7 +54,7 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
             duration(kind.first),
             Cell::or_missing(kind.later, duration),
             duration(kind.total),
-            Cell::or_missing(kind.complaint, status),
+            Cell::or_missing(kind.complaint, |word| Cell::Text(apdu::refusal(word))),
         ]
     };
     let columns = [
@@ -63,7 +63,7 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
         Column::value("first"),
         Column::value("later, mean"),
         Column::value("together").leave(1),
-        Column::value("refused with").leave(0),
+        Column::name("refused with").leave(0),
     ];
     table(columns, trace.kinds.iter().map(cells), origin)
 }
@@ -80,11 +80,12 @@ pub(super) fn together(trace: &Trace) -> Block {
 }
 
 /// What stands in the place of its commands.
-pub(super) fn nothing_asked() -> Block {
-    Block::Remark(Remark::new(
-        RemarkKind::Elsewhere,
-        "it sent the card no command",
-    ))
+pub(super) fn nothing_asked(trace: &Trace) -> Block {
+    let whole = units::duration(Seconds(trace.whole.as_secs_f64()));
+    let text = format!(
+        "the card was not used: no command was sent to it in the {whole} that the program ran"
+    );
+    Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
 }
 
 /// Every command, one a line: time since the start, what it took, lengths and status word.

@@ -1,0 +1,217 @@
+//! The program that is traced, until it ends or keymark is told to end.
+
+use std::io::IsTerminal;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::unregister;
+use signal_hook::{SigId, flag};
+
+use super::now_ns;
+use crate::exit::{Exit, Failure};
+
+/// What a program has to end by itself, after a signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// A program that has ended.
+pub(super) struct Ended {
+    /// When it was started, on the clock of the trace's records.
+    pub(super) begin_ns: u64,
+    /// When it ended.
+    pub(super) end_ns: u64,
+    /// What keymark's exit status becomes.
+    pub(super) exit: Exit,
+}
+
+/// What happens while a program runs.
+enum Event {
+    Ended(std::io::Result<ExitStatus>, u64),
+    Told(Signal),
+}
+
+/// Ctrl-C, TERM and HUP end keymark in good order from here on; until there is a program, a second one ends
+/// it at once.
+pub(super) struct Told {
+    already: Arc<AtomicBool>,
+    at_once: Vec<SigId>,
+}
+
+impl Told {
+    pub(super) fn listen() -> Result<Self, Failure> {
+        let already = Arc::new(AtomicBool::new(false));
+        let mut at_once = Vec::new();
+        for signal in SIGNALS {
+            let second = flag::register_conditional_shutdown(signal, 130, Arc::clone(&already));
+            at_once.push(second.map_err(uncaught)?);
+            at_once.push(flag::register(signal, Arc::clone(&already)).map_err(uncaught)?);
+        }
+        Ok(Self { already, at_once })
+    }
+
+    /// Runs the program, unless keymark was told to end before. What keymark is told, the program is told.
+    pub(super) fn run(self, command: &mut Command) -> Result<Option<Ended>, Failure> {
+        let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
+        for second in self.at_once {
+            unregister(second);
+        }
+        if self.already.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let handle = signals.handle();
+        let begin_ns = now_ns();
+        let program = command.get_program().display().to_string();
+        let mut child = command
+            .spawn()
+            .map_err(|error| Failure::usage(format!("{program}: {error}")))?;
+        let mut tree = Tree::of(&child);
+        let (tell, events) = channel();
+        let ended = tell.clone();
+        let waiting = std::thread::spawn(move || {
+            let status = child.wait();
+            // Nobody listens any more only if keymark is ending.
+            let _ = ended.send(Event::Ended(status, now_ns()));
+        });
+        let listening = std::thread::spawn(move || {
+            for number in signals.forever() {
+                let signal = Signal::try_from(number).unwrap_or(Signal::SIGTERM);
+                if tell.send(Event::Told(signal)).is_err() {
+                    return;
+                }
+            }
+        });
+        let (status, end_ns, told) = until_ended(&events, &mut tree)?;
+        handle.close();
+        let _ = (waiting.join(), listening.join());
+        Ok(Some(Ended {
+            begin_ns,
+            end_ns,
+            exit: match told {
+                Some(_) => Exit::Interrupted,
+                None => Exit::of_child(status),
+            },
+        }))
+    }
+}
+
+fn uncaught(error: std::io::Error) -> Failure {
+    Failure::failed(format!("signals cannot be caught: {error}"))
+}
+
+/// Waits for the program's end. The first signal is handed on and the program has time to end; then, or at
+/// the second, it is killed.
+fn until_ended(
+    events: &Receiver<Event>,
+    tree: &mut Tree,
+) -> Result<(ExitStatus, u64, Option<Signal>), Failure> {
+    let lost = || Failure::failed("the program's end was not heard of");
+    let mut told = None;
+    loop {
+        let event = match told {
+            None => events.recv().map_err(|_| lost())?,
+            Some(_) => match events.recv_timeout(GRACE) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => {
+                    tree.signal(Signal::SIGKILL);
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(lost()),
+            },
+        };
+        match event {
+            Event::Ended(status, end_ns) => {
+                // What the program had started is not to outlive it, if it was told to end.
+                if told.is_some() {
+                    tree.signal(Signal::SIGKILL);
+                }
+                let failed = |error| Failure::failed(format!("waiting for the program: {error}"));
+                return Ok((status.map_err(failed)?, end_ns, told));
+            }
+            Event::Told(_) if told.is_some() => tree.signal(Signal::SIGKILL),
+            Event::Told(signal) => {
+                tree.hand_on(signal);
+                told = Some(signal);
+            }
+        }
+    }
+}
+
+/// The program, and what it has started when keymark was told to end.
+struct Tree {
+    root: Pid,
+    /// Each with its start, so that a number which was given away again is nobody else's.
+    members: Vec<Process>,
+}
+
+/// A process, as `/proc` has it (proc_pid_stat(5)).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Process {
+    id: i32,
+    parent: i32,
+    start: u64,
+}
+
+impl Tree {
+    fn of(child: &Child) -> Self {
+        Self {
+            root: Pid::from_raw(child.id().cast_signed()),
+            members: Vec::new(),
+        }
+    }
+
+    /// Tells all of them what keymark was told. Of Ctrl-C the terminal has told them already.
+    fn hand_on(&mut self, signal: Signal) {
+        self.members = self.look();
+        let by_terminal = signal == Signal::SIGINT && std::io::stdin().is_terminal();
+        if !by_terminal {
+            self.signal(signal);
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        for member in &self.members {
+            if Process::read(member.id).is_some_and(|process| process.start == member.start) {
+                // It may be gone by now.
+                let _ = kill(Pid::from_raw(member.id), signal);
+            }
+        }
+    }
+
+    /// The program and everything below it.
+    fn look(&self) -> Vec<Process> {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let all: Vec<Process> = entries
+            .filter_map(|entry| Process::read(entry.file_name().to_str()?.parse().ok()?))
+            .collect();
+        let is_root = |process: &&Process| process.id == self.root.as_raw();
+        let mut members: Vec<Process> = all.iter().filter(is_root).copied().collect();
+        let mut at = 0;
+        while let Some(parent) = members.get(at).map(|member| member.id) {
+            members.extend(all.iter().filter(|process| process.parent == parent));
+            at += 1;
+        }
+        members
+    }
+}
+
+impl Process {
+    fn read(id: i32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // The name, in brackets, may hold anything.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        Some(Self {
+            id,
+            parent: fields.get(1)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
