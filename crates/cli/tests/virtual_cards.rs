@@ -242,6 +242,7 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     for form in [
         &["show", "last"][..],
         &["export", "last", "--format", "markdown"],
+        &["compare", "last", "last"],
     ] {
         let shown = place.stdout(form);
         assert!(

@@ -1,13 +1,17 @@
 //! One run against another, or the two copies of each case within one run.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use keymark_bench::case::{Case, CaseKey, Provenance};
 use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::store::Assumed;
 use keymark_stats::{Estimate, Method, Ratio, Seconds, differs, independent, paired};
 
 use crate::analysis::{case_cells, case_columns};
-use crate::document::{Block, Cell, Column, Document, Section, Table, TableRow};
+use crate::document::{
+    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
+};
 
 /// A pair of cases that measure the same thing.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +26,8 @@ pub struct Pair {
     pub new_mean: Seconds,
     /// Second over first; without interval if either is an article's bare mean.
     pub ratio: Estimate<Ratio>,
+    /// What the devices' times are taken from, the first's and the second's, where nobody measured them.
+    pub assumed: [Option<Assumed>; 2],
 }
 
 /// What a pair shows, with 95 % confidence.
@@ -49,6 +55,19 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Pair {
+    /// The same, with what is known of the two runs' devices.
+    fn on(self, old: &Record, new: &Record) -> Self {
+        let assumed = |case: &Case, record: &Record| {
+            let mut devices = record.stores.iter();
+            let device = devices.find(|device| device.device == case.device)?;
+            device.assumed(case.capability())
+        };
+        Self {
+            assumed: [assumed(&self.old, old), assumed(&self.new, new)],
+            ..self
+        }
+    }
+
     /// Whether both are predictions, which are exact: the same question has the same answer.
     fn is_exact(&self) -> bool {
         [&self.old, &self.new]
@@ -115,7 +134,7 @@ pub fn compare(old: &Record, new: &Record) -> Vec<Pair> {
             .filter(move |b| same(&a.case, &b.case))
             .filter_map(move |b| pair(a, b, |old, new| independent(new, old, seed)))
     });
-    pairs.collect()
+    pairs.map(|pair| pair.on(old, new)).collect()
 }
 
 /// Pairs up the first two copies of every case that stands in a plan more than once.
@@ -133,6 +152,7 @@ pub fn replicas(record: &Record) -> Vec<Pair> {
         .iter()
         .filter(|a| a.case.replica == 0)
         .filter_map(|a| pair(a, second(a)?, |old, new| paired(new, old, seed)))
+        .map(|pair| pair.on(record, record))
         .collect()
 }
 
@@ -151,7 +171,24 @@ pub fn document(pairs: &[Pair]) -> Document {
     ]);
     let mut table = Table::new(columns);
     table.rows = pairs.iter().map(row).collect();
-    Document::of(vec![Section::bare(vec![Block::Table(table)])])
+    let mut blocks = vec![Block::Table(table)];
+    blocks.extend(assumptions(pairs).into_iter().map(Block::Remark));
+    Document::of(vec![Section::bare(blocks)])
+}
+
+/// Figures whose device time nobody measured, each once.
+fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
+    let cases = pairs
+        .iter()
+        .flat_map(|pair| [&pair.old, &pair.new].into_iter().zip(pair.assumed));
+    let said = cases.filter_map(|(case, assumed)| {
+        let text = format!(
+            "{}: the device's time of {} {} is assumed, {}: nobody measured it",
+            case.device, case.algorithm, case.operation, assumed?
+        );
+        Some(Remark::new(RemarkKind::Basis, text))
+    });
+    said.collect()
 }
 
 fn row(pair: &Pair) -> TableRow {
@@ -209,5 +246,6 @@ fn pair(
         old_mean,
         new_mean,
         ratio,
+        assumed: [None, None],
     })
 }

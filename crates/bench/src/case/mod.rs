@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::operation::Operation;
+use crate::store::Capability;
 use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
@@ -110,6 +111,15 @@ pub struct CaseKey {
 }
 
 impl Case {
+    /// What is asked of the device.
+    #[must_use]
+    pub const fn capability(&self) -> Capability {
+        Capability {
+            algorithm: self.algorithm,
+            operation: self.operation,
+        }
+    }
+
     /// What it measures.
     #[must_use]
     pub fn key(&self) -> CaseKey {

@@ -70,5 +70,7 @@ fn flat(pair: &Pair) -> serde_json::Value {
         "ratio_low": pair.ratio.low,
         "ratio_high": pair.ratio.high,
         "verdict": pair.verdict().to_string(),
+        "first_assumed": pair.assumed[0],
+        "second_assumed": pair.assumed[1],
     })
 }

@@ -19,7 +19,7 @@ use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
-use keymark_bench::store::{Assumed, Capability, StoreIdentity};
+use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
     Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
 };
@@ -73,14 +73,10 @@ impl Row {
     /// The same, with what is known of the run's devices.
     #[must_use]
     pub fn on(self, devices: &[StoreIdentity]) -> Self {
-        let capability = Capability {
-            algorithm: self.case.algorithm,
-            operation: self.case.operation,
-        };
         let mut devices = devices.iter();
         let device = devices.find(|device| device.device == self.case.device);
         Self {
-            assumed: device.and_then(|device| device.assumed(capability)),
+            assumed: device.and_then(|device| device.assumed(self.case.capability())),
             ..self
         }
     }

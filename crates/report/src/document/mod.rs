@@ -95,7 +95,7 @@ pub enum Block {
 }
 
 /// A sentence about the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Remark {
     /// What it is about.
     pub kind: RemarkKind,
@@ -115,7 +115,7 @@ impl Remark {
 }
 
 /// What a remark is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkKind {
     /// What a prediction rests on, or a time that nobody measured.
