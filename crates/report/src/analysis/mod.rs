@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use breakdown::{Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
+pub use remarks::failures;
 pub(crate) use tables::{case_cells, case_columns};
 
 pub use overload::Overload;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::DeviceName;
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
@@ -40,15 +40,39 @@ fn overloaded(row: &Row) -> Option<Remark> {
     Some(Remark::new(RemarkKind::Overload, text))
 }
 
+/// A line a reason: a device that fails for one reason, such as a wrong PIN, is told once for all its cases.
+#[must_use]
+pub fn failures<'c>(failed: impl Iterator<Item = (&'c Case, &'c str)>) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&Case>)> = Vec::new();
+    for (case, reason) in failed {
+        let mut known = reasons.iter_mut();
+        let same = known.find(|(other, cases)| *other == reason && cases[0].device == case.device);
+        match same {
+            Some((_, cases)) => cases.push(case),
+            None => reasons.push((reason, vec![case])),
+        }
+    }
+    let line = |(reason, cases): (&str, Vec<&Case>)| match cases.as_slice() {
+        [only] => format!("{only}: failed: {reason}"),
+        cases => format!(
+            "{}: {} cases failed: {reason}",
+            cases[0].device,
+            cases.len()
+        ),
+    };
+    reasons.into_iter().map(line).collect()
+}
+
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     #[must_use]
     pub fn warnings(&self, plan: &Plan) -> Vec<Remark> {
-        let failures = self.rows.iter().filter_map(|row| {
-            let text = format!("{}: failed: {}", row.case, row.failure.as_ref()?);
-            Some(Remark::new(RemarkKind::Failure, text))
-        });
-        let mut remarks: Vec<Remark> = failures.collect();
+        let failed = self.rows.iter();
+        let failed = failed.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
+        let failed = failures(failed).into_iter();
+        let mut remarks: Vec<Remark> = failed
+            .map(|text| Remark::new(RemarkKind::Failure, text))
+            .collect();
         remarks.extend(self.rows.iter().filter_map(overloaded));
         remarks.extend(self.imprecise(plan));
         remarks.extend(OF_SAMPLES.iter().filter_map(|kind| self.worst(*kind)));
