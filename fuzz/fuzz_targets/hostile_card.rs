@@ -12,7 +12,7 @@ use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{KeyRef, StoreIdentity};
 use keymark_bench::workload::Input;
-use keymark_stores::openpgp_card::{CardDevice, CardPlace, Channel, Port, Slot};
+use keymark_stores::openpgp_card::{CardDevice, CardPlace, Channel, Port, Reset, Slot};
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::User;
 use keymark_tokens::card::Card;
@@ -186,5 +186,9 @@ impl Port for Liar {
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
         Ok(vec![0x3B, 0x00])
+    }
+
+    fn reset(&self) -> Result<Reset, Error> {
+        Ok(Reset::Shared)
     }
 }

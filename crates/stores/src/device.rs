@@ -7,9 +7,10 @@ use std::time::Duration;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
+use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
-use crate::user::User;
+use crate::user::{TokenId, User};
 
 /// Which devices to look for.
 #[derive(Debug, Clone)]
@@ -66,6 +67,38 @@ pub trait Device: Debug + Send + Sync {
     /// What it says of itself, for people.
     fn facts(&self) -> Vec<Fact>;
 
+    /// Which token it is, if it is one that outlives the run.
+    fn token(&self) -> Option<TokenId> {
+        None
+    }
+
+    /// Whether a run can ask it for all of this together.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
+        let _ = wanted;
+        Ok(())
+    }
+
+    /// Has the user agree, in one question, to what a run destroys on it that asks for all of this.
+    ///
+    /// # Errors
+    /// When the user does not.
+    fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
+        let _ = wanted;
+        Ok(())
+    }
+
+    /// Removes what a run that died has left on it, by its journal.
+    ///
+    /// # Errors
+    /// When something stays.
+    fn undo(&self, left: Journal) -> Result<(), Error> {
+        let call = format!("restoring {}", left.content().token);
+        Err(Error::call(call, "it is another device's", ""))
+    }
+
     /// Makes it ready for a run.
     ///
     /// # Errors
@@ -121,6 +154,9 @@ pub struct Run {
     /// Where test keys come from: all devices that are given keys get the same ones, so that they do the
     /// same work.
     pub test_keys: Arc<SoftwareStore>,
+    /// The journals, and the name that the run has in them; without, no token is written to that outlives
+    /// the run.
+    pub journals: Option<(Journals, String)>,
 }
 
 impl Run {
@@ -130,6 +166,7 @@ impl Run {
         Self {
             seed,
             test_keys: Arc::default(),
+            journals: None,
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod answer;
 pub mod challenge;
 pub mod device;
 mod elgamal;
+pub mod journal;
 #[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
 pub mod public_key;

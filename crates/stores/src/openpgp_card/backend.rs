@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use card_backend::{CardBackend, CardCaps, CardTransaction, PinType, SmartcardError};
 use keymark_bench::clock::{Clock, MonotonicClock};
-
-use keymark_bench::error::Error;
+use keymark_bench::error::{Error, ReturnCode};
 
 use super::channel::Channel;
 
@@ -29,19 +28,37 @@ impl VerifyTime {
     }
 }
 
+/// Why nothing more is sent on a connection: after a failure another card may be in the reader, and
+/// `openpgp-card` goes on after some of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Breakage(Arc<Mutex<Option<String>>>);
+
+impl Breakage {
+    pub(super) fn reason(&self) -> Option<String> {
+        let reason = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reason.clone()
+    }
+
+    fn set(&self, reason: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+    }
+}
+
 pub(super) struct Backend {
     channel: Box<dyn Channel>,
     clock: MonotonicClock,
     verify: VerifyTime,
+    breakage: Breakage,
 }
 
 impl Backend {
     /// Over a channel to a card whose application is selected.
-    pub(super) fn new(channel: Box<dyn Channel>, verify: VerifyTime) -> Self {
+    pub(super) fn new(channel: Box<dyn Channel>, verify: VerifyTime, breakage: Breakage) -> Self {
         Self {
             channel,
             clock: MonotonicClock::new(),
             verify,
+            breakage,
         }
     }
 }
@@ -86,11 +103,17 @@ impl CardTransaction for Plain<'_> {
             channel,
             clock,
             verify,
+            breakage,
         } = &mut *self.0;
+        if let Some(reason) = breakage.reason() {
+            return Err(SmartcardError::Error(reason));
+        }
         let mut response = Vec::new();
         let begin = clock.now();
-        whole_response(channel.as_mut(), command, &mut response)
-            .map_err(|error| SmartcardError::Error(error.to_string()))?;
+        whole_response(channel.as_mut(), command, &mut response).map_err(|error| {
+            breakage.set(error.to_string());
+            SmartcardError::Error(error.to_string())
+        })?;
         // Without data VERIFY asks how many tries are left (OpenPGP card 3.4.1 §7.2.2).
         if command.get(1) == Some(&VERIFY) && command.len() > 5 {
             verify.set(clock.now().since(begin));
@@ -128,16 +151,24 @@ impl CardTransaction for Plain<'_> {
 }
 
 /// Sends a command and fetches what the card keeps back (61xx, 6Cxx: ISO 7816-4 §5.6), before
-/// `openpgp-card` sees it: of a card that takes extended lengths it expects no such answer.
+/// `openpgp-card` sees it: of a card that takes extended lengths it expects no such answer, and of others it
+/// sends any command again.
 pub(super) fn whole_response(
     channel: &mut dyn Channel,
     command: &[u8],
     response: &mut Vec<u8>,
 ) -> Result<(), Error> {
     channel.transmit(command, response)?;
-    if let ([.., 0x6C, exact], [header @ .., _]) = (response.as_slice(), command) {
+    if let ([.., 0x6C, exact], [header @ .., _]) = (response.as_slice(), command)
+        && only_reads(command)
+    {
         let again = [header, &[*exact]].concat();
         channel.transmit(&again, response)?;
+    }
+    if let [.., 0x6C, exact] = response.as_slice() {
+        let code = ReturnCode::status_word(u16::from_be_bytes([0x6C, *exact]));
+        let reason = "the card wants another length of the response; the command is not repeated";
+        return Err(Error::refused("transmitting an APDU", code, reason, ""));
     }
     let mut part = Vec::new();
     while let Some([0x61, more]) = response.last_chunk().copied() {
@@ -153,6 +184,15 @@ pub(super) fn whole_response(
         response.append(&mut part);
     }
     Ok(())
+}
+
+/// Whether a command may be sent twice: SELECT, GET DATA, GET NEXT DATA, reading a public key, Yubico's
+/// version. A VERIFY may cost a try each time.
+fn only_reads(command: &[u8]) -> bool {
+    matches!(
+        command,
+        [_, 0xA4 | 0xA5 | 0xCA | 0xCB | 0xCC | 0xF1, ..] | [_, 0x47, 0x81, ..]
+    )
 }
 
 fn no_pinpad() -> SmartcardError {

@@ -30,8 +30,23 @@ pub trait Port: Debug + Send + Sync {
     /// When no card is there.
     fn atr(&self) -> Result<Vec<u8>, Error>;
 
+    /// Switches the card off and on, unless another program shares it: no PIN is verified any more then.
+    ///
+    /// # Errors
+    /// When the card is gone.
+    fn reset(&self) -> Result<Reset, Error>;
+
     /// Number of the reader's channel (PC/SC part 3, SCARD_ATTR_CHANNEL_ID), where it has one.
     fn channel_id(&self) -> Option<u32> {
         None
     }
+}
+
+/// Whether a card was reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reset {
+    /// It was.
+    Done,
+    /// Another program uses it.
+    Shared,
 }

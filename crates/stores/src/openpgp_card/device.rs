@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
@@ -12,7 +12,6 @@ use keymark_bench::workload::KeyHandle;
 use keymark_tokens::firmware::MANUFACTURER;
 use keymark_tokens::mark::{GET_MARK, Mark};
 use keymark_tokens::reader::Reader;
-use openpgp_card::ocard::algorithm::AlgorithmAttributes;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 
@@ -21,42 +20,35 @@ use super::aid::Aid;
 use super::channel::Port;
 use super::facts::{CardFacts, TouchPolicy};
 use super::handle::{CardHandle, Verified};
-use super::import::{Upload, stand_in_fingerprint};
+use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
 use super::slot::Slot;
 use super::virtual_card::{CardMaker, VirtualPort};
+use super::writing::Writing;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
-use crate::user::{Pin, PinRules, Touch, User};
+use crate::user::{Pin, PinRules, TokenId, Touch, User};
 
 /// Longest result: an RSA-4096 signature, with room for what a faulty card may add.
 const CAPACITY: usize = 1024;
 
-/// A slot that was written to.
-struct Written {
-    slot: Slot,
-    algorithm: Algorithm,
-    /// As they were before.
-    attributes: AlgorithmAttributes,
-}
-
 /// One card; clones are the same one.
 #[derive(Clone)]
 pub struct CardDevice {
-    name: DeviceName,
+    pub(super) name: DeviceName,
     product: String,
     provenance: Provenance,
-    place: CardPlace,
-    session: Arc<Session>,
-    rules: Arc<PinRules>,
+    pub(super) place: CardPlace,
+    pub(super) session: Arc<Session>,
+    pub(super) rules: Arc<PinRules>,
     verified: Arc<Verified>,
     facts: Arc<OnceLock<CardFacts>>,
-    written: Arc<Mutex<Vec<Written>>>,
-    user: User,
+    pub(super) writing: Arc<Writing>,
+    pub(super) user: User,
 }
 
 impl fmt::Debug for CardDevice {
@@ -87,7 +79,7 @@ impl CardDevice {
             rules: Arc::new(rules),
             verified: Arc::default(),
             facts: Arc::default(),
-            written: Arc::default(),
+            writing: Arc::default(),
             user,
         }
     }
@@ -114,15 +106,17 @@ impl CardDevice {
         Ok(Mark::of_response(&response).or(unmarked))
     }
 
-    /// The same card under the name, product and provenance that its facts have led to.
+    /// The same card under the name, product and provenance that its facts have led to, with the PINs that
+    /// are its own.
     #[must_use]
     pub(super) fn identified(
         self,
-        device: DeviceName,
+        token: &TokenId,
         product: String,
         provenance: Provenance,
     ) -> Self {
-        let rules = PinRules::new(self.user.pins.clone(), device.to_string());
+        let device = DeviceName::new(token.as_str());
+        let rules = PinRules::new(self.user.pins.of(token), device.to_string());
         Self {
             name: device,
             product,
@@ -182,19 +176,17 @@ impl CardDevice {
         key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
     }
 
-    /// Writes a test key to a slot. Only for cards that are virtual, or that the user has allowed.
+    /// Writes a test key to a slot of a card that was made here; to any other goes
+    /// [`Self::write_test_key`].
     ///
     /// # Errors
-    /// When the card or the rules of PINs refuse.
+    /// When the card was not made here, or it or the rules of PINs refuse.
     pub fn import(&self, key: &TestKey, slot: Slot) -> Result<(), Error> {
-        self.may_write()?;
+        self.made_here()?;
         let fingerprint = stand_in_fingerprint(key)?;
         self.session.with(|card| {
             verify(&self.rules, card, Password::Admin)?;
-            let upload = Upload::new(key, slot, fingerprint);
-            card.card()
-                .key_import(&upload, slot.key_type())
-                .map_err(|error| failed("PUT DATA (key import)", &error))
+            upload(card, key, slot, fingerprint)
         })
     }
 
@@ -203,7 +195,7 @@ impl CardDevice {
     /// # Errors
     /// When the card or the rules of PINs refuse.
     pub fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
-        self.may_write()?;
+        self.made_here()?;
         self.session.with(|card| {
             verify(&self.rules, card, Password::Admin)?;
             card.card()
@@ -217,7 +209,7 @@ impl CardDevice {
     /// # Errors
     /// When the card or the rules of PINs refuse.
     pub fn allow_many_signatures(&self) -> Result<(), Error> {
-        self.may_write()?;
+        self.made_here()?;
         self.session.with(|card| {
             let mut status = card
                 .pw_status_bytes()
@@ -230,93 +222,16 @@ impl CardDevice {
         })
     }
 
-    /// Writes a test key of the algorithm to a slot that has none: on the card that the user has
-    /// named, after saying what will be destroyed. One key a slot and run; [`Self::restore`] gives
-    /// the slot its attributes back.
-    ///
-    /// # Errors
-    /// When it is not allowed, the user does not agree, or the card refuses.
-    pub fn write_test_key(&self, slot: Slot, algorithm: Algorithm) -> Result<(), Error> {
-        self.may_write()?;
-        let call = || {
-            format!(
-                "writing a test key of {algorithm} to slot {slot} of {}",
-                self.name
-            )
-        };
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = written.iter().find(|written| written.slot == slot) {
-            if before.algorithm == algorithm {
-                return Ok(());
-            }
-            let reason = format!("it has one of {} for this run already", before.algorithm);
-            return Err(Error::call(
-                call(),
-                reason,
-                "measure one algorithm a slot and run",
-            ));
-        }
-        let facts = self.session.with(CardFacts::read)?;
-        let found = facts.slot(slot);
-        if found.has_key() {
-            let fingerprint = found.fingerprint.as_deref().unwrap_or("unknown");
-            let lost = format!(
-                "The key in slot {slot} of {} ({}, fingerprint {fingerprint}) will be DESTROYED.",
-                self.name, found.attributes
-            );
-            self.user.notice.tell(&lost);
-            if !self.user.notice.agrees("A test key takes its place.") {
-                return Err(Error::call(call(), "the user did not agree to it", ""));
-            }
-        }
-        let attributes = self.session.with(|card| {
-            let attributes = card.algorithm_attributes(slot.key_type());
-            attributes.map_err(|error| failed("GET DATA (C1-C3)", &error))
-        })?;
-        self.import(&TestKey::generate(algorithm)?, slot)?;
-        written.push(Written {
-            slot,
-            algorithm,
-            attributes,
-        });
-        Ok(())
-    }
-
-    /// Gives the slots that were written to their former attributes, which removes the test keys.
-    fn restore_written(&self) -> Result<(), Error> {
-        let written = {
-            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *written)
-        };
-        for Written {
-            slot, attributes, ..
-        } in written
-        {
-            self.session.with(|card| {
-                verify(&self.rules, card, Password::Admin)?;
-                card.card()
-                    .set_algorithm_attributes(slot.key_type(), &attributes)
-                    .map_err(|error| failed("PUT DATA (C1-C3)", &error))
-            })?;
-        }
-        Ok(())
-    }
-
-    /// The one gate for everything that changes a card.
-    fn may_write(&self) -> Result<(), Error> {
+    /// Nothing but a card of our own is changed without a journal.
+    fn made_here(&self) -> Result<(), Error> {
         match self.place {
-            CardPlace::Made { .. } => return Ok(()),
-            CardPlace::Pcscd(_) => {}
+            CardPlace::Made { .. } => Ok(()),
+            CardPlace::Pcscd(_) => Err(Error::call(
+                format!("writing to {}", self.name),
+                "a real card is never written to unasked",
+                "--write-to has test keys written to it, and removed again",
+            )),
         }
-        let serial = self.facts()?.serial;
-        if self.user.consent.write == Some(serial) {
-            return Ok(());
-        }
-        Err(Error::call(
-            format!("writing to {}", self.name),
-            "a real card is never written to unasked",
-            format!("--write-to {serial:08x} allows it"),
-        ))
     }
 
     /// Whether the slot's key may be used, which for some takes the user's finger.
@@ -423,7 +338,7 @@ impl KeyStore for CardDevice {
         } = capability;
         let slot = self.slot_for(capability)?;
         let found = self.facts()?.slot(slot);
-        if !found.has_key() || found.algorithm != Some(algorithm) {
+        if !found.is_key_of(algorithm) {
             match self.place {
                 // Its keys were put there before; the facts may be older.
                 CardPlace::Made { .. } => {}
@@ -476,6 +391,8 @@ impl KeyStore for CardDevice {
     }
 
     fn restore(&self) -> Result<(), Error> {
-        self.restore_written()
+        let restored = self.restore_written();
+        self.forget_pins();
+        restored
     }
 }

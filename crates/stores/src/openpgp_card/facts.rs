@@ -9,6 +9,7 @@ use openpgp_card::{Card, Error as CardError};
 
 use super::session::failed;
 use super::slot::Slot;
+use crate::user::{Loss, TokenId};
 
 /// How long commands reach the card (§6.1, §7.7): it changes the host's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +40,10 @@ pub enum KeyPresence {
     Generated,
     /// A key made elsewhere.
     Imported,
-    /// A key, by its fingerprint; the card does not say whence.
+    /// A key, by its fingerprint or its public half; the card does not say whence.
     Present,
+    /// Perhaps a key: the card says nothing of it.
+    Unknown,
 }
 
 /// One slot.
@@ -65,8 +68,30 @@ pub struct SlotFacts {
 impl SlotFacts {
     /// Whether an operation can be asked of it.
     #[must_use]
-    pub fn has_key(&self) -> bool {
-        self.key != KeyPresence::Empty
+    pub const fn has_key(&self) -> bool {
+        match self.key {
+            KeyPresence::Generated | KeyPresence::Imported | KeyPresence::Present => true,
+            KeyPresence::Empty | KeyPresence::Unknown => false,
+        }
+    }
+
+    /// Whether that operation can be asked of a key of that algorithm.
+    #[must_use]
+    pub fn is_key_of(&self, algorithm: Algorithm) -> bool {
+        self.has_key() && self.algorithm == Some(algorithm)
+    }
+
+    /// What a write would destroy.
+    #[must_use]
+    pub fn loss(&self) -> Loss {
+        match self.key {
+            KeyPresence::Empty => Loss::Nothing,
+            KeyPresence::Unknown => Loss::Unknown,
+            KeyPresence::Generated | KeyPresence::Imported | KeyPresence::Present => {
+                let fingerprint = self.fingerprint.as_deref().unwrap_or("unknown");
+                Loss::Key(format!("{}, fingerprint {fingerprint}", self.attributes))
+            }
+        }
     }
 }
 
@@ -124,6 +149,12 @@ impl CardFacts {
         format!("{:04x}:{:08x}", self.manufacturer, self.serial)
     }
 
+    /// Which token it is, for PINs, consent and journals.
+    #[must_use]
+    pub fn token(&self) -> TokenId {
+        TokenId::new(self.ident())
+    }
+
     /// The slot's facts.
     #[must_use]
     pub fn slot(&self, slot: Slot) -> &SlotFacts {
@@ -154,7 +185,15 @@ impl CardFacts {
                 known.dedup();
                 known
             });
-            slot_facts(slot, &data, &attributes, offered.unwrap_or_default()).map_err(read("6E"))
+            let mut facts = slot_facts(slot, &data, &attributes, offered.unwrap_or_default())
+                .map_err(read("6E"))?;
+            // Cards before 3.4 do not say; a key shows by its public half.
+            if facts.key == KeyPresence::Unknown
+                && card.public_key_material(slot.key_type()).is_ok()
+            {
+                facts.key = KeyPresence::Present;
+            }
+            Ok(facts)
         });
         let [signature, decryption, authentication] = slots;
         let extended = card
@@ -229,8 +268,8 @@ fn slot_facts(
             Some(KeyStatus::NotPresent) => KeyPresence::Empty,
             Some(KeyStatus::Generated) => KeyPresence::Generated,
             Some(KeyStatus::Imported) => KeyPresence::Imported,
-            _ if fingerprint.is_some() => KeyPresence::Present,
-            _ => KeyPresence::Empty,
+            Some(KeyStatus::Unknown(_)) | None if fingerprint.is_some() => KeyPresence::Present,
+            Some(KeyStatus::Unknown(_)) | None => KeyPresence::Unknown,
         },
         fingerprint,
         // Off, on, permanently on, cached, permanently cached (§4.4.3.6; Yubico's 03 and 04).
@@ -244,7 +283,7 @@ fn slot_facts(
 }
 
 /// keymark's name for a card's attributes.
-fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
+pub(super) fn algorithm(attributes: &AlgorithmAttributes) -> Option<Algorithm> {
     let family = match attributes {
         AlgorithmAttributes::Rsa(rsa) => Family::Rsa(u32::from(rsa.len_n())),
         AlgorithmAttributes::Ecc(ecc) => match ecc.curve() {

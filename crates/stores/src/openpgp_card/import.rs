@@ -2,25 +2,27 @@
 
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
-use openpgp_card::Error as CardError;
 use openpgp_card::ocard::crypto::{CardUploadableKey, EccKey, EccType, PrivateKeyMaterial, RSAKey};
 use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime};
+use openpgp_card::state::Transaction;
+use openpgp_card::{Card, Error as CardError};
 use openssl::error::ErrorStack;
 use openssl::pkey::{PKey, Private};
 
+use super::session::failed;
 use super::slot::Slot;
 use crate::public_key::public_bytes;
 use crate::test_key::{Secret, TestKey};
 
 /// A key for one slot.
-pub(super) struct Upload<'a> {
+struct Upload<'a> {
     key: &'a TestKey,
     slot: Slot,
     fingerprint: [u8; 20],
 }
 
 impl<'a> Upload<'a> {
-    pub(super) const fn new(key: &'a TestKey, slot: Slot, fingerprint: [u8; 20]) -> Self {
+    const fn new(key: &'a TestKey, slot: Slot, fingerprint: [u8; 20]) -> Self {
         Self {
             key,
             slot,
@@ -59,6 +61,18 @@ impl CardUploadableKey for Upload<'_> {
     fn fingerprint(&self) -> Result<Fingerprint, CardError> {
         Ok(Fingerprint::from(self.fingerprint))
     }
+}
+
+/// Sends a key to a slot: attributes, key, fingerprint and time. The admin PIN has been verified.
+pub(super) fn upload(
+    card: &mut Card<Transaction<'_>>,
+    key: &TestKey,
+    slot: Slot,
+    fingerprint: [u8; 20],
+) -> Result<(), Error> {
+    card.card()
+        .key_import(&Upload::new(key, slot, fingerprint), slot.key_type())
+        .map_err(|error| failed("PUT DATA (key import)", &error))
 }
 
 /// Bytes to tell test keys apart by, where no OpenPGP key exists to have a fingerprint.

@@ -14,8 +14,9 @@ use super::channel::Port;
 use super::device::CardDevice;
 use super::facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer};
 use crate::device::{Device, Fact, Reach, Run};
+use crate::journal::Journal;
 use crate::store::KeyStore;
-use crate::user::User;
+use crate::user::{TokenId, User};
 
 /// The device.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl InsertedCard {
             Some(Mark::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
             Some(Mark::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
-        let card = card.identified(DeviceName::new(facts.ident()), product, provenance);
+        let card = card.identified(&facts.token(), product, provenance);
         Ok(Self {
             identity: card.identity()?,
             capabilities: card.capabilities()?,
@@ -120,7 +121,28 @@ impl Device for InsertedCard {
         lines
     }
 
-    fn open(&self, _: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+    fn token(&self) -> Option<TokenId> {
+        Some(self.facts.token())
+    }
+
+    fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
+        self.card.check(wanted)
+    }
+
+    fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
+        self.card.agree(wanted)
+    }
+
+    fn undo(&self, left: Journal) -> Result<(), Error> {
+        let undone = self.card.undo(left);
+        self.card.forget_pins();
+        undone
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        if let Some((journals, name)) = &run.journals {
+            self.card.journal_to(journals.clone(), name);
+        }
         Ok(Arc::new(self.card.clone()))
     }
 }
@@ -131,6 +153,7 @@ fn slot_line(slot: &SlotFacts) -> String {
         KeyPresence::Generated => "key made on the card",
         KeyPresence::Imported => "key imported",
         KeyPresence::Present => "key",
+        KeyPresence::Unknown => "perhaps a key (the card does not say)",
     };
     let touch = match slot.touch {
         TouchPolicy::Off => "no touch",

@@ -16,15 +16,17 @@ mod family;
 mod handle;
 mod import;
 mod inserted;
+mod journal;
 mod made;
 pub mod pcsc;
 mod session;
 mod slot;
 mod virtual_card;
+mod writing;
 
 pub use access::{CardAccess, CardPlace};
 pub use aid::Aid;
-pub use channel::{Channel, Port};
+pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer, Tries};
 pub use family::{MadeDevice, OpenpgpCardFamily};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_bench::error::{Error, ReturnCode};
 use pcsc::{Attribute, Context, Disposition, Protocols, ReaderState, Scope, ShareMode, State};
 
-use super::channel::{Channel, Port};
+use super::channel::{Channel, Port, Reset};
 
 /// Longest response APDU that is waited for: extended Le.
 const RESPONSE: usize = pcsc::MAX_BUFFER_SIZE_EXTENDED;
@@ -111,6 +111,19 @@ impl Port for PcscPort {
         seen(&context, &self.reader)
             .map(|seen| seen.atr().to_vec())
             .map_err(|error| failed("SCardGetStatusChange", error))
+    }
+
+    fn reset(&self) -> Result<Reset, Error> {
+        let context = context().map_err(|error| failed("SCardEstablishContext", error))?;
+        // Only who has a card alone takes nothing from anybody by resetting it.
+        match context.connect(&self.reader, ShareMode::Exclusive, Protocols::ANY) {
+            Ok(card) => card
+                .disconnect(Disposition::ResetCard)
+                .map(|()| Reset::Done)
+                .map_err(|(_, error)| failed("SCardDisconnect", error)),
+            Err(pcsc::Error::SharingViolation) => Ok(Reset::Shared),
+            Err(error) => Err(failed("SCardConnect", error)),
+        }
     }
 
     fn channel_id(&self) -> Option<u32> {

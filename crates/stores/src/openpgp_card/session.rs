@@ -9,7 +9,7 @@ use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
 
 use super::aid::Aid;
-use super::backend::{Backend, VerifyTime};
+use super::backend::{Backend, Breakage, VerifyTime};
 use super::channel::{Channel, Port};
 use crate::user::{PinKind, PinRules, Refusal};
 
@@ -59,6 +59,9 @@ pub(super) fn verify(
         };
         verified.map_err(|error| match error {
             CardError::CardStatus(_) => Refusal::Judged(failed("VERIFY", &error)),
+            CardError::Smartcard(_) | CardError::ResponseLength(_) => {
+                Refusal::Unanswered(failed("VERIFY", &error))
+            }
             _ => Refusal::Unasked(failed("VERIFY", &error)),
         })
     })
@@ -67,7 +70,7 @@ pub(super) fn verify(
 /// The application, selected once: selecting it again would forget verified PINs (§7.2.1).
 pub(super) struct Session {
     port: Arc<dyn Port>,
-    card: Mutex<Option<Card<Open>>>,
+    card: Mutex<Option<(Card<Open>, Breakage)>>,
     verify: VerifyTime,
     /// The card that the session is about: the first that was there.
     aid: OnceLock<Aid>,
@@ -127,6 +130,11 @@ impl Session {
         self.port.as_ref()
     }
 
+    /// Lets go of the card.
+    pub(super) fn disconnect(&self) {
+        *self.card.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// What the last VERIFY took at the APDU.
     pub(super) fn verify_time(&self) -> Option<Duration> {
         self.verify.last()
@@ -139,11 +147,14 @@ impl Session {
         talk: impl FnOnce(&mut Card<Transaction<'_>>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let mut held = self.card.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut card = match held.take() {
-            Some(card) => card,
+        let (mut card, breakage) = match held.take() {
+            Some(held) => held,
             None => {
-                let backend = Backend::new(self.connect()?, self.verify.clone());
-                Card::new(backend).map_err(|error| failed("GET DATA (6E)", &error))?
+                let (channel, breakage) = (self.connect()?, Breakage::default());
+                let backend = Backend::new(channel, self.verify.clone(), breakage.clone());
+                let card = Card::new(backend);
+                let card = card.map_err(|error| failed("GET DATA (6E)", &error))?;
+                (card, breakage)
             }
         };
         let talked = card
@@ -153,7 +164,11 @@ impl Session {
                 self.is_the_card(aid(&mut transaction)?)?;
                 talk(&mut transaction)
             })?;
-        *held = Some(card);
+        // What the card did not say for that reason is no answer.
+        if let Some(reason) = breakage.reason() {
+            return Err(Error::call("talking to the card", reason, ""));
+        }
+        *held = Some((card, breakage));
         Ok(talked)
     }
 }

@@ -15,7 +15,7 @@ use keymark_tokens::profile::{Profile, ProfileError};
 use keymark_tokens::reader::{Connection, Reader};
 use keymark_tokens::twin::{self, Twin};
 
-use super::channel::{Channel, Port};
+use super::channel::{Channel, Port, Reset};
 use super::slot::Slot;
 use crate::user::{Notice, Unattended};
 
@@ -37,6 +37,11 @@ impl Port for VirtualPort {
 
     fn atr(&self) -> Result<Vec<u8>, Error> {
         self.0.connect().atr().map_err(fault)
+    }
+
+    fn reset(&self) -> Result<Reset, Error> {
+        let reset = self.0.connect().power_on().map_err(fault);
+        reset.map(|_| Reset::Done)
     }
 }
 

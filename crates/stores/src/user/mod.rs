@@ -1,14 +1,19 @@
 //! The user of a device, above all key stores: what they have allowed, the PINs they give, what they are
 //! told and asked.
 
+mod changes;
+mod memory;
 mod pin;
 mod rules;
+mod token;
 
 use std::fmt;
 use std::sync::Arc;
 
+pub use changes::{Agreements, Change, Loss};
 pub use pin::{Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, Refusal};
+pub use token::TokenId;
 
 /// What the user has allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,6 +6,9 @@ use std::io::Read;
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
+use super::TokenId;
+use super::memory;
+
 /// A PIN. Not to be printed.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Clone)]
@@ -36,16 +39,37 @@ pub enum PinSource {
     Descriptor(u32),
     /// The user is asked on the terminal.
     Prompt,
+    /// Each token has its own: by what the user calls it. One that is not named is asked for on the
+    /// terminal.
+    ByToken(Vec<(String, PinSource)>),
 }
 
 impl PinSource {
-    /// Fetches the PIN; `what` says for which card and purpose.
+    /// Where the PIN of that token comes from: no other token is ever given it.
+    #[must_use]
+    pub fn of(&self, token: &TokenId) -> Self {
+        let Self::ByToken(sources) = self else {
+            return self.clone();
+        };
+        let own = sources.iter().find(|(name, _)| token.is_called(name));
+        own.map_or(Self::Prompt, |(_, source)| source.of(token))
+    }
+
+    /// Fetches the PIN; `what` says for which card and purpose. From then on the process keeps its memory
+    /// to itself.
     ///
     /// # Errors
     /// When it is not there or empty.
     pub fn fetch(&self, what: &str) -> Result<Pin, Error> {
+        if let Self::Known(pin) = self {
+            return Ok(pin.clone());
+        }
+        memory::keep_to_ourselves();
         let pin = match self {
             Self::Known(pin) => return Ok(pin.clone()),
+            Self::ByToken(_) => {
+                return Err(failed(what, "the token has not said who it is".to_owned()));
+            }
             Self::Environment(name) => std::env::var(name)
                 .map(Zeroizing::new)
                 .map_err(|error| failed(what, format!("${name}: {error}")))?,
@@ -66,7 +90,7 @@ fn failed(what: &str, reason: String) -> Error {
     Error::call(
         format!("fetching the {what}"),
         reason,
-        "give it with --pin-env NAME or --pin-fd N, or run keymark on a terminal",
+        "give it with --pin-env SERIAL=VARIABLE or --pin-fd N, or run keymark on a terminal",
     )
 }
 
@@ -92,6 +116,15 @@ pub struct Pins {
 }
 
 impl Pins {
+    /// Those of that token alone.
+    #[must_use]
+    pub fn of(&self, token: &TokenId) -> Self {
+        Self {
+            user: self.user.of(token),
+            admin: self.admin.of(token),
+        }
+    }
+
     /// Those of an OpenPGP card from the factory (OpenPGP card 3.4.1 §4.3.1).
     #[must_use]
     pub fn factory() -> Self {
@@ -117,6 +150,26 @@ mod tests {
         let number = u32::try_from(reader.as_raw_fd()).unwrap();
         let pin = PinSource::Descriptor(number).fetch("PIN").ok().unwrap();
         assert_eq!(pin.expose(), "123456");
+    }
+
+    #[test]
+    fn a_pin_is_for_one_token() {
+        let known = |pin: &str| PinSource::Known(Pin::new(pin));
+        let source = PinSource::ByToken(vec![
+            ("0a1b2c3d".to_owned(), known("111111")),
+            ("0006:00000002".to_owned(), known("222222")),
+        ]);
+        let pin = |token: &str| match source.of(&TokenId::new(token)) {
+            PinSource::Known(pin) => Some(pin.expose().to_owned()),
+            PinSource::Prompt => None,
+            PinSource::Environment(_) | PinSource::Descriptor(_) | PinSource::ByToken(_) => {
+                panic!("neither known nor asked for")
+            }
+        };
+        assert_eq!(pin("0006:0a1b2c3d").unwrap(), "111111");
+        assert_eq!(pin("0006:00000002").unwrap(), "222222");
+        assert_eq!(pin("0007:00000002"), None, "it is asked for");
+        assert!(source.fetch("PIN").is_err(), "of no token in particular");
     }
 
     #[test]

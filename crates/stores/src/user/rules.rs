@@ -1,11 +1,11 @@
 //! The rules under which a PIN is tried, whatever the device: fetched once, never when fewer than two
-//! tries are left, never again once it was refused.
+//! tries are left, never again once it was refused or its fate is not known.
 
 use std::sync::{Mutex, PoisonError};
 
 use keymark_bench::error::Error;
 
-use super::pin::{Pin, PinSource, Pins};
+use super::pin::{Pin, Pins};
 
 /// Fewer tries are never touched: who mistypes next would lock the device.
 const TRIES_NEEDED: u8 = 2;
@@ -33,7 +33,9 @@ impl PinKind {
 pub enum Refusal {
     /// The device has judged the PIN, and it may have cost a try.
     Judged(Error),
-    /// The PIN never got as far as that.
+    /// The PIN was sent and no answer came: it may have cost a try.
+    Unanswered(Error),
+    /// The PIN was not sent.
     Unasked(Error),
 }
 
@@ -47,9 +49,27 @@ pub struct PinRules {
 
 #[derive(Default)]
 struct Known {
-    user: Option<Pin>,
-    admin: Option<Pin>,
-    refused: Option<&'static str>,
+    user: Kept,
+    admin: Kept,
+    /// The device has accepted one.
+    accepted: bool,
+}
+
+/// One PIN. The two have tries of their own: a wrong user PIN keeps nobody from restoring with the admin PIN.
+#[derive(Default)]
+struct Kept {
+    pin: Option<Pin>,
+    /// Why it is not tried any more.
+    ended: Option<Error>,
+}
+
+impl Known {
+    const fn of(&mut self, kind: PinKind) -> &mut Kept {
+        match kind {
+            PinKind::User => &mut self.user,
+            PinKind::Admin => &mut self.admin,
+        }
+    }
 }
 
 impl PinRules {
@@ -63,8 +83,8 @@ impl PinRules {
         }
     }
 
-    /// Has the device verify a PIN, if the rules allow it; `tries` is how many are left. A PIN that was
-    /// refused is refused here from then on.
+    /// Has the device verify a PIN, if the rules allow it; `tries` is how many are left. After one that
+    /// was refused, went without an answer or could not be had, it is not tried: the error stays the same.
     ///
     /// # Errors
     /// When the rules or the device refuse.
@@ -75,20 +95,34 @@ impl PinRules {
         ask: impl FnOnce(&Pin) -> Result<(), Refusal>,
     ) -> Result<(), Error> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(name) = known.refused {
-            return Err(self.refusal(format!(
-                "the card has refused the {name} before; no PIN is tried twice"
-            )));
+        let kept = known.of(kind);
+        if let Some(error) = &kept.ended {
+            return Err(error.clone());
         }
         self.allowed(kind, tries)?;
-        let pin = self.pin(&mut known, kind)?;
-        ask(&pin).map_err(|refusal| match refusal {
-            Refusal::Judged(error) => {
-                known.refused = Some(kind.name());
-                error
+        let ended = match self.pin(kept, kind).map(|pin| ask(&pin)) {
+            Ok(Ok(())) => {
+                known.accepted = true;
+                return Ok(());
             }
-            Refusal::Unasked(error) => error,
-        })
+            Ok(Err(Refusal::Unasked(error))) => return Err(error),
+            Ok(Err(Refusal::Judged(error))) => error,
+            Ok(Err(Refusal::Unanswered(error))) => self.refusal(format!(
+                "the {} was sent and no answer came ({error}): it may have cost a try, \
+                 and is not tried again",
+                kind.name()
+            )),
+            Err(missing) => missing,
+        };
+        kept.ended = Some(ended.clone());
+        Err(ended)
+    }
+
+    /// Whether the device has accepted a PIN since this was last asked: it may keep it verified.
+    #[must_use]
+    pub fn have_opened(&self) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut known.accepted)
     }
 
     fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
@@ -108,16 +142,16 @@ impl PinRules {
         Error::call(format!("VERIFY on {}", self.device), reason, advice)
     }
 
-    fn pin(&self, known: &mut Known, kind: PinKind) -> Result<Pin, Error> {
-        let (place, source): (&mut Option<Pin>, &PinSource) = match kind {
-            PinKind::Admin => (&mut known.admin, &self.pins.admin),
-            PinKind::User => (&mut known.user, &self.pins.user),
-        };
-        if let Some(pin) = place {
+    fn pin(&self, kept: &mut Kept, kind: PinKind) -> Result<Pin, Error> {
+        if let Some(pin) = &kept.pin {
             return Ok(pin.clone());
         }
+        let source = match kind {
+            PinKind::Admin => &self.pins.admin,
+            PinKind::User => &self.pins.user,
+        };
         let pin = source.fetch(&format!("{} of {}", kind.name(), self.device))?;
-        *place = Some(pin.clone());
+        kept.pin = Some(pin.clone());
         Ok(pin)
     }
 
@@ -127,7 +161,8 @@ impl PinRules {
     /// When it has accepted none.
     pub fn accepted_user_pin(&self) -> Result<Pin, Error> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let accepted = known.user.clone().filter(|_| known.refused.is_none());
+        let user = &known.user;
+        let accepted = user.pin.clone().filter(|_| user.ended.is_none());
         accepted.ok_or_else(|| self.refusal("the card has not accepted a user PIN".to_owned()))
     }
 }
@@ -135,6 +170,7 @@ impl PinRules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::user::PinSource;
 
     fn rules() -> PinRules {
         PinRules::new(Pins::factory(), "the device".to_owned())
@@ -160,11 +196,40 @@ mod tests {
     #[test]
     fn a_pin_that_was_judged_wrong_is_not_tried_again() {
         let rules = rules();
-        assert!(asked(&rules, 3, Err(Refusal::Judged(error()))).1.is_err());
+        let first = asked(&rules, 3, Err(Refusal::Judged(error()))).1;
         let (again, refused) = asked(&rules, 3, Ok(()));
         assert!(!again, "the device is not asked");
-        assert!(refused.unwrap_err().to_string().contains("tried twice"));
-        assert!(rules.accepted_user_pin().is_err());
+        assert_eq!(refused, first, "one error for the device");
+        assert!(rules.accepted_user_pin().is_err() && !rules.have_opened());
+    }
+
+    #[test]
+    fn a_pin_without_an_answer_is_not_tried_again() {
+        let rules = rules();
+        let first = asked(&rules, 3, Err(Refusal::Unanswered(error()))).1;
+        let first = first.unwrap_err().to_string();
+        assert!(first.contains("may have cost a try"), "{first}");
+        let (again, refused) = asked(&rules, 3, Ok(()));
+        assert!(!again && refused.unwrap_err().to_string() == first);
+    }
+
+    #[test]
+    fn a_pin_that_cannot_be_had_is_asked_for_once() {
+        let missing = PinSource::Environment("KEYMARK_NO_SUCH_PIN".to_owned());
+        let pins = Pins {
+            user: missing.clone(),
+            admin: missing,
+        };
+        let rules = PinRules::new(pins, "the device".to_owned());
+        let first = asked(&rules, 3, Ok(())).1.unwrap_err();
+        assert_eq!(first, asked(&rules, 3, Ok(())).1.unwrap_err());
+    }
+
+    #[test]
+    fn a_wrong_user_pin_keeps_nobody_from_restoring() {
+        let rules = rules();
+        assert!(asked(&rules, 3, Err(Refusal::Judged(error()))).1.is_err());
+        assert!(rules.verify(PinKind::Admin, 3, |_| Ok(())).is_ok());
     }
 
     #[test]
@@ -174,6 +239,7 @@ mod tests {
         let (again, verified) = asked(&rules, 3, Ok(()));
         assert!(again && verified.is_ok());
         assert_eq!(rules.accepted_user_pin().unwrap().expose(), "123456");
+        assert!(rules.have_opened());
     }
 
     #[test]

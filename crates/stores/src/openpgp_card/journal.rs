@@ -1,0 +1,353 @@
+//! What a slot holds, as a journal has it, and how a slot gets back what it had.
+
+use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve, EccAttributes, RsaAttributes};
+use openpgp_card::ocard::crypto::EccType;
+use openpgp_card::ocard::data::{Fingerprint, KeyGenerationTime, KeyStatus};
+use openpgp_card::state::Transaction;
+use openpgp_card::{Card, Error as CardError};
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+
+use super::facts::algorithm;
+use super::session::failed;
+use super::slot::Slot;
+use crate::journal::{Facts, TestKeyWrite};
+
+const ATTRIBUTES: &str = "attributes";
+const FINGERPRINT: &str = "fingerprint";
+const ALGORITHM: &str = "algorithm";
+const KEY: &str = "key";
+const NONE: &str = "none";
+const THERE: &str = "there";
+
+/// What a slot holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SlotState {
+    /// DO C1 to C3, as the card has it.
+    attributes: Vec<u8>,
+    fingerprint: Option<String>,
+    /// Whether there is a key (DO DE), where the card says.
+    key: Option<bool>,
+}
+
+impl SlotState {
+    pub(super) fn read(card: &mut Card<Transaction<'_>>, slot: Slot) -> Result<Self, Error> {
+        let said = |error: CardError| failed("GET DATA (6E)", &error);
+        let data = card.card().application_related_data().map_err(said)?;
+        let attributes = data.algorithm_attributes(slot.key_type()).map_err(said)?;
+        let fingerprints = data.fingerprints().map_err(said)?;
+        let fingerprint = match slot {
+            Slot::Signature => fingerprints.signature(),
+            Slot::Decryption => fingerprints.decryption(),
+            Slot::Authentication => fingerprints.authentication(),
+        };
+        let status = data.key_information().map_err(said)?.map(|all| match slot {
+            Slot::Signature => all.sig_status(),
+            Slot::Decryption => all.dec_status(),
+            Slot::Authentication => all.aut_status(),
+        });
+        Ok(Self {
+            attributes: octets(&attributes),
+            fingerprint: fingerprint.map(Fingerprint::to_hex),
+            key: status.and_then(|status| match status {
+                KeyStatus::NotPresent => Some(false),
+                KeyStatus::Generated | KeyStatus::Imported => Some(true),
+                KeyStatus::Unknown(_) => None,
+            }),
+        })
+    }
+
+    /// As a journal has it.
+    pub(super) fn facts(&self) -> Facts {
+        let mut facts = Facts::from([(ATTRIBUTES.to_owned(), hex::encode(&self.attributes))]);
+        if let Some(fingerprint) = &self.fingerprint {
+            facts.insert(FINGERPRINT.to_owned(), fingerprint.clone());
+        }
+        if let Some(key) = self.key {
+            let key = if key { THERE } else { NONE };
+            facts.insert(KEY.to_owned(), key.to_owned());
+        }
+        facts
+    }
+
+    fn of(facts: &Facts) -> Option<Self> {
+        Some(Self {
+            attributes: hex::decode(facts.get(ATTRIBUTES)?).ok()?,
+            fingerprint: facts.get(FINGERPRINT).cloned(),
+            key: match facts.get(KEY).map(String::as_str) {
+                Some(THERE) => Some(true),
+                Some(NONE) => Some(false),
+                _ => None,
+            },
+        })
+    }
+
+    /// Whether the slot can be given these attributes again.
+    pub(super) fn is_restorable(&self) -> bool {
+        attributes(&self.attributes).is_some()
+    }
+}
+
+/// What tells a test key from every other.
+pub(super) fn test_key_facts(algorithm: Algorithm, fingerprint: [u8; 20]) -> Facts {
+    Facts::from([
+        (ALGORITHM.to_owned(), algorithm.to_string()),
+        (
+            FINGERPRINT.to_owned(),
+            Fingerprint::from(fingerprint).to_hex(),
+        ),
+    ])
+}
+
+/// The algorithm of a test key.
+pub(super) fn algorithm_of(write: &TestKeyWrite) -> Option<Algorithm> {
+    write.test_key.get(ALGORITHM)?.parse().ok()
+}
+
+/// A write to a slot that is to be undone.
+pub(super) struct Undo {
+    pub(super) slot: Slot,
+    before: SlotState,
+    algorithm: Algorithm,
+    fingerprint: String,
+}
+
+/// What a slot needs, to be as it was.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Needed {
+    /// Nothing: it was not written to, or is restored.
+    Nothing,
+    /// Somebody has put another key there since. It is left alone.
+    Foreign,
+    /// The test key, or what there is of it, has to go.
+    Removal,
+}
+
+impl Undo {
+    /// What a journal has noted of a slot.
+    pub(super) fn of(write: &TestKeyWrite) -> Option<Self> {
+        let TestKeyWrite {
+            place,
+            before,
+            test_key,
+        } = write;
+        Some(Self {
+            slot: Slot::ALL.into_iter().find(|slot| slot.name() == place)?,
+            before: SlotState::of(before).filter(SlotState::is_restorable)?,
+            algorithm: algorithm_of(write)?,
+            fingerprint: test_key.get(FINGERPRINT)?.clone(),
+        })
+    }
+
+    /// What the slot needs now.
+    pub(super) fn needed(&self, now: &SlotState) -> Needed {
+        let before = &self.before;
+        if now == before && now.key.is_some() {
+            return Needed::Nothing;
+        }
+        match &now.fingerprint {
+            Some(fingerprint) if *fingerprint == self.fingerprint => return Needed::Removal,
+            Some(fingerprint) if before.fingerprint.as_ref() != Some(fingerprint) => {
+                return Needed::Foreign;
+            }
+            Some(_) | None => {}
+        }
+        // A key without a fingerprint: keymark's, if it died before it wrote one.
+        let attributes = AlgorithmAttributes::try_from(now.attributes.as_slice());
+        let of_test_key = attributes.is_ok_and(|now| algorithm(&now) == Some(self.algorithm));
+        if now.key == Some(true) && !of_test_key && now.attributes != before.attributes {
+            return Needed::Foreign;
+        }
+        Needed::Removal
+    }
+
+    /// Gives the slot its former attributes, which removes its key; the admin PIN has been verified.
+    pub(super) fn remove(&self, card: &mut Card<Transaction<'_>>) -> Result<(), Error> {
+        let before = &self.before.attributes;
+        // Cards remove a key when its attributes change, and keep it when they are written as they are.
+        if SlotState::read(card, self.slot)?.attributes == *before {
+            self.change_attributes(card)?;
+        }
+        let former = attributes(before).ok_or_else(|| self.kept("its attributes were unusual"))?;
+        self.set(card, &former)
+            .map_err(|error| failed("PUT DATA (C1-C3)", &error))?;
+        if SlotState::read(card, self.slot)?.fingerprint.as_ref() == Some(&self.fingerprint) {
+            let (none, never) = (Fingerprint::from([0; 20]), KeyGenerationTime::from(0));
+            let card = card.card();
+            card.set_fingerprint(none, self.slot.key_type())
+                .and_then(|()| card.set_creation_time(never, self.slot.key_type()))
+                .map_err(|error| failed("PUT DATA (C7-C9, CE-D0)", &error))?;
+        }
+        let now = SlotState::read(card, self.slot)?;
+        if now.attributes != *before || now.key == Some(true) {
+            return Err(self.kept("the card keeps keys whose attributes change"));
+        }
+        Ok(())
+    }
+
+    fn set(
+        &self,
+        card: &mut Card<Transaction<'_>>,
+        attributes: &AlgorithmAttributes,
+    ) -> Result<(), CardError> {
+        card.card()
+            .set_algorithm_attributes(self.slot.key_type(), attributes)
+    }
+
+    /// Any others that the card takes.
+    fn change_attributes(&self, card: &mut Card<Transaction<'_>>) -> Result<(), Error> {
+        let listed = card.algorithm_information().ok().flatten();
+        let listed = listed
+            .iter()
+            .flat_map(|list| list.for_keytype(self.slot.key_type()));
+        // What every card of version 2 or 3 has at least one of; RSA with both lengths of its exponent.
+        let usual = [(2048, 32), (2048, 17), (3072, 32), (3072, 17)]
+            .map(|(modulus, e)| AlgorithmAttributes::Rsa(RsaAttributes::new(modulus, e, 0)));
+        let others = listed.chain(&usual);
+        let others = others.filter(|other| {
+            let octets = octets(other);
+            octets != self.before.attributes && attributes(&octets).is_some()
+        });
+        for other in others {
+            match self.set(card, other) {
+                Ok(()) => return Ok(()),
+                Err(CardError::CardStatus(_)) => {}
+                Err(error) => return Err(failed("PUT DATA (C1-C3)", &error)),
+            }
+        }
+        Err(self.kept("the card takes no other attributes"))
+    }
+
+    fn kept(&self, reason: &str) -> Error {
+        Error::call(
+            format!("removing the test key from slot {}", self.slot),
+            reason,
+            "overwrite it with a key of your own (gpg --card-edit, admin, generate)",
+        )
+    }
+}
+
+/// DO C1 to C3 (§4.4.3.9).
+fn octets(attributes: &AlgorithmAttributes) -> Vec<u8> {
+    match attributes {
+        AlgorithmAttributes::Rsa(rsa) => {
+            let [n, e] = [rsa.len_n(), rsa.len_e()].map(u16::to_be_bytes);
+            [&[1], &n[..], &e[..], &[rsa.import_format()]].concat()
+        }
+        AlgorithmAttributes::Ecc(ecc) => {
+            let kind = match ecc.ecc_type() {
+                EccType::ECDH => 0x12,
+                EccType::ECDSA => 0x13,
+                EccType::EdDSA => 0x16,
+            };
+            let mut octets = [&[kind], ecc.oid()].concat();
+            octets.extend(ecc.import_format());
+            octets
+        }
+        AlgorithmAttributes::Unknown(octets) => octets.clone(),
+    }
+}
+
+/// Attributes that the crate writes to a card as these very octets, if it can: it leaves out the import
+/// format of curves, unless that passes for the end of an object identifier.
+fn attributes(octets: &[u8]) -> Option<AlgorithmAttributes> {
+    let (kind, rest) = octets.split_first()?;
+    let curve = |kind| {
+        let curve = Curve::Unknown(rest.to_vec());
+        AlgorithmAttributes::Ecc(EccAttributes::new(kind, curve, None))
+    };
+    match (kind, rest) {
+        (0x01, &[n1, n2, 0, e, format]) => Some(AlgorithmAttributes::Rsa(RsaAttributes::new(
+            u16::from_be_bytes([n1, n2]),
+            e.into(),
+            format,
+        ))),
+        (0x12, [_, ..]) => Some(curve(EccType::ECDH)),
+        (0x13, [_, ..]) => Some(curve(EccType::ECDSA)),
+        (0x16, [_, ..]) => Some(curve(EccType::EdDSA)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RSA: [u8; 6] = [1, 8, 0, 0, 0x20, 0];
+    const ED25519: [u8; 10] = [0x16, 0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1];
+    const NISTP256: [u8; 10] = [0x13, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7, 0xFF];
+
+    fn state(attributes: &[u8], fingerprint: Option<&str>, key: Option<bool>) -> SlotState {
+        SlotState {
+            attributes: attributes.to_vec(),
+            fingerprint: fingerprint.map(str::to_owned),
+            key,
+        }
+    }
+
+    fn undo(before: SlotState) -> Undo {
+        Undo {
+            slot: Slot::Signature,
+            before,
+            algorithm: "ed25519".parse().unwrap(),
+            fingerprint: "TEST".to_owned(),
+        }
+    }
+
+    #[test]
+    fn attributes_are_the_same_octets_again() {
+        for octets in [&RSA[..], &ED25519, &NISTP256] {
+            assert_eq!(super::octets(&attributes(octets).unwrap()), octets);
+        }
+        for unusual in [
+            &[][..],
+            &[1, 8, 0],
+            &[1, 8, 0, 1, 0, 0],
+            &[0x99, 1],
+            &[0x12],
+        ] {
+            assert_eq!(attributes(unusual), None, "{unusual:x?}");
+        }
+    }
+
+    #[test]
+    fn a_state_survives_its_journal() {
+        for state in [
+            state(&RSA, None, Some(false)),
+            state(&ED25519, Some("ABCD"), Some(true)),
+            state(&NISTP256, None, None),
+        ] {
+            assert_eq!(SlotState::of(&state.facts()), Some(state));
+        }
+    }
+
+    #[test]
+    fn only_what_keymark_wrote_is_removed() {
+        use Needed::{Foreign, Nothing, Removal};
+        let empty = || undo(state(&RSA, None, Some(false)));
+        let owned = || undo(state(&RSA, Some("OWN"), Some(true)));
+        let silent = || undo(state(&ED25519, None, None));
+        for (undo, now, needed) in [
+            // Nothing was written, or all is restored.
+            (empty(), state(&RSA, None, Some(false)), Nothing),
+            (owned(), state(&RSA, Some("OWN"), Some(true)), Nothing),
+            // Attributes; and the key; and its fingerprint.
+            (empty(), state(&ED25519, None, Some(false)), Removal),
+            (empty(), state(&ED25519, None, Some(true)), Removal),
+            (empty(), state(&ED25519, Some("TEST"), Some(true)), Removal),
+            (owned(), state(&ED25519, Some("OWN"), Some(true)), Removal),
+            // In a slot that had these attributes before.
+            (empty(), state(&RSA, None, Some(true)), Removal),
+            // A restoring that was cut short.
+            (empty(), state(&NISTP256, None, Some(false)), Removal),
+            // The card does not say.
+            (silent(), state(&ED25519, None, None), Removal),
+            // The owner's new key.
+            (empty(), state(&ED25519, Some("NEW"), Some(true)), Foreign),
+            (owned(), state(&NISTP256, None, Some(true)), Foreign),
+        ] {
+            assert_eq!(undo.needed(&now), needed, "{now:?}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Test keys on a card that outlives the run: agreed to, journalled, and removed again.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+use keymark_bench::store::Capability;
+
+use super::access::CardPlace;
+use super::channel::Reset;
+use super::device::CardDevice;
+use super::facts::{CardFacts, SlotFacts};
+use super::import::{stand_in_fingerprint, upload};
+use super::journal::{Needed, SlotState, Undo, algorithm_of, test_key_facts};
+use super::session::{Password, failed, verify};
+use super::slot::Slot;
+use crate::journal::{Journal, Journals, Progress, TestKeyWrite};
+use crate::test_key::TestKey;
+use crate::user::{Agreements, Change, TokenId};
+
+/// Programs that are just ending still have the card for a moment.
+const RESET_ATTEMPTS: u32 = 20;
+const RESET_PAUSE: Duration = Duration::from_millis(50);
+
+/// What is written to a card.
+#[derive(Debug, Default)]
+pub(super) struct Writing {
+    agreements: Agreements,
+    /// Where the journal goes, and the run that it is of.
+    place: OnceLock<(Journals, String)>,
+    journal: Mutex<Option<Journal>>,
+}
+
+impl CardDevice {
+    /// Lets test keys be written, by that run and under a journal. The first call counts.
+    pub fn journal_to(&self, journals: Journals, run: &str) {
+        let _ = self.writing.place.set((journals, run.to_owned()));
+    }
+
+    /// The test keys that a run would write which asks for all of this.
+    fn to_write(&self, wanted: &[Capability]) -> Result<Vec<(Slot, Vec<Algorithm>)>, Error> {
+        let facts = self.facts()?;
+        let mut slots = Vec::new();
+        for slot in Slot::ALL {
+            let mut algorithms: Vec<Algorithm> = wanted
+                .iter()
+                .filter(|capability| Slot::of(capability.operation) == Some(slot))
+                .map(|capability| capability.algorithm)
+                .collect();
+            algorithms.sort_unstable();
+            algorithms.dedup();
+            let is_there = |algorithm: &Algorithm| facts.slot(slot).is_key_of(*algorithm);
+            if !algorithms.iter().all(is_there) {
+                slots.push((slot, algorithms));
+            }
+        }
+        Ok(slots)
+    }
+
+    /// Whether a run can ask for all of this: a slot holds one key.
+    ///
+    /// # Errors
+    /// With the slots that would need several.
+    pub(super) fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
+        let slots = self.to_write(wanted)?.into_iter();
+        let crowded: Vec<String> = slots
+            .filter(|(_, algorithms)| algorithms.len() > 1)
+            .map(|(slot, algorithms)| {
+                let names: Vec<_> = algorithms.iter().map(ToString::to_string).collect();
+                format!("slot {slot} would need {}", names.join(" and "))
+            })
+            .collect();
+        if crowded.is_empty() {
+            return Ok(());
+        }
+        Err(Error::call(
+            format!("planning for {}", self.name),
+            format!("a slot holds one key, and {}", crowded.join(", ")),
+            "choose one algorithm a slot with --algorithm and --operation",
+        ))
+    }
+
+    /// Has the user agree to what this destroys, once and before anything is written.
+    ///
+    /// # Errors
+    /// When the user does not.
+    pub(super) fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
+        let facts = self.facts()?;
+        let slots = self.to_write(wanted)?.into_iter();
+        let changes: Vec<Change> = slots
+            .flat_map(|(slot, algorithms)| {
+                let change = move |algorithm| change(facts.token(), facts.slot(slot), algorithm);
+                algorithms.into_iter().map(change)
+            })
+            .collect();
+        let agreements = &self.writing.agreements;
+        agreements.require(&changes, self.user.notice.as_ref())
+    }
+
+    /// Writes a test key of the algorithm to a slot that has none: on the card that the user has
+    /// named, after they have agreed to what is destroyed by it, and under a journal by which
+    /// [`crate::store::KeyStore::restore`] or a later keymark removes it. One key a slot and run.
+    ///
+    /// # Errors
+    /// When it is not allowed, the user does not agree, or the card refuses.
+    pub fn write_test_key(&self, slot: Slot, algorithm: Algorithm) -> Result<(), Error> {
+        let token = self.may_write()?;
+        let call = || {
+            format!(
+                "writing a test key of {algorithm} to slot {slot} of {}",
+                self.name
+            )
+        };
+        let mut journal = self.journal();
+        if let Some((there, progress)) = journal.as_ref().and_then(|j| written(j, slot)) {
+            if (there, progress) == (algorithm, Progress::Written) {
+                return Ok(());
+            }
+            let reason = format!("a test key of {there} has been begun there for this run");
+            return Err(Error::call(
+                call(),
+                reason,
+                "a slot is written to once a run",
+            ));
+        }
+        let key = TestKey::generate(algorithm)?;
+        let fingerprint = stand_in_fingerprint(&key)?;
+        self.session.with(|card| {
+            let facts = CardFacts::read(card)?;
+            let change = change(token.clone(), facts.slot(slot), algorithm);
+            let agreements = &self.writing.agreements;
+            agreements.require(&[change], self.user.notice.as_ref())?;
+            let before = SlotState::read(card, slot)?;
+            let said = |error| failed("GET DATA (C0)", &error);
+            let changeable = card.extended_capabilities().map_err(said)?;
+            if !changeable.algo_attrs_changeable() || !before.is_restorable() {
+                let reason = "this card could not be rid of it again";
+                return Err(Error::call(call(), reason, ""));
+            }
+            verify(&self.rules, card, Password::Admin)?;
+            let journal = self.begun(&mut journal, &token)?;
+            journal.begin(TestKeyWrite {
+                place: slot.name().to_owned(),
+                before: before.facts(),
+                test_key: test_key_facts(algorithm, fingerprint),
+            })?;
+            upload(card, &key, slot, fingerprint)?;
+            journal.written(slot.name())
+        })
+    }
+
+    fn journal(&self) -> std::sync::MutexGuard<'_, Option<Journal>> {
+        let journal = self.writing.journal.lock();
+        journal.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The journal of this run, begun at the first write.
+    fn begun<'j>(
+        &self,
+        journal: &'j mut Option<Journal>,
+        token: &TokenId,
+    ) -> Result<&'j mut Journal, Error> {
+        if journal.is_none() {
+            let (journals, run) = self.writing.place.get().ok_or_else(|| {
+                let reason = "there is no journal by which that could be undone";
+                Error::call(format!("writing to {token}"), reason, "")
+            })?;
+            *journal = Some(journals.begin(run, token)?);
+        }
+        journal
+            .as_mut()
+            .ok_or_else(|| Error::call(format!("writing to {token}"), "there is no journal", ""))
+    }
+
+    /// The card, if the user lets it be written to.
+    fn may_write(&self) -> Result<TokenId, Error> {
+        let facts = self.facts()?;
+        if self.user.consent.write == Some(facts.serial) {
+            return Ok(facts.token());
+        }
+        Err(Error::call(
+            format!("writing to {}", self.name),
+            "a real card is never written to unasked",
+            format!("--write-to {:08x} allows it", facts.serial),
+        ))
+    }
+
+    /// Removes the test keys of this run. What cannot be removed stays in the journal.
+    pub(super) fn restore_written(&self) -> Result<(), Error> {
+        let journal = self.journal().take();
+        journal.map_or(Ok(()), |journal| self.undo(journal))
+    }
+
+    /// Removes the test keys of a journal, all that can be, and then the journal.
+    ///
+    /// # Errors
+    /// With what the card keeps.
+    pub fn undo(&self, mut journal: Journal) -> Result<(), Error> {
+        let token = self.may_write()?;
+        let content = journal.content().clone();
+        let mut kept = Vec::new();
+        for write in content.open() {
+            let place = &write.place;
+            let undone = self
+                .undo_write(&token, &content.token, &write)
+                .and_then(|()| journal.undone(place));
+            if let Err(error) = undone {
+                kept.push(format!("slot {place}: {error}"));
+            }
+        }
+        if kept.is_empty() {
+            return journal.close();
+        }
+        let serial = token.serial();
+        Err(Error::call(
+            format!("removing the test keys from {token}"),
+            kept.join("; "),
+            format!("the card keeps them until 'keymark token restore {serial}' has removed them"),
+        ))
+    }
+
+    fn undo_write(
+        &self,
+        token: &TokenId,
+        journalled: &TokenId,
+        write: &TestKeyWrite,
+    ) -> Result<(), Error> {
+        let call = || format!("reading the journal of {journalled}");
+        if token != journalled {
+            let reason = format!("it is not that of {token}");
+            return Err(Error::call(call(), reason, ""));
+        }
+        let undo = Undo::of(write)
+            .ok_or_else(|| Error::call(call(), "it does not describe a slot of a card", ""))?;
+        let slot = undo.slot;
+        self.session.with(|card| {
+            match undo.needed(&SlotState::read(card, slot)?) {
+                Needed::Nothing => Ok(()),
+                Needed::Foreign => {
+                    let left = format!(
+                        "slot {slot} of {token} has another key than keymark's by now: it is left alone"
+                    );
+                    self.user.notice.tell(&left);
+                    Ok(())
+                }
+                Needed::Removal => {
+                    verify(&self.rules, card, Password::Admin)?;
+                    undo.remove(card)
+                }
+            }
+        })
+    }
+
+    /// Resets the card if a PIN was verified on it, unless that would disturb others: nobody who comes next
+    /// finds it open.
+    pub(super) fn forget_pins(&self) {
+        match self.place {
+            // Nobody else ever sees it.
+            CardPlace::Made { .. } => return,
+            CardPlace::Pcscd(_) => {}
+        }
+        if !self.rules.have_opened() {
+            return;
+        }
+        self.session.disconnect();
+        for _ in 0..RESET_ATTEMPTS {
+            match self.session.port().reset() {
+                Ok(Reset::Shared) => std::thread::sleep(RESET_PAUSE),
+                // A card that is gone has forgotten.
+                Ok(Reset::Done) | Err(_) => return,
+            }
+        }
+        self.user.notice.tell(&format!(
+            "another program uses {}, so it is not reset: its PIN stays verified until it is pulled out",
+            self.name
+        ));
+    }
+}
+
+fn change(token: TokenId, found: &SlotFacts, algorithm: Algorithm) -> Change {
+    Change {
+        token,
+        place: format!("slot {}", found.slot),
+        written: format!("a test key of {algorithm}"),
+        loss: found.loss(),
+    }
+}
+
+/// The test key of this run in a slot, and how far its writing has come.
+fn written(journal: &Journal, slot: Slot) -> Option<(Algorithm, Progress)> {
+    let mut writes = journal.content().writes.iter();
+    let (write, progress) = writes.find(|(write, _)| write.place == slot.name())?;
+    Some((algorithm_of(write)?, *progress))
+}
