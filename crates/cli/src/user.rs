@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use keymark_stores::user::{Consent, Notice, PinSource, Pins, Touch, User};
+use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, User};
 
-use crate::args::CardArguments;
+#[cfg(feature = "openpgp-card")]
+use crate::args::RestoreArguments;
+use crate::args::{CardArguments, PinVariable};
 use crate::output;
 
 /// Speaks to the user on the terminal.
@@ -38,15 +40,11 @@ pub(crate) fn of_pinentry() -> User {
 
 /// How tokens may be used, by the command line.
 pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
-    let user = match (&arguments.pin_env, arguments.pin_fd) {
-        (Some(name), _) => PinSource::Environment(name.clone()),
-        (None, Some(number)) => PinSource::Descriptor(number),
-        (None, None) => PinSource::Prompt,
-    };
     let admin = arguments.admin_pin_env.clone();
     User {
         pins: Pins {
-            user,
+            user: user_pin(arguments),
+            // Of the only card that may be written to.
             admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
         },
         consent: Consent {
@@ -58,5 +56,124 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
             write: arguments.write_to,
         },
         notice: Arc::new(OnTerminal),
+    }
+}
+
+/// Who restores a card writes to that one.
+#[cfg(feature = "openpgp-card")]
+pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
+    let admin = arguments.admin_pin_env.clone();
+    User {
+        pins: Pins {
+            user: PinSource::Prompt,
+            admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
+        },
+        consent: Consent {
+            touch: Touch::Refused,
+            write: Some(arguments.serial),
+        },
+        notice: Arc::new(OnTerminal),
+    }
+}
+
+fn user_pin(arguments: &CardArguments) -> PinSource {
+    if let Some(number) = arguments.pin_fd {
+        return PinSource::Descriptor(number);
+    }
+    let variable = |pin: &PinVariable| PinSource::Environment(pin.variable.clone());
+    match arguments.pin_env.as_slice() {
+        [] => PinSource::Prompt,
+        [only @ PinVariable { serial: None, .. }] => variable(only),
+        several => PinSource::ByToken(
+            several
+                .iter()
+                .filter_map(|pin| Some((pin.serial.clone()?, variable(pin))))
+                .collect(),
+        ),
+    }
+}
+
+/// Whether it is clear which PIN is whose, on the tokens of a run: a PIN is never tried on another's.
+pub(crate) fn pins_fit(arguments: &CardArguments, tokens: &[TokenId]) -> Result<(), String> {
+    let said = arguments.pin_env.iter();
+    let unnamed = said.clone().find(|pin| pin.serial.is_none());
+    let option = match (unnamed, arguments.pin_fd) {
+        (Some(pin), _) if arguments.pin_env.len() > 1 => {
+            return Err(format!(
+                "--pin-env {} does not say whose PIN it is; write SERIAL={}",
+                pin.variable, pin.variable
+            ));
+        }
+        (Some(pin), _) => Some(format!("--pin-env {}", pin.variable)),
+        (None, Some(number)) => Some(format!("--pin-fd {number}")),
+        (None, None) => None,
+    };
+    if let (Some(option), [_, _, ..]) = (option, tokens) {
+        let serials: Vec<_> = tokens.iter().map(TokenId::serial).collect();
+        return Err(format!(
+            "{option} is the PIN of one card, and the run uses {}; write --pin-env {}=VARIABLE",
+            serials.join(" and "),
+            serials[0]
+        ));
+    }
+    for serial in said.filter_map(|pin| pin.serial.as_deref()) {
+        if !tokens.iter().any(|token| token.is_called(serial)) {
+            return Err(format!(
+                "--pin-env {serial}=…: the run uses no card of that serial number"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Command};
+
+    fn fits(options: &[&str], tokens: &[&str]) -> Result<(), String> {
+        let words = ["keymark", "bench"].iter().chain(options);
+        let Command::Bench(bench) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("it is another command");
+        };
+        let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();
+        pins_fit(&bench.card, &tokens)
+    }
+
+    #[test]
+    fn a_pin_belongs_to_one_card() {
+        let (one, other) = ("0006:0a1b2c3d", "000f:00000002");
+        for (options, tokens) in [
+            (&[][..], &[one, other][..]),
+            (&["--pin-env", "PIN"], &[one]),
+            (&["--pin-env", "PIN"], &[]),
+            (&["--pin-fd", "3"], &[one]),
+            (&["--pin-env", "0A1B2C3D=PIN"], &[one, other]),
+            (
+                &["--pin-env", "0a1b2c3d=A", "--pin-env", "000f:00000002=B"],
+                &[one, other],
+            ),
+        ] {
+            assert_eq!(fits(options, tokens), Ok(()), "{options:?}");
+        }
+        for (options, tokens, said) in [
+            (
+                &["--pin-env", "PIN"][..],
+                &[one, other][..],
+                "--pin-env 0a1b2c3d=VARIABLE",
+            ),
+            (&["--pin-fd", "3"], &[one, other], "0a1b2c3d and 00000002"),
+            (&["--pin-env", "0badcafe=PIN"], &[one], "0badcafe"),
+            (
+                &["--pin-env", "A", "--pin-env", "0a1b2c3d=B"],
+                &[one],
+                "SERIAL=A",
+            ),
+        ] {
+            let error = fits(options, tokens).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

@@ -8,12 +8,12 @@ use keymark_bench::case::{Case, DeviceName, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::plan::{Offer, Plan, Standing};
 use keymark_bench::runner::Stacks;
-use keymark_bench::store::StoreIdentity;
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::Stack;
 use keymark_stores::device::{Device, Run, Wish};
 use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
-use keymark_stores::user::User;
+use keymark_stores::user::{TokenId, User};
 
 use crate::held::{self, Borrowed, Held};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
@@ -174,12 +174,53 @@ impl Inventory {
         provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
     }
 
+    /// What a plan asks of each device.
+    fn wanted<'p>(&self, plan: &'p Plan) -> Vec<(&Found, Vec<Capability>)> {
+        let of_device = |found: &Found| -> Vec<Capability> {
+            let cases = plan.cases.iter();
+            let cases = cases.filter(|case| case.device == found.identity.device);
+            let asked = |case: &'p Case| Capability {
+                algorithm: case.algorithm,
+                operation: case.operation,
+            };
+            cases.map(asked).collect()
+        };
+        let all = self.devices.iter().map(|found| (found, of_device(found)));
+        all.filter(|(_, wanted)| !wanted.is_empty()).collect()
+    }
+
+    /// The tokens of a plan that outlive it.
+    #[must_use]
+    pub fn tokens(&self, plan: &Plan) -> Vec<TokenId> {
+        let wanted = self.wanted(plan).into_iter();
+        wanted
+            .filter_map(|(found, _)| found.device.token())
+            .collect()
+    }
+
+    /// Whether each device can do all that a plan asks of it together.
+    ///
+    /// # Errors
+    /// When one cannot: a slot holds one key.
+    pub fn check(&self, plan: &Plan) -> Result<(), Error> {
+        let mut wanted = self.wanted(plan).into_iter();
+        wanted.try_for_each(|(found, wanted)| found.device.check(&wanted))
+    }
+
+    /// Has the user agree to what a plan destroys on tokens.
+    ///
+    /// # Errors
+    /// When the user does not.
+    pub fn agree(&self, plan: &Plan) -> Result<(), Error> {
+        let mut wanted = self.wanted(plan).into_iter();
+        wanted.try_for_each(|(found, wanted)| found.device.agree(&wanted))
+    }
+
     /// The stacks that a plan needs, ready.
     ///
     /// # Errors
     /// When a device cannot be opened or a program does not start.
-    pub fn open(&self, plan: &Plan) -> Result<OpenStacks, Error> {
-        let run = Run::new(plan.settings.seed);
+    pub fn open(&self, plan: &Plan, run: &Run) -> Result<OpenStacks, Error> {
         let mut opened = OpenStacks {
             stacks: Vec::new(),
             stores: Vec::new(),
@@ -199,7 +240,7 @@ impl Inventory {
                 }
                 // Families do not share a store: what one program selects or verifies on a made card
                 // would be in the other's way.
-                let store = found.device.open(&run)?;
+                let store = found.device.open(run)?;
                 opened.stores.push(Arc::clone(&store));
                 for stack in stacks {
                     devices.push(name.clone());
@@ -210,7 +251,7 @@ impl Inventory {
                 }
             }
             if !uses.is_empty() {
-                let stacks = provider.open(&uses, &run)?;
+                let stacks = provider.open(&uses, run)?;
                 opened.stacks.extend(devices.into_iter().zip(stacks));
             }
         }
@@ -295,14 +336,20 @@ impl OpenStacks {
     }
 }
 
-impl Drop for OpenStacks {
-    fn drop(&mut self) {
+impl OpenStacks {
+    /// Ends the programs, then undoes on every device what was changed. Returns what could not be undone.
+    pub fn end(&mut self) -> Vec<Error> {
         self.stacks.clear();
-        for store in &self.stores {
-            if let Err(error) = store.restore() {
-                let kept = format!("the card keeps a test key: {error}");
-                self.user.notice.tell(&kept);
-            }
+        let stores = std::mem::take(&mut self.stores).into_iter();
+        stores.filter_map(|store| store.restore().err()).collect()
+    }
+}
+
+impl Drop for OpenStacks {
+    /// After a panic, or where nobody wants to know.
+    fn drop(&mut self) {
+        for error in self.end() {
+            self.user.notice.warn(&error.to_string());
         }
     }
 }

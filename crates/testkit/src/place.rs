@@ -71,6 +71,7 @@ impl Place {
             .args(arguments)
             .env("TMPDIR", self.temporary())
             .env("KEYMARK_ARCHIVE", self.archive())
+            .env("XDG_STATE_HOME", self.path("state"))
             // A pcscd of this machine, and what is in its readers, is no part of a test.
             .env("PCSCLITE_CSOCK_NAME", "/nonexistent");
         command

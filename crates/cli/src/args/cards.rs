@@ -10,16 +10,18 @@ use keymark_report::archive::RunSelector;
 /// How cards in readers may be used.
 #[derive(Debug, Args)]
 pub struct CardArguments {
-    /// Environment variable with the user PIN [default: asked on the terminal, once]
+    /// Environment variable with the user PIN of the card of that serial number, once a card; the serial
+    /// may be left out where there is but one [default: asked on the terminal, once]
     #[arg(
         long,
-        value_name = "NAME",
+        value_name = "SERIAL=NAME",
+        value_parser = pin_variable,
         conflicts_with = "pin_fd",
         help_heading = "Cards"
     )]
-    pub pin_env: Option<String>,
+    pub pin_env: Vec<PinVariable>,
 
-    /// File descriptor to read the user PIN from
+    /// File descriptor to read the user PIN from, of the only card of a run
     #[arg(long, value_name = "N", help_heading = "Cards")]
     pub pin_fd: Option<u32>,
 
@@ -36,6 +38,29 @@ pub struct CardArguments {
     pub write_to: Option<u32>,
 }
 
+/// Which environment variable has the PIN of which card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinVariable {
+    /// Of the only one, if it is not said.
+    pub serial: Option<String>,
+    /// Name of the variable.
+    pub variable: String,
+}
+
+fn pin_variable(text: &str) -> Result<PinVariable, String> {
+    let (serial, variable) = match text.split_once('=') {
+        Some((serial, variable)) => (Some(serial.to_ascii_lowercase()), variable),
+        None => (None, text),
+    };
+    if variable.is_empty() || serial.as_deref() == Some("") {
+        return Err(format!("'{text}' is not of the form 0a1b2c3d=VARIABLE"));
+    }
+    Ok(PinVariable {
+        serial,
+        variable: variable.to_owned(),
+    })
+}
+
 /// A card's serial number as keymark prints it: hexadecimal.
 fn serial(text: &str) -> Result<u32, String> {
     u32::from_str_radix(text, 16)
@@ -50,6 +75,23 @@ pub enum TokenCommand {
         after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
     )]
     Serve(ServeArguments),
+    /// Remove the test keys that a run has left on a card because it was killed
+    #[command(
+        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a card is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is\nchanged, and undone by these notes. The card's admin PIN is needed."
+    )]
+    Restore(RestoreArguments),
+}
+
+/// `keymark token restore`
+#[derive(Debug, Args)]
+pub struct RestoreArguments {
+    /// The card's serial number, as the warning says it
+    #[arg(value_name = "SERIAL", value_parser = serial)]
+    pub serial: u32,
+
+    /// Environment variable with the admin PIN [default: asked on the terminal]
+    #[arg(long, value_name = "NAME")]
+    pub admin_pin_env: Option<String>,
 }
 
 /// `keymark token serve`

@@ -15,7 +15,10 @@ use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
 
-pub use cards::{CardArguments, ProfileArguments, ServeArguments, TokenCommand, TraceArguments};
+pub use cards::{
+    CardArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments, TokenCommand,
+    TraceArguments,
+};
 pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
     PredictArguments, StorageArguments,
@@ -79,7 +82,7 @@ pub enum Command {
     )]
     #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
-    /// A card that is not there
+    /// A card that is not there, and what was left on one that is
     #[cfg(feature = "openpgp-card")]
     #[command(subcommand)]
     Token(TokenCommand),

@@ -12,13 +12,15 @@ use keymark_bench::plan::{Plan, PlanError};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::{Measured, Observer, Runner};
 use keymark_bench::stop::Stopped;
+use keymark_report::analysis::failures;
 use keymark_report::archive::{Archive, LastMeans};
 use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::private_dir;
 use keymark_stats::Seconds;
-use keymark_stores::device::Wish;
+use keymark_stores::device::{Run, Wish};
+use keymark_stores::journal::Journals;
 
-use super::{Outcome, open_archive, selection, show};
+use super::{Outcome, leftovers, open_archive, selection, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::{JsonStream, Progress};
@@ -31,26 +33,45 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     let inventory = Inventory::look(arguments.stack.as_deref(), &wish, &user)
         .map_err(Failure::nothing_usable)?;
     let plan = plan(arguments, &inventory)?;
+    user::pins_fit(&arguments.card, &inventory.tokens(&plan)).map_err(Failure::usage)?;
+    inventory.check(&plan).map_err(Failure::usage)?;
     if arguments.dry_run {
         dry_run(&plan, &inventory, archive);
         return Ok(Exit::Fine);
     }
     say_what_is_missing(&inventory, &wish, &plan);
+    // Who has no home writes to no token.
+    let journals = Journals::of_user().ok();
+    if let Some(journals) = &journals {
+        leftovers::tidy(journals, &inventory, &arguments.card).map_err(Failure::failed)?;
+    }
+    inventory.agree(&plan).map_err(Failure::failed)?;
     let interrupt = interrupt_flag()?;
-    let stacks = inventory.open(&plan).map_err(Failure::nothing_usable)?;
     let mut record = head(&plan, &inventory);
+    let mut opening = Run::new(plan.settings.seed);
+    opening.journals = journals.map(|journals| (journals, record.id.to_string()));
+    let mut stacks = inventory
+        .open(&plan, &opening)
+        .map_err(Failure::nothing_usable)?;
     let mut saving = if arguments.no_save {
         None
     } else {
         Some(Saving::open(archive))
     };
     let saved = measure(&mut record, &stacks, &interrupt, saving.as_mut(), arguments);
-    // Agents are gone before the user reads that all is done.
-    drop(stacks);
+    // Agents and test keys are gone before the user reads that all is done.
+    let kept = stacks.end();
     if !arguments.json {
         show::print(&record, &arguments.tables);
     }
-    conclude(&record, saved, arguments)
+    let exit = conclude(&record, saved, arguments)?;
+    if kept.is_empty() {
+        return Ok(exit);
+    }
+    for error in &kept {
+        output::error(&error.to_string());
+    }
+    Ok(Exit::Failed)
 }
 
 /// Which devices are looked for.
@@ -269,12 +290,10 @@ fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArgumen
             .any(|case| case.ending.as_ref().is_some_and(|e| e.stopped == stopped))
     };
     if arguments.json {
-        for case in record.cases.iter().filter(|case| case.failure().is_some()) {
-            output::warning(&format!(
-                "{}: failed: {}",
-                case.case,
-                case.failure().unwrap_or_default()
-            ));
+        let failed = record.cases.iter();
+        let failed = failed.filter_map(|case| Some((&case.case, case.failure()?)));
+        for warning in failures(failed) {
+            output::warning(&warning);
         }
     }
     Ok(if record.state == RunState::Interrupted {

@@ -7,6 +7,7 @@ mod definition;
 mod devices;
 mod export;
 mod import;
+mod leftovers;
 mod mcu;
 mod profile;
 mod published;

@@ -1,12 +1,15 @@
-//! `keymark token serve`
+//! `keymark token`
 
 use std::time::Duration;
 
+use keymark_stacks::inventory::Inventory;
+use keymark_stores::device::Wish;
+use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
 
 use super::{Outcome, abilities};
-use crate::args::{ServeArguments, TokenCommand};
+use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
 
@@ -16,7 +19,42 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn run(command: &TokenCommand) -> Outcome {
     match command {
         TokenCommand::Serve(arguments) => serve(arguments),
+        TokenCommand::Restore(arguments) => restore(arguments),
     }
+}
+
+fn restore(arguments: &RestoreArguments) -> Outcome {
+    let serial = format!("{:08x}", arguments.serial);
+    let journals = Journals::of_user().map_err(Failure::failed)?;
+    let mut left = journals.left();
+    for error in &left.unreadable {
+        output::warning(&error.to_string());
+    }
+    left.journals
+        .retain(|journal| journal.content().token.is_called(&serial));
+    let Some(first) = left.journals.first() else {
+        return Err(Failure::nothing_usable(format!(
+            "no run has left anything on {serial}"
+        )));
+    };
+    let inventory = Inventory::look(Some(&[]), &Wish::Inserted, &user::of_restoring(arguments))
+        .map_err(Failure::nothing_usable)?;
+    let token = &first.content().token;
+    let mut devices = inventory.devices.iter();
+    let Some(card) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
+        let why = inventory.unseen.as_ref().map(ToString::to_string);
+        let why = why.unwrap_or_else(|| format!("{token} is in no reader; put it in"));
+        let journal = first.path().display();
+        return Err(Failure::nothing_usable(format!(
+            "{why}\n  if the card is lost, so is the test key: remove {journal}"
+        )));
+    };
+    for journal in left.journals {
+        let run = journal.content().run.clone();
+        card.device.undo(journal).map_err(Failure::failed)?;
+        output::note(&format!("{serial} is as it was before run {run}"));
+    }
+    Ok(Exit::Fine)
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {

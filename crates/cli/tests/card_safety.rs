@@ -1,0 +1,444 @@
+//! What a card in a reader is protected from: writes that stay, PINs that are another's or stay verified.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
+use keymark_stores::software::SoftwareStore;
+use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::waiting::{found, until};
+use keymark_tokens::reader::Reader;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// A keymark with a card in a reader of its own.
+struct CardPlace {
+    place: Place,
+    reader: CardInReader,
+}
+
+impl CardPlace {
+    fn fresh() -> Self {
+        Self::with(CardMaker::virtual_card().make().unwrap())
+    }
+
+    fn with(card: Reader) -> Self {
+        Self {
+            place: Place::new(env!("CARGO_BIN_EXE_keymark")),
+            reader: CardInReader::new(card),
+        }
+    }
+
+    /// With its owner's keys to sign and decrypt.
+    fn owned() -> Self {
+        let maker = CardMaker::virtual_card();
+        let reader = maker.make().unwrap();
+        let keys = Arc::new(SoftwareStore::default());
+        let made = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+        for (name, operation, slot) in [
+            ("ed25519", Operation::Sign, Slot::Signature),
+            ("cv25519", Operation::Decrypt, Slot::Decryption),
+        ] {
+            let algorithm = name.parse().unwrap();
+            let key = keys.made_for(Capability {
+                algorithm,
+                operation,
+            });
+            made.import(&key.unwrap(), slot).unwrap();
+        }
+        Self::with(reader)
+    }
+
+    fn keymark(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.keymark(arguments);
+        command
+            .env("PCSCLITE_CSOCK_NAME", self.reader.socket())
+            .env("RIGHT", "123456")
+            .env("WRONG", "654321")
+            .env("ADMIN", "12345678");
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.keymark(arguments).output().unwrap()
+    }
+
+    /// What `keymark devices` says of the card, once pcscd has seen it.
+    fn card(&self) -> Value {
+        let serial = |row: &Value| row["serial"].is_string();
+        found("pcscd sees the card", || {
+            let listed = text(&self.output(&["devices", "--json"]).stdout);
+            objects(&listed).into_iter().find(serial)
+        })
+    }
+
+    /// Measures a little with test keys written to the card, as far as that is allowed.
+    fn bench(&self, serial: &str, algorithms: &str, more: &[&str]) -> Output {
+        let common = [
+            "bench",
+            "--stack",
+            "raw",
+            "--runs",
+            "2",
+            "--json",
+            "--no-save",
+        ];
+        let what = ["--device", serial, "--algorithm", algorithms];
+        self.output(&[&common[..], &what, more].concat())
+    }
+
+    /// Whether the user PIN is verified on the card: VERIFY without data asks (§7.2.2).
+    fn is_open(&self) -> bool {
+        let mut card = self.reader.card.connect();
+        let asked = card.transmit(&[0, 0x20, 0, 0x82]).unwrap();
+        asked.response == [0x90, 0x00]
+    }
+
+    fn until_measuring(&self) {
+        until("samples are saved", || {
+            let runs = objects(&text(&self.output(&["runs", "--json"]).stdout));
+            runs.iter().any(|run| run["samples"].as_u64() > Some(0))
+        });
+    }
+}
+
+/// keymark on a terminal, where the user types that.
+fn typed(place: &CardPlace, arguments: &[&str], answer: &str) -> (Option<i32>, String) {
+    let words = [&[env!("CARGO_BIN_EXE_keymark")], arguments].concat();
+    let template = place.keymark(&[]);
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--flush", "--command"]);
+    script.arg(words.join(" ")).arg("/dev/null");
+    for (name, value) in template.get_envs() {
+        script.env(name, value.unwrap());
+    }
+    let mut child = script
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(format!("{answer}\n").as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    drop(stdin);
+    (ended.status.code(), text(&ended.stdout))
+}
+
+#[test]
+fn what_is_destroyed_is_asked_once_for_all_slots() {
+    let place = CardPlace::owned();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap();
+    let arguments = [
+        "bench",
+        "--device",
+        serial,
+        "--algorithm",
+        "nistp256",
+        "--operation",
+        "sign,decrypt",
+        "--stack",
+        "raw",
+        "--runs",
+        "2",
+        "--no-save",
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        serial,
+    ];
+    let (status, said) = typed(&place, &arguments, "no");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("did not agree"), "{said}");
+    assert_eq!(place.card()["facts"], before["facts"]);
+    let (status, said) = typed(&place, &arguments, "yes");
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(said.matches("DESTROYED").count(), 2, "{said}");
+    assert_eq!(said.matches("Type 'yes'").count(), 1, "{said}");
+    for slot in ["SIG", "DEC"] {
+        let now = place.card()["facts"][slot][0].to_string();
+        assert!(now.contains("no key"), "{now}");
+    }
+}
+
+#[test]
+fn a_slot_that_would_need_two_keys_is_refused_before_anything_is_written() {
+    let place = CardPlace::fresh();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let allowed = ["--admin-pin-env", "ADMIN", "--write-to", &serial];
+    let refused = place.bench(&serial, "cv25519,nistp256,rsa2048", &allowed);
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("slot DEC would need") && stderr.contains("slot SIG would need"),
+        "{stderr}"
+    );
+    assert_eq!(place.card()["facts"], before["facts"]);
+}
+
+/// A run that writes a test key, under way.
+fn writing(place: &CardPlace, serial: &str) -> Child {
+    let arguments = [
+        "bench",
+        "--device",
+        serial,
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "60s",
+        "--pin-env",
+        &format!("{serial}=RIGHT"),
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        serial,
+    ];
+    let mut keymark = place.keymark(&arguments);
+    let child = keymark
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.unwrap();
+    place.until_measuring();
+    child
+}
+
+#[test]
+fn what_a_killed_run_left_is_offered_and_restored() {
+    let place = CardPlace::fresh();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let mut child = writing(&place, &serial);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_ne!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
+    // Whatever is done next says so, and does not touch the card.
+    let quick = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--runs",
+        "1",
+        "--no-save",
+    ];
+    let said = text(&place.output(&quick).stderr);
+    let offer = format!("keymark token restore {serial}");
+    assert!(said.contains("was left with a test key of run"), "{said}");
+    assert!(said.contains(&offer), "{said}");
+    let restore = |more: &[&str]| place.output(&[&["token", "restore"], more].concat());
+    let other = restore(&["0badcafe"]);
+    assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
+    let wrong = restore(&[&serial, "--admin-pin-env", "WRONG"]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stderr));
+    assert!(text(&wrong.stderr).contains("the PIN is wrong"));
+    let restored = restore(&[&serial, "--admin-pin-env", "ADMIN"]);
+    assert!(restored.status.success(), "{}", text(&restored.stderr));
+    assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
+    assert!(!text(&place.output(&quick).stderr).contains("token restore"));
+}
+
+#[test]
+fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
+    let place = CardPlace::fresh();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let mut child = writing(&place, &serial);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let allowed = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let next = place.bench(&serial, "ed25519", &allowed);
+    let said = text(&next.stderr);
+    assert!(
+        next.status.success() && said.contains("removing what run"),
+        "{said}"
+    );
+    for slot in ["SIG", "DEC", "AUT"] {
+        assert_eq!(place.card()["facts"][slot], before["facts"][slot]);
+    }
+}
+
+#[test]
+fn the_first_signal_restores() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = CardPlace::fresh();
+        let before = place.card();
+        let serial = before["serial"].as_str().unwrap().to_owned();
+        let child = writing(&place, &serial);
+        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+        assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
+        let journals = place.place.path("state/keymark/journal");
+        assert_eq!(std::fs::read_dir(journals).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_pin_of_another_card_is_wrong_usage() {
+    let place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let refused = place.bench(
+        &serial,
+        "ed25519",
+        &["--write-to", &serial, "--pin-env", "0badcafe=RIGHT"],
+    );
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("0badcafe"), "{stderr}");
+}
+
+#[test]
+fn the_card_does_not_stay_verified() {
+    let place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let allowed = [
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let child = writing(&place, &serial);
+    assert!(place.is_open(), "during the run");
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(!text(&ended.stderr).contains("another program"));
+    assert!(!place.is_open(), "after it");
+    // GnuPG's scdaemon shares the card: it keeps what it has.
+    let scdaemon = Scdaemon::with_the_card(&place);
+    let measured = place.bench(&serial, "cv25519", &allowed);
+    let said = text(&measured.stderr);
+    assert!(measured.status.success(), "{said}");
+    assert!(
+        said.contains("another program uses") && said.contains("stays verified"),
+        "{said}"
+    );
+    drop(scdaemon);
+}
+
+/// An scdaemon of somebody else's, with the card in its hands.
+struct Scdaemon<'p>(&'p CardPlace);
+
+impl<'p> Scdaemon<'p> {
+    fn with_the_card(place: &'p CardPlace) -> Self {
+        let home = place.place.path("g");
+        std::fs::create_dir(&home).unwrap();
+        std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::write(home.join("scdaemon.conf"), "disable-ccid\npcsc-shared\n").unwrap();
+        let scdaemon = Self(place);
+        let said = scdaemon.asked("SCD SERIALNO");
+        assert!(said.contains("D2760001240"), "{said}");
+        scdaemon
+    }
+
+    fn asked(&self, command: &str) -> String {
+        let asked = Command::new("gpg-connect-agent")
+            .env("GNUPGHOME", self.0.place.path("g"))
+            .env("PCSCLITE_CSOCK_NAME", self.0.reader.socket())
+            .args([command, "/bye"])
+            .output();
+        text(&asked.unwrap().stdout)
+    }
+}
+
+impl Drop for Scdaemon<'_> {
+    fn drop(&mut self) {
+        self.asked("KILLAGENT");
+    }
+}
+
+#[test]
+fn a_keymark_that_holds_a_pin_keeps_it_to_itself() {
+    let place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let child = writing(&place, &serial);
+    let of = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", child.id())).unwrap();
+    let limits = of("limits");
+    let core = limits
+        .lines()
+        .find(|line| line.contains("core file"))
+        .unwrap();
+    let values: Vec<_> = core.split_whitespace().collect();
+    assert_eq!(values[4..6], ["0", "0"], "{core}");
+    // What may not be dumped belongs to root, whoever runs it.
+    use std::os::unix::fs::MetadataExt;
+    let memory = std::fs::metadata(format!("/proc/{}/mem", child.id())).unwrap();
+    assert_eq!((memory.uid(), memory.gid()), (0, 0));
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    child.wait_with_output().unwrap();
+}
+
+#[test]
+fn children_do_not_inherit_the_variable_of_a_pin() {
+    let place = CardPlace::fresh();
+    let serial = place.card()["serial"].as_str().unwrap().to_owned();
+    let devices = format!("{serial},software");
+    let arguments = [
+        "bench",
+        "--device",
+        &devices,
+        "--algorithm",
+        "cv25519",
+        "--stack",
+        "raw,agent,gnupg",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "60s",
+        "--pin-env",
+        "RIGHT",
+        "--admin-pin-env",
+        "ADMIN",
+        "--write-to",
+        &serial,
+    ];
+    let mut keymark = place.keymark(&arguments);
+    let child = keymark.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.unwrap();
+    place.until_measuring();
+    let mut seen = 0;
+    for process in children_of(&place) {
+        let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        let environment = text(&environment);
+        assert!(!environment.contains("RIGHT=") && !environment.contains("ADMIN="));
+        seen += usize::from(!environment.is_empty());
+    }
+    assert!(seen > 0, "agents run");
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    child.wait().unwrap();
+}
+
+/// Processes with the place in their arguments, as all have that keymark starts.
+fn children_of(place: &CardPlace) -> Vec<u32> {
+    let temporary = place.place.temporary().to_string_lossy().into_owned();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter(|id: &u32| {
+        let arguments = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        text(&arguments).contains(&temporary)
+    })
+    .collect()
+}
