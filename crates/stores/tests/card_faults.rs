@@ -11,7 +11,7 @@ use keymark_bench::workload::{KeyHandle, Verifiable};
 use keymark_stores::answer::AnswerForm;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::openpgp_card::{
-    CardDevice, CardMaker, CardPlace, Channel, Port, Reset, Slot, VirtualPort,
+    CardDevice, CardMaker, CardPlace, Channel, KeyPresence, Port, Reset, Slot, VirtualPort,
 };
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;
@@ -29,6 +29,8 @@ enum Answer {
     Removed,
     /// The card's, in parts of so many octets, each fetched with GET RESPONSE.
     InParts(usize),
+    /// The card's, without what it says of keys (DO DE).
+    Silent,
 }
 
 /// A reader in which some commands are answered by the script.
@@ -100,6 +102,13 @@ impl Channel for FaultyChannel {
                     Ok(())
                 }
                 Answer::Removed => Err(Error::call("SCardTransmit", "the card was pulled out", "")),
+                Answer::Silent => {
+                    self.card.transmit(command, response)?;
+                    // Three slots with a status each, under a tag that nobody knows.
+                    let at = response.windows(2).position(|octets| octets == [0xDE, 6]);
+                    at.into_iter().for_each(|at| response[at] = 0xD4);
+                    Ok(())
+                }
                 Answer::InParts(size) => {
                     self.card.transmit(command, &mut self.rest)?;
                     self.part(size, response);
@@ -371,6 +380,38 @@ fn a_slot_without_a_key_is_named() {
         error.contains("slot DEC") && error.contains("no key"),
         "{error}"
     );
+}
+
+#[test]
+fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
+    const GET_DATA: u8 = 0xCA;
+    let card = card();
+    let user = User {
+        pins: Pins::factory(),
+        consent: Consent {
+            touch: Touch::Refused,
+            write: Some(card.device.facts().unwrap().serial),
+        },
+        notice: Arc::new(Unattended),
+    };
+    let write = || {
+        let device = behind(&card.port, user.clone());
+        let slot = device.facts().unwrap().slot(Slot::Decryption).clone();
+        let refused = device.write_test_key(Slot::Decryption, "cv25519".parse().unwrap());
+        (slot.key, refused.unwrap_err().to_string())
+    };
+    let (key, refused) = write();
+    assert_eq!(key, KeyPresence::Empty);
+    assert!(
+        refused.contains("no journal"),
+        "no consent is needed: {refused}"
+    );
+    *card.fault.lock().unwrap() = Some((GET_DATA, Answer::Silent));
+    let (key, refused) = write();
+    assert_eq!(key, KeyPresence::Unknown);
+    assert!(refused.contains("did not agree"), "{refused}");
+    let facts = device(&card.port, "123456").facts().unwrap().clone();
+    assert_eq!(facts.slot(Slot::Signature).key, KeyPresence::Present);
 }
 
 #[test]
