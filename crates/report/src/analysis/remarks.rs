@@ -52,13 +52,11 @@ pub fn failures<'c>(failed: impl Iterator<Item = (&'c Case, &'c str)>) -> Vec<St
             None => reasons.push((reason, vec![case])),
         }
     }
-    let line = |(reason, cases): (&str, Vec<&Case>)| match cases.as_slice() {
-        [only] => format!("{only}: failed: {reason}"),
-        cases => format!(
-            "{}: {} cases failed: {reason}",
-            cases[0].device,
-            cases.len()
-        ),
+    let line = |(reason, cases): (&str, Vec<&Case>)| {
+        let mut names = cases.iter().map(ToString::to_string);
+        let first = names.next().unwrap_or_default();
+        let others: Vec<_> = names.collect();
+        format!("{first}: failed: {reason}{}", and(&others))
     };
     reasons.into_iter().map(line).collect()
 }
