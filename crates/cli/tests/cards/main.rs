@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod owner;
+mod safety;
 
 use std::process::{Command, Output};
 

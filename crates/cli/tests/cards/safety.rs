@@ -1,42 +1,21 @@
 //! What a card in a reader is protected from: writes that stay, PINs that are another's or stay verified.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
 use keymark_stores::software::SoftwareStore;
-use keymark_testkit::inserted::CardInReader;
-use keymark_testkit::place::{Place, objects, text};
-use keymark_testkit::waiting::{found, until};
-use keymark_tokens::reader::Reader;
+use keymark_testkit::place::text;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
 
-/// A keymark with a card in a reader of its own.
-struct CardPlace {
-    place: Place,
-    reader: CardInReader,
-}
+use super::CardPlace;
 
 impl CardPlace {
-    fn fresh() -> Self {
-        Self::with(CardMaker::virtual_card().make().unwrap())
-    }
-
-    fn with(card: Reader) -> Self {
-        Self {
-            place: Place::new(env!("CARGO_BIN_EXE_keymark")),
-            reader: CardInReader::new(card),
-        }
-    }
-
     /// With its owner's keys to sign and decrypt.
     fn owned() -> Self {
         let maker = CardMaker::virtual_card();
@@ -57,56 +36,11 @@ impl CardPlace {
         Self::with(reader)
     }
 
-    fn keymark(&self, arguments: &[&str]) -> Command {
-        let mut command = self.place.keymark(arguments);
-        command
-            .env("PCSCLITE_CSOCK_NAME", self.reader.socket())
-            .env("RIGHT", "123456")
-            .env("WRONG", "654321")
-            .env("ADMIN", "12345678");
-        command
-    }
-
-    fn output(&self, arguments: &[&str]) -> Output {
-        self.keymark(arguments).output().unwrap()
-    }
-
-    /// What `keymark devices` says of the card, once pcscd has seen it.
-    fn card(&self) -> Value {
-        let serial = |row: &Value| row["serial"].is_string();
-        found("pcscd sees the card", || {
-            let listed = text(&self.output(&["devices", "--json"]).stdout);
-            objects(&listed).into_iter().find(serial)
-        })
-    }
-
-    /// Measures a little with test keys written to the card, as far as that is allowed.
-    fn bench(&self, serial: &str, algorithms: &str, more: &[&str]) -> Output {
-        let common = [
-            "bench",
-            "--stack",
-            "raw",
-            "--runs",
-            "2",
-            "--json",
-            "--no-save",
-        ];
-        let what = ["--device", serial, "--algorithm", algorithms];
-        self.output(&[&common[..], &what, more].concat())
-    }
-
     /// Whether the user PIN is verified on the card: VERIFY without data asks (§7.2.2).
     fn is_open(&self) -> bool {
         let mut card = self.reader.card.connect();
         let asked = card.transmit(&[0, 0x20, 0, 0x82]).unwrap();
         asked.response == [0x90, 0x00]
-    }
-
-    fn until_measuring(&self) {
-        until("samples are saved", || {
-            let runs = objects(&text(&self.output(&["runs", "--json"]).stdout));
-            runs.iter().any(|run| run["samples"].as_u64() > Some(0))
-        });
     }
 }
 
