@@ -228,13 +228,13 @@ mod tests {
     fn a_hundred_thousand_workers_are_no_more_work_than_their_samples() {
         let samples = (0..100_000).map(|worker| sample(worker, u64::from(worker), 200_000));
         let block = Block {
-            round: 0,
             samples: samples.collect(),
+            ..Block::default()
         };
         assert_eq!(block.window().unwrap().length_ns, 100_001);
         let beyond = Block {
-            round: 0,
             samples: vec![sample(u32::MAX, 0, 10)],
+            ..Block::default()
         };
         assert!(beyond.window().is_none());
     }
