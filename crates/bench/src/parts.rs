@@ -44,16 +44,27 @@ pub struct PartMean {
 #[serde(transparent)]
 pub struct Parts(pub BTreeMap<Part, PartMean>);
 
-/// Sums of parts while a case is under way.
+/// Sums of parts while a case is under way, in nanoseconds. What is left of a whole may be less than nothing in a
+/// single operation, where clocks disagree; cut to zero, it would raise the mean.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PartSums(BTreeMap<Part, (u64, Duration)>);
+pub struct PartSums(BTreeMap<Part, (u64, i64)>);
 
 impl PartSums {
     /// Adds what a part took in one operation.
     pub fn add(&mut self, part: Part, time: Duration) {
+        self.add_signed(part, i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+    }
+
+    /// Adds what is left of a whole, in nanoseconds.
+    pub fn add_remainder(&mut self, part: Part, whole: Duration, known: Duration) {
+        let signed = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        self.add_signed(part, signed(whole).saturating_sub(signed(known)));
+    }
+
+    fn add_signed(&mut self, part: Part, nanoseconds: i64) {
         let (n, total) = self.0.entry(part).or_default();
         *n += 1;
-        *total += time;
+        *total = total.saturating_add(nanoseconds);
     }
 
     /// Adds the sums of others.
@@ -61,7 +72,7 @@ impl PartSums {
         for (part, (n, total)) in &others.0 {
             let sum = self.0.entry(*part).or_default();
             sum.0 += n;
-            sum.1 += *total;
+            sum.1 = sum.1.saturating_add(*total);
         }
     }
 
@@ -75,8 +86,8 @@ impl PartSums {
     /// The means.
     #[must_use]
     pub fn means(&self) -> Parts {
-        let mean = |(part, (n, total)): (&Part, &(u64, Duration))| {
-            let mean_s = Seconds(total.as_secs_f64() / *n as f64);
+        let mean = |(part, (n, total)): (&Part, &(u64, i64))| {
+            let mean_s = Seconds(*total as f64 / 1e9 / *n as f64);
             (*part, PartMean { n: *n, mean_s })
         };
         Parts(self.0.iter().map(mean).collect())
@@ -103,6 +114,16 @@ mod tests {
         assert_eq!(
             (means[&Part::Verify].n, means[&Part::Verify].mean_s),
             (1, Seconds(0.8))
+        );
+        let mut left = PartSums::default();
+        for (whole, known) in [(5, 6), (7, 4)] {
+            let ms = Duration::from_millis;
+            left.add_remainder(Part::Waiting, ms(whole), ms(known));
+        }
+        assert_eq!(
+            left.means().0[&Part::Waiting].mean_s,
+            Seconds(0.001),
+            "nothing is cut off"
         );
         let warm_up = sums.of_warm_up().means().0;
         assert_eq!(warm_up.keys().collect::<Vec<_>>(), [&Part::Verify]);

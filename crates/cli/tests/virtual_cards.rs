@@ -289,7 +289,7 @@ fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
             .unwrap();
         let is_card = |row: &Value| row["facts"]["reader"].is_array();
         let card = objects(&text(&listed.stdout)).into_iter().find(is_card)?;
-        Some(card["serial"].as_str()?.to_owned())
+        Some(card["device"].as_str()?.to_owned())
     })
 }
 

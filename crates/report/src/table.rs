@@ -48,6 +48,12 @@ pub struct FlatRow {
     pub worker: String,
     pub backlog_per_s: Option<f64>,
     pub assumed: Option<String>,
+    pub median_low_s: Option<f64>,
+    pub median_high_s: Option<f64>,
+    pub p99_low_s: Option<f64>,
+    pub p99_high_s: Option<f64>,
+    pub ops_low_per_s: Option<f64>,
+    pub ops_high_per_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -98,6 +104,12 @@ impl From<&Row> for FlatRow {
             worker: case.load.worker.to_string(),
             backlog_per_s: row.overload.map(|overload| overload.growth.0),
             assumed: row.assumed.map(|assumed| assumed.to_string()),
+            median_low_s: time(&|summary| summary.median.low),
+            median_high_s: time(&|summary| summary.median.high),
+            p99_low_s: time(&|summary| summary.p99.low),
+            p99_high_s: time(&|summary| summary.p99.high),
+            ops_low_per_s: row.throughput.and_then(|rate| rate.low).map(|low| low.0),
+            ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
         }
     }
 }

@@ -63,10 +63,26 @@ fn the_law_and_the_limits_are_found_again() {
     let law = retrograde.law.as_ref().unwrap();
     assert!((law.sigma.value - 0.05).abs() < 0.02, "{:?}", law.sigma);
     assert!((law.kappa.value - 0.02).abs() < 0.005, "{:?}", law.kappa);
-    // √((1 − σ) / κ) is 6.9.
-    let best = retrograde.best_concurrency().unwrap();
-    assert!((best - 6.9).abs() < 0.5, "{best}");
-    assert_eq!(serial.best_concurrency(), None, "it never falls");
+    // √((1 − σ) / κ) is 6.9: of what was measured, 8 is the best.
+    assert_eq!(retrograde.falls(), Some((8, 16)));
+    assert_eq!(serial.falls(), None, "it never falls");
+}
+
+#[test]
+fn three_levels_make_no_law_and_flat_data_do_not_fall() {
+    // Within their noise of 1 % the levels are alike: a serial server.
+    let flat = [1, 4, 10].map(|c| {
+        measured(
+            case("rsa4096", StackName::GNUPG, c),
+            10_000.0 * f64::from(c) * 1.000_1,
+        )
+    });
+    let analysis = Analysis::of(&record(flat.into()), &layers());
+    let [group] = &analysis.scaling[..] else {
+        panic!("{:?}", analysis.scaling)
+    };
+    assert!(group.law.is_err(), "{:?}", group.law);
+    assert_eq!(group.falls(), None);
 }
 
 #[test]

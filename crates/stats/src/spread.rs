@@ -13,7 +13,7 @@ use crate::quantity::{NS, Seconds};
 use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 
 /// Standard deviation (n − 1) of the durations; `None` below two samples, no
-/// bounds below six batches.
+/// bounds below twenty batches.
 #[must_use]
 pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
     computed(blocks, seed).map(Computed::widened)

@@ -56,7 +56,7 @@ pub struct Summary {
     pub outliers: Outliers,
     /// Trend over the case; `None` with too few blocks.
     pub drift: Option<Drift>,
-    /// Dip test; `None` with too few samples.
+    /// Dip test on the medians of blocks; `None` with too few of them.
     pub modality: Option<Modality>,
     /// How much neighbouring blocks are alike; 0 where there are too few to tell.
     pub dependence: Dependence,
@@ -80,7 +80,7 @@ impl Summary {
             mad: median_absolute_deviation(&sorted)?,
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
-            modality: modality(&sorted),
+            modality: modality(blocks),
             dependence: dependence_of(&blocks.units().clusters()),
         })
     }

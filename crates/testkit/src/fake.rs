@@ -30,6 +30,10 @@ pub enum Step {
     Wrong(Duration),
     /// Takes this long and fails.
     Fail(Duration),
+    /// Takes this long and says that it has succeeded, though it wrote nothing.
+    Nothing(Duration),
+    /// Panics.
+    Panic,
 }
 
 /// The script of one case: its steps, from the top again when they are used up.
@@ -144,9 +148,14 @@ impl KeyHandle for FakeHandle {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         let step = self.steps[self.next % self.steps.len()];
         self.next += 1;
-        let (Step::Take(time) | Step::Wrong(time) | Step::Fail(time)) = step;
+        let time = match step {
+            Step::Take(time) | Step::Wrong(time) | Step::Fail(time) | Step::Nothing(time) => time,
+            Step::Panic => Duration::ZERO,
+        };
         self.clock.advance(time);
         match step {
+            Step::Nothing(_) => {}
+            Step::Panic => panic!("as scripted"),
             Step::Take(_) => output[0] = input.bytes[0],
             Step::Wrong(_) => output[0] = !input.bytes[0],
             Step::Fail(_) => return Err(Error::call("FAKE", "scripted failure", "")),

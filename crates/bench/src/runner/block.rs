@@ -1,6 +1,6 @@
 //! One block: workers released together, and the check of what they bring.
 
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ReturnCode};
 use crate::parts::PartSums;
@@ -68,15 +68,13 @@ pub(super) fn measure(
         .for_each(|outputs| outputs.reset(workload.output_capacity));
     let (shifts, stretch) = match &mut workload.crew {
         Crew::Threads(handles) => {
-            let barrier = Barrier::new(workers);
-            let gate = || {
-                barrier.wait();
-            };
+            let start = Start::of(workers);
+            let gate = || start.arrive();
             let inputs = &workload.inputs;
             let clock = (runner.clock, runner.interrupt);
             let waiting = budget.queue(queue.take(), workers, seed);
             let shared = Shared::new(clock, inputs, budget, seed, waiting, &gate);
-            let shifts = in_threads(&shared, handles, outputs);
+            let shifts = in_threads(&shared, &start, handles, outputs);
             let ended = shared.end_block(&shifts);
             let (after, stretch) = ended.unzip();
             *queue = after;
@@ -96,8 +94,45 @@ pub(super) fn measure(
     measured
 }
 
+/// Where workers wait for each other. One that never comes is counted out.
+struct Start {
+    missing: Mutex<usize>,
+    complete: Condvar,
+}
+
+impl Start {
+    const fn of(workers: usize) -> Self {
+        Self {
+            missing: Mutex::new(workers),
+            complete: Condvar::new(),
+        }
+    }
+
+    /// Waits until the others are here, too.
+    fn arrive(&self) {
+        let missing = self.count_one();
+        let waiting = self.complete.wait_while(missing, |missing| *missing > 0);
+        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// One that will not come.
+    fn never_mind_one(&self) {
+        drop(self.count_one());
+    }
+
+    fn count_one(&self) -> MutexGuard<'_, usize> {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing = missing.saturating_sub(1);
+        if *missing == 0 {
+            self.complete.notify_all();
+        }
+        missing
+    }
+}
+
 fn in_threads(
     shared: &Shared<'_>,
+    start: &Start,
     handles: &mut [Box<dyn KeyHandle>],
     outputs: &mut [Outputs],
 ) -> Vec<Shift> {
@@ -108,15 +143,21 @@ fn in_threads(
             let threads: Vec<_> = (0..)
                 .zip(handles.iter_mut().zip(outputs.iter_mut()))
                 .map(|(worker, (handle, outputs))| {
-                    scope.spawn(move || work(shared, worker, handle.as_mut(), outputs))
+                    let work = move || work(shared, worker, handle.as_mut(), outputs);
+                    let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+                    thread.inspect_err(|_| start.never_mind_one())
                 })
                 .collect();
             threads
                 .into_iter()
-                .map(|thread| {
-                    thread
+                .map(|thread| match thread {
+                    Ok(thread) => thread
                         .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                    Err(error) => Shift {
+                        failure: Some(Error::call("starting a thread", error, "")),
+                        ..Shift::default()
+                    },
                 })
                 .collect()
         }),

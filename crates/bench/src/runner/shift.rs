@@ -47,6 +47,9 @@ impl Budget {
     }
 }
 
+/// What stands where nothing was written.
+const BLANK: u8 = 0xAA;
+
 /// The outputs of one worker's operations, kept for the check after the block.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
@@ -62,11 +65,14 @@ impl Outputs {
     const OPERATIONS: usize = 8_192;
 
     pub(crate) fn reset(&mut self, slot: usize) {
+        // An operation that writes nothing must not pass by what the last block left here.
+        let used = (self.filled.len() * self.slot).min(self.bytes.len());
+        self.bytes[..used].fill(BLANK);
         self.slot = slot.max(1);
         let operations = (Self::ROOM / self.slot).clamp(1, Self::OPERATIONS);
         let wanted = operations * self.slot;
         if self.bytes.len() < wanted {
-            self.bytes.resize(wanted, 0xAA);
+            self.bytes.resize(wanted, BLANK);
         }
         self.filled.clear();
         self.filled.reserve(operations);
@@ -240,9 +246,10 @@ pub(crate) fn work(
         ..Shift::default()
     };
     let first = worker as usize % shared.inputs.len().max(1);
+    // Everybody comes to the gate, failed or not, and in a panic too: heads are counted.
+    let arrival = Arrival(shared.gate);
     let entered = handle.enter();
-    // Everybody comes here, failed or not: heads are counted.
-    (shared.gate)();
+    drop(arrival);
     let begun = match &entered {
         Ok(()) => lead_in(shared, handle, outputs, first),
         Err(error) => Err(error.clone()),
@@ -260,6 +267,15 @@ pub(crate) fn work(
         shift.failure.get_or_insert(error);
     }
     shift
+}
+
+/// Comes to the gate when it is dropped.
+struct Arrival<'a>(&'a (dyn Fn() + Sync));
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }
 
 fn lead_in(

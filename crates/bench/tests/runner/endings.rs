@@ -317,3 +317,25 @@ fn the_harness_measures_itself() {
     } = measured.harness;
     assert_eq!((clock_resolution_ns, clock_reading_ns, loop_ns), (0, 0, 0));
 }
+
+#[test]
+fn an_operation_that_writes_nothing_does_not_pass_by_the_last_blocks_result() {
+    // The warm-up, a block that is right, and from then on nothing.
+    let script = |_: &Case| {
+        let right = [Step::Take(MS * 200); 4].into_iter();
+        let nothing = [Step::Nothing(MS * 200); 100].into_iter();
+        Script::Steps(right.chain(nothing).collect())
+    };
+    let (measured, _) = run(&plan(&[case("ed25519")], runs(50)), script);
+    let record = &measured.cases[0];
+    assert_eq!(stopped(record), Stopped::Failed);
+    assert_eq!(record.failure(), Some("scripted wrong result"));
+}
+
+#[test]
+fn a_worker_that_panics_does_not_leave_the_others_waiting() {
+    let script = |_: &Case| Script::Steps(vec![Step::Panic]);
+    let plan = plan(&[by_four("ed25519")], runs(50));
+    let ended = std::panic::catch_unwind(|| run(&plan, script));
+    assert!(ended.is_err(), "the panic comes through");
+}

@@ -150,14 +150,10 @@ fn beside<'a>(row: &Row, published: &'a [PublishedFigure]) -> Option<&'a Publish
 }
 
 fn highest(group: &Scaling) -> Option<Block> {
-    let best = group.best_concurrency()?;
-    Some(remark(
-        RemarkKind::Law,
-        format!(
-            "{}: throughput is highest at c = {best:.0}, and falls beyond",
-            group.case
-        ),
-    ))
+    let (best, lower) = group.falls()?;
+    let case = &group.case;
+    let text = format!("{case}: throughput is highest at c = {best}, and lower at c = {lower}");
+    Some(remark(RemarkKind::Law, text))
 }
 
 fn remark(kind: RemarkKind, text: impl Into<String>) -> Block {

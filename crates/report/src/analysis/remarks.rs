@@ -15,6 +15,8 @@ use crate::units;
 
 /// More cases than this are counted, not named.
 const NAMED: usize = 3;
+/// So many cases with two groups of durations, a third of all, and it is not the operations that have them.
+const TOGETHER: usize = 5;
 /// Messages of a thread.
 const MESSAGES: u32 = 50;
 
@@ -116,6 +118,20 @@ impl Analysis {
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (_, worst, warning) = found.first()?;
+        if kind == RemarkKind::TwoGroups
+            && found.len() >= TOGETHER
+            && found.len() * 3 >= self.rows.len()
+        {
+            let text = format!(
+                "{} of {} cases have two groups of durations: it is this machine that runs at two speeds (most \
+                 apart: {}: {})",
+                found.len(),
+                self.rows.len(),
+                worst.case,
+                said(warning)
+            );
+            return Some(Remark::new(kind, text));
+        }
         let others: Vec<String> = found
             .iter()
             .skip(1)

@@ -10,6 +10,9 @@ use keymark_stats::{Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, f
 
 use super::{Row, windows};
 
+/// A law of three parameters says nothing of three levels that it would not say of noise.
+const LEVELS_OF_A_LAW: usize = 5;
+
 /// One case at several concurrencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
@@ -54,6 +57,8 @@ impl Bounds {
     }
 }
 
+type Measured = (u32, Estimate<PerSecond>);
+
 impl Scaling {
     /// Throughput at each concurrency over that at the lowest.
     #[must_use]
@@ -78,12 +83,16 @@ impl Scaling {
         })
     }
 
-    /// The concurrency beyond which throughput falls, if it is certain that it does.
+    /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
+    /// certain: the intervals are apart.
     #[must_use]
-    pub fn best_concurrency(&self) -> Option<f64> {
-        let law = self.law.as_ref().ok().filter(|law| !law.rejected())?;
-        law.kappa.low.filter(|low| *low > 0.0)?;
-        law.best_concurrency()
+    pub fn falls(&self) -> Option<(u32, u32)> {
+        let highest = |a: &&Measured, b: &&Measured| a.1.value.0.total_cmp(&b.1.value.0);
+        let (best, highest) = self.levels.iter().max_by(highest)?;
+        let floor = highest.low?;
+        let mut beyond = self.levels.iter().filter(|(level, _)| level > best);
+        let (lower, _) = beyond.find(|(_, rate)| rate.high.is_some_and(|high| high < floor))?;
+        Some((*best, *lower))
     }
 }
 
@@ -147,7 +156,11 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
                 .iter()
                 .filter_map(|r| Some((r.case.concurrency(), r.throughput?)))
                 .collect(),
-            law: fit_usl(&levels, record.plan.settings.seed),
+            law: if levels.len() < LEVELS_OF_A_LAW {
+                Err(UslError::TooFewLevels(levels.len()))
+            } else {
+                fit_usl(&levels, record.plan.settings.seed)
+            },
             bounds: bounds(record, rows, group[0], families),
         });
     }

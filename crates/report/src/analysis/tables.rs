@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use keymark_bench::case::Case;
 use keymark_bench::parts::Part;
-use keymark_stats::Ratio;
+use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling};
-use crate::document::{Answer, Cell, Column, Table, TableRow};
+use crate::document::{Cell, Column, Table, TableRow};
 use crate::units;
 
 /// The columns that say which case a row is about.
@@ -52,18 +52,25 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
             cells.extend([
                 mean(row),
                 Cell::or_missing(summary, |s| Cell::Duration(s.median.value)),
-                Cell::or_missing(summary, |s| Cell::Duration(s.p99.value)),
+                Cell::or_missing(summary, |s| bounded(&s.p99)),
                 Cell::or_missing(row.n(), Cell::Count),
                 Cell::or_missing(row.ratio, Cell::RatioEstimate),
                 Cell::or_missing(row.throughput, |rate| Cell::Rate(rate.value)),
-                Cell::or_missing(row.tolerable(tolerance), |yes| {
-                    Cell::Answer(Answer::from(yes))
-                }),
+                Cell::or_missing(row.tolerable(tolerance), Cell::Answer),
             ]);
             TableRow::of(&row.case, cells)
         })
         .collect();
     table
+}
+
+/// A figure that nothing bounds from above is only known to be more than its lower bound.
+fn bounded(estimate: &Estimate<Seconds>) -> Cell {
+    match (estimate.low, estimate.high) {
+        (_, Some(_)) => Cell::Duration(estimate.value),
+        (Some(low), None) => Cell::MoreThan(low),
+        (None, None) => Cell::Missing,
+    }
 }
 
 fn mean(row: &Row) -> Cell {

@@ -28,6 +28,8 @@ pub enum Cell {
     DurationEstimate(Estimate<Seconds>),
     /// A time that is at most this.
     AtMost(Seconds),
+    /// A time that is more than this: nothing bounds it from above.
+    MoreThan(Seconds),
     /// A quotient.
     Ratio(Ratio),
     /// A quotient with its interval.
@@ -62,10 +64,6 @@ pub enum Answer {
     Yes,
     /// It does not.
     No,
-}
-
-impl From<bool> for Answer {
-    fn from(holds: bool) -> Self {
-        if holds { Self::Yes } else { Self::No }
-    }
+    /// So few samples do not tell.
+    Unknown,
 }

@@ -97,11 +97,13 @@ impl Meter {
                 read(self.scdaemon).saturating_sub(state.scdaemon),
             ),
         ];
+        let mut known = Duration::ZERO;
         match self.told {
             Told::CardTime => {
                 let card: Duration = calls.iter().filter_map(|call| call.card).sum();
-                parts.push((Part::Transport, called.saturating_sub(card)));
-                parts.push((Part::Card, card));
+                into.add_remainder(Part::Transport, called, card);
+                into.add(Part::Card, card);
+                known += called;
             }
             Told::Nothing => parts.push((Part::Calls, called)),
         }
@@ -109,8 +111,8 @@ impl Meter {
             let time = Duration::from_micros(u64::from(user_us) + u64::from(system_us));
             parts.push((Part::Gpg, time));
         }
-        let known: Duration = parts.iter().map(|(_, time)| *time).sum();
-        parts.push((Part::Waiting, latency.saturating_sub(known)));
+        known += parts.iter().map(|(_, time)| *time).sum::<Duration>();
+        into.add_remainder(Part::Waiting, latency, known);
         for (part, time) in parts {
             into.add(part, time);
         }
