@@ -1,7 +1,7 @@
 //! How stacks of one family lie on one another: what analysis subtracts from what, as data, so that it knows
 //! no stack by name.
 
-use crate::case::{Case, Parameters, StackName};
+use crate::case::{Case, Library, Parameters, StackName, StoreKind};
 
 /// A way to a key: through which stack, with which of its family's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,12 @@ impl Point {
 
     /// What every other stack stands on.
     pub const RAW: Self = Self::new(StackName::RAW, Parameters::None);
+
+    /// The same with another library than the built-in one, where keys are in memory.
+    #[must_use]
+    pub const fn raw_with(library: Library) -> Self {
+        Self::new(StackName::RAW, Parameters::Library { library })
+    }
 
     /// The way that a case takes.
     #[must_use]
@@ -61,6 +67,22 @@ pub struct Step {
     pub lower: Point,
 }
 
+/// The library that a family's own programs calculate with, where it is not the one that is built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnLibrary {
+    /// Where the key alone is measured with it.
+    pub point: Point,
+    /// The key stores whose keys it works with. A card calculates itself, whoever asks it: there
+    /// [`Point::RAW`] is what it takes.
+    pub store: StoreKind,
+    /// What other libraries take, as a column beside.
+    pub beside: End,
+    /// What is said where both were measured.
+    pub explanation: &'static str,
+    /// What is said where layers had to stand on the built-in library's figure.
+    pub stand_in: &'static str,
+}
+
 /// A server with one thread that every worker has to ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bottleneck {
@@ -81,6 +103,8 @@ pub struct Layers {
     pub family: &'static str,
     /// The bare operation.
     pub base: End,
+    /// What calculates for it, if not the library that is built in.
+    pub own_library: Option<OwnLibrary>,
     /// What is added to it, from below.
     pub steps: Vec<Step>,
     /// Base and steps together, as it is measured.

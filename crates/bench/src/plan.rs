@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
 use crate::case::{
-    Case, DeviceName, Load, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
-    StoreKind, Worker,
+    Case, DeviceName, LibraryChoice, Load, Pacing, ParameterChoice, Parameters, Protection,
+    Provenance, StackName, StoreKind, Worker,
 };
 use crate::operation::Operation;
 use crate::stop::{Precision, StopRule};
@@ -61,7 +61,10 @@ impl Default for Selection {
             concurrency: vec![NonZeroU32::MIN],
             processes: Vec::new(),
             pacing: Pacing::Closed,
-            parameters: vec![ParameterChoice::Protection(vec![Protection::None])],
+            parameters: vec![
+                ParameterChoice::Protection(vec![Protection::None]),
+                ParameterChoice::Library(vec![LibraryChoice::BuiltIn]),
+            ],
             input_bytes: None,
             replicas: NonZeroU32::MIN,
         }
@@ -281,8 +284,25 @@ impl Selection {
                 (None, Standing::OnRequest) => false,
             };
             let devices = self.devices.as_ref();
-            wanted && devices.is_none_or(|devices| devices.contains(&offer.device))
+            wanted
+                && devices.is_none_or(|devices| devices.contains(&offer.device))
+                && offer.parameters.iter().any(|set| self.admits(*set))
         })
+    }
+
+    /// Whether a way to a device is among those that were asked for, by the parameters it has.
+    #[must_use]
+    pub fn wants_way(&self, stack: StackName, parameters: &[Parameters]) -> bool {
+        let named = self.stacks.as_ref();
+        named.is_none_or(|stacks| stacks.contains(&stack))
+            && (parameters.is_empty() || parameters.iter().any(|set| self.admits(*set)))
+    }
+
+    /// Whether a set of parameters is among the wanted ones.
+    #[must_use]
+    pub fn admits(&self, parameters: Parameters) -> bool {
+        let mut choices = self.parameters.iter();
+        choices.all(|choice| choice.admits(parameters))
     }
 
     fn wants(&self, operation: Operation) -> bool {
@@ -344,7 +364,14 @@ impl Selection {
         offers: &[Offer],
         offered: impl Fn(&&Offer) -> bool,
     ) -> PlanError {
-        let name = |offer: &Offer| format!("{} through {}", offer.device, offer.stack);
+        let name = |offer: &Offer| {
+            let only = match offer.parameters.as_slice() {
+                [only] => only.remark(),
+                _ => None,
+            };
+            let remark = only.map(|word| format!(" {word}")).unwrap_or_default();
+            format!("{} through {}{remark}", offer.device, offer.stack)
+        };
         let elsewhere: Vec<_> = offers.iter().filter(&offered).map(name).collect();
         let mut has: Vec<Operation> = self
             .offers(offers)
@@ -364,16 +391,30 @@ impl Selection {
         }
         PlanError::NotOffered {
             algorithm,
-            asked: match &self.stacks {
-                Some(stacks) => join(stacks),
-                None => "any stack".to_owned(),
-            },
+            asked: self.asked(),
             where_else: if elsewhere.is_empty() {
                 "nothing else here does either; 'keymark devices' says what is missing".to_owned()
             } else {
                 format!("it is by {}", elsewhere.join(", "))
             },
         }
+    }
+
+    /// The stacks that were looked at, and of libraries those that were, if not the built-in one.
+    fn asked(&self) -> String {
+        let stacks = match &self.stacks {
+            Some(stacks) => join(stacks),
+            None => "any stack".to_owned(),
+        };
+        let loaded = self.parameters.iter().find_map(|choice| match choice {
+            ParameterChoice::Library(wanted) if !wanted.contains(&LibraryChoice::BuiltIn) => {
+                Some(join(wanted))
+            }
+            ParameterChoice::Library(_)
+            | ParameterChoice::Protection(_)
+            | ParameterChoice::SshAgent(_) => None,
+        });
+        loaded.map_or(stacks.clone(), |loaded| format!("{stacks} with {loaded}"))
     }
 
     fn cases<'a>(&'a self, offers: &'a [Offer]) -> impl Iterator<Item = Case> + 'a {
@@ -392,10 +433,9 @@ impl Selection {
 
     /// One capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
-        let admitted =
-            |set: &&Parameters| self.parameters.iter().all(|choice| choice.admits(**set));
         let mut cases = Vec::new();
-        for &parameters in offer.parameters.iter().filter(admitted) {
+        let sets = offer.parameters.iter().copied();
+        for parameters in sets.filter(|set| self.admits(*set)) {
             for (concurrency, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::Case;
+use keymark_bench::case::{Case, Library, Parameters};
 
 fn case(algorithm: &str, stack: &str, concurrency: u32) -> Case {
     keymark_testkit::case(algorithm)
@@ -37,6 +37,25 @@ fn one_algorithm_is_compared_with_its_first_stack_and_one_stack_with_c_1() {
     assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
     let cases = [case("rsa2048", "gnupg", 1), case("rsa2048", "gnupg", 4)];
     assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
+}
+
+#[test]
+fn libraries_are_compared_with_the_one_that_is_built_in() {
+    let library = Library::Libgcrypt;
+    let loaded = Parameters::Library { library };
+    let with_library = |algorithm| Case {
+        parameters: loaded,
+        ..case(algorithm, "raw", 1)
+    };
+    let cases = [case("rsa4096", "raw", 1), with_library("rsa4096")];
+    assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
+    let cases = [
+        case("rsa2048", "raw", 1),
+        with_library("rsa2048"),
+        with_library("rsa4096"),
+    ];
+    let of_its_own = Baseline::default().of(&cases[2], &cases);
+    assert_eq!(of_its_own, Some(1), "rsa2048 of the same library");
 }
 
 #[test]

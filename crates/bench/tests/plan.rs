@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Pacing, ParameterChoice, Parameters, Protection, Provenance, StackName,
-    StoreKind, Worker,
+    Case, DeviceName, Library, LibraryChoice, Pacing, ParameterChoice, Parameters, Protection,
+    Provenance, StackName, StoreKind, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
@@ -301,5 +301,54 @@ fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
     assert_eq!(
         refused.to_string(),
         "workers can be processes only where each can open the key for itself: software through raw"
+    );
+}
+
+/// Two offers of one stack: what the built-in library has, and what another has.
+fn with_libgcrypt() -> Vec<Offer> {
+    let library = Library::Libgcrypt;
+    let loaded = Offer {
+        parameters: vec![Parameters::Library { library }],
+        ..offer(StackName::RAW, &["rsa2048", "ed25519"])
+    };
+    let mut offers = offers();
+    offers.insert(1, loaded);
+    offers
+}
+
+fn of_libraries(names: &[&str], libraries: Vec<LibraryChoice>) -> Result<Vec<String>, PlanError> {
+    let selection = Selection {
+        stacks: Some(vec![StackName::RAW]),
+        operations: Some(vec![Operation::Sign, Operation::Decapsulate]),
+        parameters: vec![ParameterChoice::Library(libraries)],
+        ..listed(names)
+    };
+    let plan = Plan::build(&[selection], &with_libgcrypt(), Settings::default())?;
+    Ok(plan.cases.iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
+    use LibraryChoice::{BuiltIn, Loaded};
+    let plan = Plan::build(
+        &[listed(&["rsa2048"])],
+        &with_libgcrypt(),
+        Settings::default(),
+    );
+    let cases = plan.unwrap().cases;
+    assert!(cases.iter().all(|case| case.parameters.library().is_none()));
+    let both = vec![BuiltIn, Loaded(Library::Libgcrypt)];
+    assert_eq!(
+        of_libraries(&["ed25519", "mlkem768"], both).unwrap(),
+        [
+            "ed25519 sign software raw",
+            "ed25519 sign software raw libgcrypt",
+            "mlkem768 decapsulate software raw",
+        ]
+    );
+    let error = of_libraries(&["mlkem768"], vec![Loaded(Library::Libgcrypt)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mlkem768 is not offered by raw with libgcrypt here; it is by software through raw"
     );
 }

@@ -401,14 +401,20 @@ fn completions_and_man_pages_come_from_the_definition() {
 #[test]
 fn devices_lists_every_stack_with_what_it_offers() {
     let ways = Place::new(KEYMARK).rows(&["devices", "--json"]);
+    let stacks = |device: &str| -> Vec<&str> {
+        let own = ways.iter().filter(|way| way["device"] == device);
+        let built_in = own.filter(|way| way["library"].is_null());
+        built_in.map(|way| way["stack"].as_str().unwrap()).collect()
+    };
     for device in ["software", "virtual"] {
-        let stacks: Vec<&str> = ways
-            .iter()
-            .filter(|way| way["device"] == device)
-            .map(|way| way["stack"].as_str().unwrap())
-            .collect();
-        assert_eq!(stacks, ["raw", "agent", "gnupg", "ssh"], "{device}");
+        assert_eq!(stacks(device), ["raw", "agent", "gnupg", "ssh"], "{device}");
     }
+    let loaded: Vec<_> = ways
+        .iter()
+        .filter(|way| way["library"] == "libgcrypt")
+        .map(|way| (way["device"].as_str(), way["stack"].as_str()))
+        .collect();
+    assert_eq!(loaded, [(Some("software"), Some("raw"))]);
     for way in ways.iter().filter(|way| way["device"] == "software") {
         assert_eq!(way["usable"], true, "{way}");
         let operation = if way["stack"] == "ssh" {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Parameters, Protection, Provenance, SshAgent, StackName,
-    StoreKind, Worker,
+    Case, DeviceName, Library, Load, Pacing, Parameters, Protection, Provenance, SshAgent,
+    StackName, StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -225,6 +225,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         Just(Parameters::None),
         select(Protection::ALL).prop_map(kept),
         select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
+        select(Library::ALL).prop_map(|library| Parameters::Library { library }),
     ]
 }
 

@@ -3,7 +3,9 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
-use keymark_bench::case::{DeviceName, ParameterChoice, Protection, StackName, StoreKind};
+use keymark_bench::case::{
+    DeviceName, Library, LibraryChoice, ParameterChoice, Protection, StackName, StoreKind,
+};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
 
@@ -16,7 +18,7 @@ const ON_CARD: [Family; 5] = [
     Family::Weierstrass(Curve::NistP256),
 ];
 
-/// Every algorithm of GnuPG on its three layers, alone and in parallel; S2K once, because it costs
+/// Every algorithm of GnuPG on its three layers and in both libraries, alone and in parallel; S2K once, because it costs
 /// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them; some
 /// on the virtual card.
 #[must_use]
@@ -67,6 +69,7 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     selections.extend([
         Selection {
             algorithms: listed(gnupg.clone()),
+            parameters: in_both_libraries(),
             ..common.clone()
         },
         Selection {
@@ -90,6 +93,15 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         },
     ]);
     selections
+}
+
+/// Keys in the clear, by OpenSSL and by what gpg-agent calculates with, which its layers stand on.
+fn in_both_libraries() -> Vec<ParameterChoice> {
+    let libgcrypt = LibraryChoice::Loaded(Library::Libgcrypt);
+    vec![
+        ParameterChoice::Protection(vec![Protection::None]),
+        ParameterChoice::Library(vec![LibraryChoice::BuiltIn, libgcrypt]),
+    ]
 }
 
 /// The virtual card's keys, raw and through gpg where that can reach it.

@@ -157,12 +157,12 @@ impl Inventory {
     }
 
     /// What is missing, by device and stack.
-    pub fn missing(&self) -> impl Iterator<Item = (&DeviceName, StackName, &Error)> {
+    pub fn missing(&self) -> impl Iterator<Item = (&DeviceName, &Way, &Error)> {
         self.devices.iter().flat_map(|found| {
             let missing = found.ways.iter();
             missing.filter_map(|way| {
                 let error = way.found.as_ref().err()?;
-                Some((&found.identity.device, way.stack, error))
+                Some((&found.identity.device, way, error))
             })
         })
     }

@@ -2,7 +2,7 @@
 //! opened.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +62,17 @@ pub struct Way {
     /// What its workers can be: processes where another program can open the key for itself, and is not
     /// one anyway.
     pub workers: &'static [Worker],
+}
+
+/// `gnupg`, `raw libgcrypt`: the stack, with what tells it from others of the same name.
+impl Display for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let library = |set: &Parameters| set.library();
+        match self.parameters.iter().find_map(library) {
+            Some(library) => write!(f, "{} {library}", self.stack),
+            None => write!(f, "{}", self.stack),
+        }
+    }
 }
 
 /// A stack that a plan needs on a device.

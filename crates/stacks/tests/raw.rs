@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::Case;
+use keymark_bench::case::{Case, Library, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Stack, Verifiable, Workload};
+use keymark_bench::workload::{Performed, Stack, Verifiable, Workload};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
-use keymark_stores::software::SoftwareStore;
+use keymark_stores::software::{SoftwareStore, library};
 use keymark_stores::store::KeyStore;
 use keymark_tokens::profile::Profile;
 
@@ -29,6 +29,60 @@ fn is_slow(algorithm: Algorithm) -> bool {
     matches!(algorithm.family(), Family::SlhDsa(_, SlhVariant::Small))
 }
 
+/// Performs with every handle on every input; right results have to pass, wrong ones not.
+fn performs_on_all_inputs(workload: &mut Workload, case: &Case) {
+    assert_eq!(workload.crew.size(), 2, "{case}");
+    let (inputs, verifier) = (Arc::clone(&workload.inputs), Arc::clone(&workload.verifier));
+    let capacity = workload.output_capacity;
+    for handle in workload.crew.handles() {
+        for (input, bytes) in inputs.iter().enumerate() {
+            let mut output = vec![0; capacity];
+            handle.arm(bytes).unwrap();
+            let length = handle
+                .perform(bytes, &mut output)
+                .and_then(|performed| handle.collect(performed, &mut output))
+                .unwrap_or_else(|e| panic!("{case}: {e}"));
+            output.truncate(length);
+            let verdicts = verifier.verify(&[Verifiable {
+                input,
+                output: &output,
+            }]);
+            assert_eq!(verdicts, [Ok(())], "{case}");
+            output[0] ^= 1;
+            let verdicts = verifier.verify(&[Verifiable {
+                input,
+                output: &output,
+            }]);
+            assert!(verdicts[0].is_err(), "{case}: a wrong result passed");
+        }
+    }
+}
+
+/// The algorithms of GnuPG 2.2 and 2.4.
+const GNUPGS: [&str; 21] = [
+    "rsa1024",
+    "rsa2048",
+    "rsa3072",
+    "rsa4096",
+    "dsa1024",
+    "dsa2048",
+    "dsa3072",
+    "elg2048",
+    "elg3072",
+    "elg4096",
+    "nistp256",
+    "nistp384",
+    "nistp521",
+    "brainpoolp256r1",
+    "brainpoolp384r1",
+    "brainpoolp512r1",
+    "secp256k1",
+    "cv25519",
+    "ed25519",
+    "cv448",
+    "ed448",
+];
+
 #[test]
 fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
     let store = Arc::new(SoftwareStore::default());
@@ -43,29 +97,61 @@ fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
         let mut workload = stack
             .prepare(&case)
             .unwrap_or_else(|error| panic!("{case}: {error}"));
-        assert_eq!(workload.crew.size(), 2, "{case}");
-        for handle in workload.crew.handles() {
-            for (input, bytes) in workload.inputs.iter().enumerate() {
-                let mut output = vec![0; workload.output_capacity];
-                handle.arm(bytes).unwrap();
-                let performed = handle
-                    .perform(bytes, &mut output)
-                    .unwrap_or_else(|e| panic!("{case}: {e}"));
-                output.truncate(performed.length);
-                let verdicts = workload.verifier.verify(&[Verifiable {
-                    input,
-                    output: &output,
-                }]);
-                assert_eq!(verdicts, [Ok(())], "{case}");
-                output[0] ^= 1;
-                let verdicts = workload.verifier.verify(&[Verifiable {
-                    input,
-                    output: &output,
-                }]);
-                assert!(verdicts[0].is_err(), "{case}: a wrong result passed");
-            }
-        }
+        performs_on_all_inputs(&mut workload, &case);
     }
+}
+
+/// OpenSSL checks what libgcrypt makes, and makes what it is asked, of each algorithm that GnuPG has.
+#[test]
+fn libgcrypt_does_all_that_gnupg_has_with_the_same_keys() {
+    let library = Library::Libgcrypt;
+    let loaded = library::load(library).unwrap();
+    let mut offered = loaded.capabilities();
+    let mut known: Vec<&str> = offered.iter().map(|offer| offer.algorithm.name()).collect();
+    known.dedup();
+    for name in GNUPGS {
+        assert!(known.contains(&name), "{name} of {known:?}");
+    }
+    let authenticates = |name: &str| Capability {
+        algorithm: name.parse().unwrap(),
+        operation: Operation::Authenticate,
+    };
+    offered.extend(["rsa2048", "ed25519", "nistp384"].map(authenticates));
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    for capability in offered {
+        let case = Case {
+            parameters: Parameters::Library { library },
+            ..case(capability.algorithm, capability.operation)
+        };
+        let mut workload = stack
+            .prepare(&case)
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
+        performs_on_all_inputs(&mut workload, &case);
+    }
+}
+
+#[test]
+fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let of = |name: &str, operation| Case {
+        parameters: Parameters::Library {
+            library: Library::Libgcrypt,
+        },
+        ..case(name.parse().unwrap(), operation)
+    };
+    let error = stack.prepare(&of("mlkem768", Operation::Decapsulate));
+    let error = error.unwrap_err().to_string();
+    assert_eq!(error, "libgcrypt has no decapsulate with mlkem768");
+    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
+    let handle = &mut workload.crew.handles()[0];
+    let mut off_the_curve = workload.inputs[0].clone();
+    off_the_curve.bytes[64] ^= 1;
+    handle.arm(&off_the_curve).unwrap();
+    let error = handle.perform(&off_the_curve, &mut [0; 64]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("gcry_pk_decrypt failed: "), "{error}");
+    let nothing = handle.collect(Performed::default(), &mut [0; 64]);
+    assert!(nothing.is_err(), "no result of an earlier operation");
 }
 
 #[test]

@@ -101,6 +101,8 @@ mod tests {
         let sets = agents.map(|&agent| Parameters::Ssh { agent });
         let kept = Protection::ALL.iter();
         let sets = sets.chain(kept.map(|&protection| Parameters::Gnupg { protection }));
+        let libraries = super::super::Library::ALL.iter();
+        let sets = sets.chain(libraries.map(|&library| Parameters::Library { library }));
         for parameters in sets.chain([Parameters::None]) {
             case.parameters = parameters;
             let text = serde_json::to_string(&case).unwrap();

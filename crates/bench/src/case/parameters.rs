@@ -1,11 +1,12 @@
 //! What the stacks of a family distinguish beyond device, algorithm, operation and load: one variant a
 //! family, with named fields.
 
+use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use crate::words::{UnknownWord, words};
 
 words! {
     /// How GnuPG keeps the key at rest.
@@ -27,13 +28,22 @@ words! {
     }
 }
 
+words! {
+    /// A library that is loaded while keymark runs, and calculates in place of the OpenSSL that is
+    /// built in.
+    pub enum Library("library") {
+        /// The installed libgcrypt, which gpg-agent loads.
+        Libgcrypt = "libgcrypt",
+    }
+}
+
 /// A valid set of a family's parameters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Parameters {
-    /// The family has none.
+    /// The family has none; of `raw` on keys in memory, the OpenSSL that is built in.
     #[default]
     None,
     /// GnuPG's stacks.
@@ -46,6 +56,11 @@ pub enum Parameters {
         /// Which one.
         agent: SshAgent,
     },
+    /// `raw` on keys in memory.
+    Library {
+        /// What calculates.
+        library: Library,
+    },
 }
 
 impl Parameters {
@@ -54,7 +69,7 @@ impl Parameters {
     pub const fn protection(self) -> Protection {
         match self {
             Self::Gnupg { protection } => protection,
-            Self::None | Self::Ssh { .. } => Protection::None,
+            Self::None | Self::Ssh { .. } | Self::Library { .. } => Protection::None,
         }
     }
 
@@ -63,7 +78,16 @@ impl Parameters {
     pub const fn ssh_agent(self) -> Option<SshAgent> {
         match self {
             Self::Ssh { agent } => Some(agent),
-            Self::None | Self::Gnupg { .. } => None,
+            Self::None | Self::Gnupg { .. } | Self::Library { .. } => None,
+        }
+    }
+
+    /// The library, if another than the built-in one calculates in this process.
+    #[must_use]
+    pub const fn library(self) -> Option<Library> {
+        match self {
+            Self::Library { library } => Some(library),
+            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } => None,
         }
     }
 
@@ -79,7 +103,46 @@ impl Parameters {
                 protection: protection @ Protection::Cached,
             } => Some(protection.word()),
             Self::Ssh { agent } => Some(agent.word()),
+            Self::Library { library } => Some(library.word()),
         }
+    }
+}
+
+/// A library as it is named where one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LibraryChoice {
+    /// The OpenSSL that is built in.
+    BuiltIn,
+    /// Another.
+    Loaded(Library),
+}
+
+impl LibraryChoice {
+    /// The word for the one that is built in.
+    pub const BUILT_IN: &str = "openssl";
+}
+
+impl fmt::Display for LibraryChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::BuiltIn => Self::BUILT_IN,
+            Self::Loaded(library) => library.word(),
+        })
+    }
+}
+
+impl FromStr for LibraryChoice {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        if word.eq_ignore_ascii_case(Self::BUILT_IN) {
+            return Ok(Self::BuiltIn);
+        }
+        let loaded = word.parse().map(Self::Loaded);
+        loaded.map_err(|error: UnknownWord| UnknownWord {
+            known: format!("{}, {}", Self::BUILT_IN, error.known),
+            ..error
+        })
     }
 }
 
@@ -90,6 +153,8 @@ pub enum ParameterChoice {
     Protection(Vec<Protection>),
     /// Of which SSH agent is asked; stacks that ask none are not excluded.
     SshAgent(Vec<SshAgent>),
+    /// Of which library calculates; stacks of other programs are not excluded.
+    Library(Vec<LibraryChoice>),
 }
 
 impl ParameterChoice {
@@ -101,11 +166,16 @@ impl ParameterChoice {
             Self::SshAgent(wanted) => parameters
                 .ssh_agent()
                 .is_none_or(|agent| wanted.contains(&agent)),
+            Self::Library(wanted) => match parameters {
+                Parameters::None => wanted.contains(&LibraryChoice::BuiltIn),
+                Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
+                Parameters::Gnupg { .. } | Parameters::Ssh { .. } => true,
+            },
         }
     }
 }
 
-/// `protection=none,cached`, `agent=openssh`
+/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`
 impl FromStr for ParameterChoice {
     type Err = String;
 
@@ -119,8 +189,9 @@ impl FromStr for ParameterChoice {
         match text.split_once('=') {
             Some(("protection", list)) => values(list).map(Self::Protection),
             Some(("agent", list)) => values(list).map(Self::SshAgent),
+            Some(("library", list)) => values(list).map(Self::Library),
             _ => Err(format!(
-                "'{text}' is none of protection=VALUE,… and agent=VALUE,…"
+                "'{text}' is none of protection=VALUE,…, agent=VALUE,… and library=VALUE,…"
             )),
         }
     }
@@ -144,7 +215,15 @@ mod tests {
             !cached.admits(Parameters::None),
             "the library's keys are in the clear"
         );
-        for bad in ["agent", "agent=pageant", "colour=red"] {
+        let libgcrypt: ParameterChoice = "library=libgcrypt".parse().unwrap();
+        let loaded = Parameters::Library {
+            library: Library::Libgcrypt,
+        };
+        assert!(libgcrypt.admits(loaded) && libgcrypt.admits(gnupg(Protection::None)));
+        assert!(!libgcrypt.admits(Parameters::None), "that is OpenSSL");
+        let built_in: ParameterChoice = "library=openssl".parse().unwrap();
+        assert!(built_in.admits(Parameters::None) && !built_in.admits(loaded));
+        for bad in ["agent", "agent=pageant", "colour=red", "library=nss"] {
             assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
         }
     }

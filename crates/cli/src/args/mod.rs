@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{ParameterChoice, Protection, Rate, StackName};
+use keymark_bench::case::{LibraryChoice, ParameterChoice, Protection, Rate, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
@@ -162,6 +162,7 @@ Examples:
   keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
   keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
   keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
+  keymark bench --algorithm rsa4096,ed25519 --stack raw,agent --library openssl,libgcrypt
   keymark bench --algorithm all --dry-run
 
 Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
@@ -233,6 +234,16 @@ pub struct BenchArguments {
         help_heading = "What to measure"
     )]
     pub protection: Option<Vec<Protection>>,
+
+    /// Which libraries calculate with keys in memory through raw: openssl (built in), and libgcrypt,
+    /// the one that gpg-agent loads [default: openssl]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub library: Option<Vec<LibraryChoice>>,
 
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
     #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
@@ -321,6 +332,7 @@ impl BenchArguments {
             && self.rate.is_none()
             && self.think.is_none()
             && self.protection.is_none()
+            && self.library.is_none()
             && self.parameter.is_empty()
     }
 }

@@ -1,14 +1,16 @@
 //! `keymark bench`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keymark_bench::case::{Case, DeviceName};
+use keymark_bench::case::{Case, DeviceName, Library};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
-use keymark_bench::plan::{Plan, PlanError};
+use keymark_bench::error::Error;
+use keymark_bench::plan::{Plan, PlanError, Selection};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::{Measured, Observer, Runner};
 use keymark_bench::stop::Stopped;
@@ -16,9 +18,11 @@ use keymark_report::analysis::failures;
 use keymark_report::archive::{Archive, LastMeans};
 use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::private_dir;
+use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
+use keymark_stores::software::library;
 
 use super::{Outcome, leftovers, open_archive, selection, show};
 use crate::args::BenchArguments;
@@ -32,14 +36,14 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     let (wish, user) = (wish(arguments), user::of_arguments(&arguments.card));
     let inventory = Inventory::look(arguments.stack.as_deref(), &wish, &user)
         .map_err(Failure::nothing_usable)?;
-    let plan = plan(arguments, &inventory)?;
+    let (plan, selections) = plan(arguments, &inventory)?;
     user::pins_fit(&arguments.card, &inventory.tokens(&plan)).map_err(Failure::usage)?;
     inventory.check(&plan).map_err(Failure::usage)?;
     if arguments.dry_run {
         dry_run(&plan, &inventory, archive);
         return Ok(Exit::Fine);
     }
-    say_what_is_missing(&inventory, &wish, &plan);
+    say_what_is_missing(&inventory, &wish, &plan, &selections);
     // Who has no home writes to no token.
     let journals = Journals::of_user().ok();
     if let Some(journals) = &journals {
@@ -84,7 +88,11 @@ fn wish(arguments: &BenchArguments) -> Wish {
     }
 }
 
-fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failure> {
+/// The plan, and the selections that it was made of.
+fn plan(
+    arguments: &BenchArguments,
+    inventory: &Inventory,
+) -> Result<(Plan, Vec<Selection>), Failure> {
     let offers = inventory.offers();
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = SystemTime::now()
@@ -95,9 +103,10 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
     });
     let devices = selected(arguments, inventory)?;
     let selections = selection::selections(arguments, &offers, devices);
-    let missing = inventory.missing().map(|(_, _, error)| error);
+    let missing = missing(inventory, &selections).map(|(_, _, error)| error);
     let missing = missing.chain(&inventory.unseen);
-    Plan::build(&selections, &offers, selection::settings(arguments, seed)).map_err(|error| {
+    let settings = selection::settings(arguments, seed);
+    let plan = Plan::build(&selections, &offers, settings).map_err(|error| {
         let mut message = error.to_string();
         for missing in missing.take(1) {
             message = format!("{message}\n  {missing}");
@@ -108,6 +117,18 @@ fn plan(arguments: &BenchArguments, inventory: &Inventory) -> Result<Plan, Failu
             | PlanError::NoProcesses(_) => Failure::usage(message),
             PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
         }
+    })?;
+    Ok((plan, selections))
+}
+
+/// The ways that were wanted and are missing.
+fn missing<'a>(
+    inventory: &'a Inventory,
+    selections: &'a [Selection],
+) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
+    inventory.missing().filter(|(_, way, _)| {
+        let wanted = |selection: &Selection| selection.wants_way(way.stack, &way.parameters);
+        selections.iter().any(wanted)
     })
 }
 
@@ -130,9 +151,9 @@ fn selected(
     Ok(arguments.device.as_ref().map(|_| inventory.names()))
 }
 
-fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan) {
-    for (device, stack, error) in inventory.missing() {
-        output::warning(&format!("stack {stack} to {device} is left out: {error}"));
+fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selections: &[Selection]) {
+    for (device, way, error) in missing(inventory, selections) {
+        output::warning(&format!("stack {way} to {device} is left out: {error}"));
     }
     // Of a device that was asked for by name, no row would tell.
     if let Wish::Named(_) = wish {
@@ -171,6 +192,17 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
         let programs = programs.map(|(name, version)| (name.clone(), version.clone()));
         environment.versions.extend(programs);
     }
+    for (name, version) in libraries(plan) {
+        // GnuPG's may be another than the one that the loader finds.
+        let known = environment.versions.get(&name);
+        let alike = known.is_none_or(|known| *known == version);
+        let name = if alike {
+            name
+        } else {
+            format!("{name} loaded")
+        };
+        environment.versions.insert(name, version);
+    }
     let planned = |device: &&keymark_stacks::inventory::Found| {
         let mut cases = plan.cases.iter();
         cases.any(|case| case.device == device.identity.device)
@@ -187,6 +219,20 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
         stores: stores.map(|device| device.identity.clone()).collect(),
         cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
     }
+}
+
+/// Versions of the libraries that a plan has loaded.
+fn libraries(plan: &Plan) -> BTreeMap<String, String> {
+    let named = plan
+        .cases
+        .iter()
+        .filter_map(|case| case.parameters.library());
+    let version = |library: Library| {
+        // One that is missing has no case.
+        let loaded = library::load(library).ok()?;
+        Some((library.to_string(), loaded.version()))
+    };
+    named.filter_map(version).collect()
 }
 
 /// An archive that may not be there: a run is worth more than its archive.

@@ -93,23 +93,25 @@ fn as_text(found: &Found) {
         fact(name, version);
     }
     fact("provenance", &identity.provenance.to_string());
-    for line in found.device.facts() {
-        fact(line.name, &text(&line));
+    // A library that GnuPG has told of is the same.
+    let told = |line: &Fact| identity.versions.get(line.name) == Some(&line.text);
+    for line in found.device.facts().iter().filter(|line| !told(line)) {
+        fact(line.name, &text(line));
     }
     for way in &found.ways {
         output::line("");
         match &way.found {
             Ok(capabilities) if capabilities.is_empty() => {
-                output::line(&format!("  stack {}: nothing", way.stack));
+                output::line(&format!("  stack {way}: nothing"));
             }
             Ok(capabilities) => {
-                output::line(&format!("  stack {}", way.stack));
+                output::line(&format!("  stack {way}"));
                 for (operation, algorithms) in by_operation(capabilities) {
                     output::entry(4, &operation.to_string(), FACT, &algorithms.join(" "));
                 }
             }
             Err(error) => {
-                let stack = format!("stack {}:", way.stack);
+                let stack = format!("stack {way}:");
                 output::entry(2, &stack, FACT, &format!("not usable: {error}"));
             }
         }
@@ -153,7 +155,14 @@ fn as_json(found: &Found) {
     for line in found.device.facts() {
         facts.entry(line.name).or_default().push(text(&line));
     }
-    for Way { stack, found, .. } in &found.ways {
+    for way in &found.ways {
+        let Way {
+            stack,
+            found,
+            parameters,
+            ..
+        } = way;
+        let library = parameters.iter().find_map(|set| set.library());
         print_json(&json!({
             "device": identity.device,
             "store": identity.kind,
@@ -163,6 +172,7 @@ fn as_json(found: &Found) {
             "provenance": identity.provenance,
             "facts": facts,
             "stack": stack,
+            "library": library,
             "usable": found.is_ok(),
             "missing": found.as_ref().err().map(ToString::to_string),
             "offers": found.as_ref().map(|found| by_operation(found)).unwrap_or_default(),

@@ -88,7 +88,9 @@ fn parameters(arguments: &BenchArguments, common: &Selection) -> Vec<ParameterCh
         .protection
         .clone()
         .map(ParameterChoice::Protection);
-    let named = arguments.parameter.iter().cloned().chain(protection);
+    let library = arguments.library.clone().map(ParameterChoice::Library);
+    let named = arguments.parameter.iter().cloned();
+    let named = named.chain(protection).chain(library);
     let named: Vec<ParameterChoice> = named.collect();
     let kind = std::mem::discriminant::<ParameterChoice>;
     let unnamed = common.parameters.iter().filter(|choice| {

@@ -2,7 +2,7 @@
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, CaseKey, DeviceName, Load, Provenance};
-use keymark_bench::layers::{End, Layers, Point};
+use keymark_bench::layers::{End, Layers, OwnLibrary, Point};
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Ratio, Seconds, difference};
 
@@ -20,6 +20,16 @@ pub enum Layer {
     AtMost(Seconds),
     /// The upper layer is faster than the lower: its library does the arithmetic in less time.
     Less(Estimate<Seconds>),
+}
+
+/// What a layer is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// What the family's own programs do.
+    Own,
+    /// The figure of another library, as theirs was not measured: the layer above it holds the difference of
+    /// the two libraries as well.
+    StandIn,
 }
 
 /// A family of stacks, with every key and operation that was measured through more than one of them.
@@ -44,6 +54,10 @@ pub struct Breakdown {
     pub provenance: Provenance,
     /// The bare operation.
     pub base: Option<Estimate<Seconds>>,
+    /// Whether the layers stand on what the family's programs calculate with.
+    pub basis: Basis,
+    /// What another library takes for the bare operation.
+    pub beside: Option<Estimate<Seconds>>,
     /// What the family's steps add, in their order.
     pub steps: Vec<Option<Layer>>,
     /// All layers together.
@@ -57,10 +71,19 @@ impl Breakdown {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
     }
 
+    /// The same where it says something about the layers, and not about another library.
+    #[must_use]
+    pub fn own_share(&self) -> Option<Ratio> {
+        match self.basis {
+            Basis::Own => self.base_share(),
+            Basis::StandIn => None,
+        }
+    }
+
     /// Whether the whole tells next to nothing about the operation.
     #[must_use]
     pub fn is_lost_in_overhead(&self) -> bool {
-        self.base_share().is_some_and(|share| share.0 < LOST)
+        self.own_share().is_some_and(|share| share.0 < LOST)
     }
 }
 
@@ -82,17 +105,31 @@ fn of_family(rows: &[Row], layers: &Layers) -> Vec<Breakdown> {
             continue;
         }
         let mean = |point| mean(rows, case, point);
+        let own = layers.own_library.filter(|own| own.store == case.store);
+        let mut basis = Basis::Own;
+        let mut below = |point| {
+            let (found, of) = standing(rows, case, point, layers.own_library);
+            if found.is_some() && of == Basis::StandIn {
+                basis = of;
+            }
+            found
+        };
+        let base = below(layers.base.point);
+        let steps = layers.steps.iter();
+        let steps = steps.map(|step| Some(added(&mean(step.upper)?, &below(step.lower)?)));
+        let steps: Vec<Option<Layer>> = steps.collect();
         let breakdown = Breakdown {
             algorithm: case.algorithm,
             operation: case.operation,
             device: case.device.clone(),
             provenance: case.provenance,
-            base: mean(layers.base.point),
-            steps: layers
-                .steps
-                .iter()
-                .map(|step| Some(added(&mean(step.upper)?, &mean(step.lower)?)))
-                .collect(),
+            base,
+            steps,
+            basis,
+            // What stands in for the own library is not beside it.
+            beside: own
+                .filter(|_| basis == Basis::Own)
+                .and_then(|own| mean(own.beside.point)),
             whole: layers.whole.and_then(|End { point, .. }| mean(point)),
         };
         if breakdown.steps.iter().any(Option::is_some) {
@@ -117,6 +154,26 @@ fn is_about(breakdown: &Breakdown, case: &Case) -> bool {
             &case.device,
             &case.provenance,
         )
+}
+
+/// What a layer stands on: at the point of the family's own library, what that is on the device of the case.
+fn standing(
+    rows: &[Row],
+    case: &Case,
+    point: Point,
+    own: Option<OwnLibrary>,
+) -> (Option<Estimate<Seconds>>, Basis) {
+    match own {
+        Some(own) if own.point == point && own.store == case.store => {
+            match mean(rows, case, point) {
+                Some(measured) => (Some(measured), Basis::Own),
+                None => (mean(rows, case, Point::RAW), Basis::StandIn),
+            }
+        }
+        // A card calculates itself.
+        Some(own) if own.point == point => (mean(rows, case, Point::RAW), Basis::Own),
+        Some(_) | None => (mean(rows, case, point), Basis::Own),
+    }
 }
 
 /// Measured at a point one at a time, with the same key and message on the same device.

@@ -96,6 +96,7 @@ impl Analysis {
 
     fn breakdown(family: &FamilyBreakdown) -> Section {
         let mut blocks = vec![Block::Table(tables::breakdown(family))];
+        blocks.extend(family.libraries().into_iter().map(Block::Remark));
         blocks.extend(family.lost_in_overhead().map(Block::Remark));
         let heading = format!(
             "where the time goes in {} (one at a time; mean of each layer less the one below)",

@@ -26,7 +26,7 @@ use keymark_stats::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use breakdown::{Breakdown, FamilyBreakdown, Layer};
+pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
 pub use remarks::failures;
 pub(crate) use tables::{case_cells, case_columns};

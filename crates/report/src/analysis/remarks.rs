@@ -9,7 +9,7 @@ use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
 use keymark_stats::{Ratio, Seconds, Warning};
 
-use super::{Analysis, Breakdown, FamilyBreakdown, Row};
+use super::{Analysis, Basis, Breakdown, FamilyBreakdown, Row};
 use crate::document::{Remark, RemarkKind};
 use crate::units;
 
@@ -229,6 +229,41 @@ impl Analysis {
 }
 
 impl FamilyBreakdown {
+    /// What the bare operation is, where several libraries could do it.
+    #[must_use]
+    pub fn libraries(&self) -> Vec<Remark> {
+        let Some(own) = self.layers.own_library else {
+            return Vec::new();
+        };
+        let cases = self.breakdowns.iter();
+        let standing_in = cases.filter(|breakdown| breakdown.basis == Basis::StandIn);
+        let standing_in = standing_in.count();
+        let mut remarks = Vec::new();
+        if self.has_beside() {
+            remarks.push(own.explanation.to_owned());
+        }
+        if standing_in > 0 && self.has_beside() {
+            remarks.push(format!(
+                "in {standing_in} of {} cases {}",
+                self.breakdowns.len(),
+                own.stand_in
+            ));
+        } else if standing_in > 0 {
+            remarks.push(own.stand_in.to_owned());
+        }
+        let remarks = remarks.into_iter();
+        remarks
+            .map(|text| Remark::new(RemarkKind::Basis, text))
+            .collect()
+    }
+
+    /// Whether another library was measured beside.
+    #[must_use]
+    pub fn has_beside(&self) -> bool {
+        let mut cases = self.breakdowns.iter();
+        cases.any(|breakdown| breakdown.beside.is_some())
+    }
+
     /// Says plainly where a figure of the whole tells next to nothing about the key.
     #[must_use]
     pub fn lost_in_overhead(&self) -> Option<Remark> {
@@ -248,7 +283,7 @@ impl FamilyBreakdown {
             lost.len(),
             self.breakdowns
                 .iter()
-                .filter(|breakdown| breakdown.base_share().is_some())
+                .filter(|breakdown| breakdown.own_share().is_some())
                 .count(),
             least.algorithm,
             least.operation,

@@ -102,6 +102,8 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
             .map(|whole| Column::value(whole.heading).leave(1)),
     );
     columns.push(Column::value(format!("{}'s share", layers.base.name)).leave(0));
+    let beside = layers.own_library.filter(|_| family.has_beside());
+    columns.extend(beside.map(|own| Column::value(own.beside.heading).leave(0)));
     columns.push(Column::provenance());
     let mut table = Table::new(columns);
     table.rows = family
@@ -130,6 +132,11 @@ fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
         }));
     }
     cells.push(Cell::or_missing(breakdown.base_share(), Cell::Share));
+    if family.has_beside() {
+        cells.push(Cell::or_missing(breakdown.beside, |beside| {
+            Cell::Duration(beside.value)
+        }));
+    }
     TableRow {
         device: breakdown.device.clone(),
         provenance: breakdown.provenance,

@@ -126,7 +126,8 @@ impl<'a> Writing<'a> {
             sql.prepare_cached(
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
-                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker)",
+                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
+                     :library)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -139,6 +140,7 @@ impl<'a> Writing<'a> {
                 ":rate": rate, ":think_s": think,
                 ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
                 ":worker": load.worker.word(),
+                ":library": parameters.library().map(|library| library.word()),
             })
         })
     }

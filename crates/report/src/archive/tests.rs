@@ -2,9 +2,12 @@ mod refusals;
 
 use std::fs;
 
-use keymark_bench::case::{Case, CaseId, Load, Pacing, Parameters, SshAgent, StackName, Worker};
+use keymark_bench::case::{
+    Case, CaseId, Library, Load, Pacing, Parameters, SshAgent, StackName, Worker,
+};
 use keymark_bench::error::ReturnCode;
 use keymark_bench::parts::{Part, PartSums, Parts};
+use keymark_bench::plan::Selection;
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Stretch;
@@ -305,24 +308,56 @@ fn golden_4() -> Record {
 
 #[test]
 fn the_archive_of_version_4_still_loads() {
+    assert_eq!(loads("archive-4.sqlite3"), golden_4());
+}
+
+/// What version 5 has over 4.
+fn golden_5() -> Record {
+    let mut record = golden_4();
+    let library = Library::Libgcrypt;
+    record.plan.cases[0].parameters = Parameters::Library { library };
+    record.cases[0].case.parameters = Parameters::Library { library };
+    record
+}
+
+#[test]
+fn the_archive_of_version_5_still_loads() {
     // Set when a version is released, to make its file.
     if std::env::var_os("KEYMARK_WRITE_GOLDEN").is_some() {
-        let path = Path::new(GOLDEN).join("archive-4.sqlite3");
-        Archive::open(&path).unwrap().insert(&golden_4()).unwrap();
+        let path = Path::new(GOLDEN).join("archive-5.sqlite3");
+        Archive::open(&path).unwrap().insert(&golden_5()).unwrap();
     }
-    assert_eq!(loads("archive-4.sqlite3"), golden_4());
+    assert_eq!(loads("archive-5.sqlite3"), golden_5());
+}
+
+/// What was measured before libraries could be chosen is what is measured when none is.
+#[test]
+fn the_library_of_older_versions_is_the_one_that_is_built_in() {
+    let old = loads("archive-1.sqlite3").cases[0].case.clone();
+    assert_eq!(old.stack, StackName::RAW);
+    assert!(Selection::default().admits(old.parameters));
+    let chosen = golden_5().cases[0].case.clone();
+    assert!(!Selection::default().admits(chosen.parameters));
+    assert_ne!(old.key(), chosen.key());
 }
 
 #[test]
 fn what_cases_differ_in_stands_in_columns() {
     let (_directory, mut archive) = archive();
-    archive.insert(&golden_4()).unwrap();
+    archive.insert(&golden_5()).unwrap();
     let workers = "SELECT group_concat(worker) FROM (SELECT worker FROM case_ ORDER BY number)";
     let workers: String = archive
         .connection
         .query_row(workers, (), |row| row.get(0))
         .unwrap();
     assert_eq!(workers, "process,thread,thread");
+    let libraries = "SELECT group_concat(coalesce(library, '-'))
+                     FROM (SELECT library FROM case_ ORDER BY number)";
+    let libraries: String = archive
+        .connection
+        .query_row(libraries, (), |row| row.get(0))
+        .unwrap();
+    assert_eq!(libraries, "libgcrypt,-,-");
     let row = |number: u32| {
         let columns = "SELECT protection, ssh_agent, rate, think_s, code, code_number
                        FROM case_ WHERE number = ?1";

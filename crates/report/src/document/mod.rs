@@ -118,7 +118,7 @@ impl Remark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemarkKind {
-    /// What a prediction rests on, or a time that nobody measured.
+    /// What a prediction or a figure that others are taken from rests on, or a time that nobody measured.
     Basis,
     /// Figures of different kinds stand in one table.
     MixedProvenance,

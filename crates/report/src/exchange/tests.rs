@@ -4,7 +4,7 @@ use std::fs;
 use std::num::NonZeroU32;
 
 use jsonschema::Validator;
-use keymark_bench::case::{DeviceName, Load, Protection, SshAgent};
+use keymark_bench::case::{DeviceName, Library, Load, Protection, SshAgent};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::RunId;
 use proptest::prelude::*;
@@ -194,6 +194,8 @@ fn the_schema_knows_every_word() {
     assert_eq!(gnupg["protection"]["enum"], json!(Protection::ALL));
     let ssh = &sets[2]["properties"]["ssh"]["properties"];
     assert_eq!(ssh["agent"]["enum"], json!(SshAgent::ALL));
+    let library = &sets[3]["properties"]["library"]["properties"];
+    assert_eq!(library["library"]["enum"], json!(Library::ALL));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Stacks on one another as GnuPG's are, without GnuPG.
 
-use keymark_bench::case::{Parameters, Protection, StackName};
-use keymark_bench::layers::{Bottleneck, End, Layers, Point, Step};
+use keymark_bench::case::{Library, Parameters, Protection, StackName, StoreKind};
+use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 
 pub fn layers() -> [Layers; 1] {
     let kept = |stack, protection| Point::new(stack, Parameters::Gnupg { protection });
-    let (raw, agent) = (Point::RAW, kept(StackName::AGENT, Protection::None));
+    let raw = Point::raw_with(Library::Libgcrypt);
+    let agent = kept(StackName::AGENT, Protection::None);
     let cached = kept(StackName::AGENT, Protection::Cached);
     let gnupg = kept(StackName::GNUPG, Protection::None);
     let step = |heading, upper, lower| Step {
@@ -20,6 +21,17 @@ pub fn layers() -> [Layers; 1] {
             name: "raw",
             point: raw,
         },
+        own_library: Some(OwnLibrary {
+            point: raw,
+            store: StoreKind::SOFTWARE,
+            beside: End {
+                heading: "OpenSSL",
+                name: "OpenSSL",
+                point: Point::RAW,
+            },
+            explanation: "raw is libgcrypt",
+            stand_in: "raw is OpenSSL",
+        }),
         steps: vec![
             step("+ agent", agent, raw),
             step("+ S2K", cached, agent),

@@ -12,19 +12,18 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
 };
+use keymark_gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::software::libgcrypt::answer;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::user::Pin;
-use openssl::bn::BigNum;
-use openssl::ecdsa::EcdsaSig;
 use zeroize::Zeroizing;
 
 use super::assuan::{Assuan, data_lines};
 use super::homes::GnupgHomes;
 use super::key_home::KeyHome;
 use super::meter::Meter;
-use super::sexp::{Sexp, list};
 
 /// Octets that a wrapped AES-256 session key has (RFC 6637 §8, RFC 3394).
 const WRAPPED: usize = 48;
@@ -256,7 +255,7 @@ struct Signatures {
 impl Verifier for Signatures {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
         let check = |result: &Verifiable<'_>| {
-            let signature = signature(self.algorithm, result.output)
+            let signature = answer::signature(self.algorithm, result.output)
                 .ok_or("gpg-agent's answer is no signature")?;
             match self
                 .public
@@ -268,33 +267,6 @@ impl Verifier for Signatures {
             }
         };
         verify_each(results, check)
-    }
-}
-
-/// The signature as OpenSSL takes it. GnuPG drops leading zeros.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the other families are alike in this"
-)]
-fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
-    let answer = Sexp::parse(answer).ok()?;
-    let sig_val = Sexp::List(answer.find("sig-val")?.to_vec());
-    let number = |name: &str| sig_val.value(name);
-    let padded = |octets: &[u8], length: usize| -> Option<Vec<u8>> {
-        let octets = octets.get(octets.len().saturating_sub(length)..)?;
-        Some([vec![0; length - octets.len()], octets.to_vec()].concat())
-    };
-    match algorithm.family() {
-        Family::Rsa(bits) => padded(number("s")?, bits as usize / 8),
-        Family::Ed25519 => Some([padded(number("r")?, 32)?, padded(number("s")?, 32)?].concat()),
-        Family::Ed448 => Some([padded(number("r")?, 57)?, padded(number("s")?, 57)?].concat()),
-        _ => {
-            let big = |name: &str| BigNum::from_slice(number(name)?).ok();
-            EcdsaSig::from_private_components(big("r")?, big("s")?)
-                .ok()?
-                .to_der()
-                .ok()
-        }
     }
 }
 
@@ -365,21 +337,5 @@ mod tests {
         assert!(!is_secret(nistp256, &[0x41, 1, 3], &[1, 2]));
         assert!(!is_secret(nistp256, &[0x40, 1, 2], &[1, 2]));
         assert!(is_secret("cv448".parse().unwrap(), &[1, 2], &[1, 2]));
-    }
-
-    #[test]
-    fn short_numbers_are_filled() {
-        let answer = list(
-            "sig-val",
-            [list(
-                "eddsa",
-                [
-                    list("r", [Sexp::Atom(vec![1; 31])]),
-                    list("s", [Sexp::Atom(vec![2; 32])]),
-                ],
-            )],
-        );
-        let signature = signature("ed25519".parse().unwrap(), &answer.canonical()).unwrap();
-        assert_eq!((signature.len(), signature[0], signature[1]), (64, 0, 1));
     }
 }

@@ -1,7 +1,22 @@
 //! How GnuPG's stacks lie on one another.
 
-use keymark_bench::case::{Parameters, Protection, StackName};
-use keymark_bench::layers::{Bottleneck, End, Layers, Point, Step};
+use keymark_bench::case::{Library, Parameters, Protection, StackName, StoreKind};
+use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
+
+/// gpg-agent calculates with libgcrypt, whatever else is faster.
+pub(crate) const LIBGCRYPT: OwnLibrary = OwnLibrary {
+    point: Point::raw_with(Library::Libgcrypt),
+    store: StoreKind::SOFTWARE,
+    beside: End {
+        heading: "OpenSSL",
+        name: "OpenSSL",
+        point: Point::RAW,
+    },
+    explanation: "raw is libgcrypt, which gpg-agent calculates with, where keys are in memory; OpenSSL is what \
+                  the same operation would take with that library",
+    stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' holds the difference of the \
+               two libraries as well; --library openssl,libgcrypt tells them apart",
+};
 
 /// The key alone, its agent, a passphrase, a process an operation.
 pub(super) fn layers() -> Layers {
@@ -9,7 +24,7 @@ pub(super) fn layers() -> Layers {
     let agent = kept(StackName::AGENT, Protection::None);
     let unprotected = kept(StackName::AGENT, Protection::Cached);
     let gnupg = kept(StackName::GNUPG, Protection::None);
-    let raw = Point::RAW;
+    let raw = Point::raw_with(Library::Libgcrypt);
     let step = |heading, upper, lower| Step {
         heading,
         upper,
@@ -22,6 +37,7 @@ pub(super) fn layers() -> Layers {
             name: "raw",
             point: raw,
         },
+        own_library: Some(LIBGCRYPT),
         steps: vec![
             step("+ agent", agent, raw),
             step("+ S2K", unprotected, agent),
@@ -57,6 +73,7 @@ mod tests {
             reached.push(step.upper);
         }
         assert!(reached.contains(&layers.whole.unwrap().point));
+        assert_eq!(layers.own_library.unwrap().point, layers.base.point);
         let bottleneck = layers.bottleneck.unwrap();
         assert!(reached.contains(&bottleneck.server) && reached.contains(&bottleneck.point));
     }

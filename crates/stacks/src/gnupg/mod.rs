@@ -25,7 +25,6 @@ pub mod meter;
 pub mod owner;
 pub mod process;
 mod provider;
-pub mod sexp;
 pub mod status;
 #[cfg(feature = "openpgp-card")]
 pub mod traced;
@@ -39,6 +38,7 @@ use keymark_bench::error::Error;
 
 use crate::program;
 
+pub(crate) use layers::LIBGCRYPT;
 pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.

@@ -1,18 +1,22 @@
-//! The stack `raw`: the private-key operation of a key store, nothing around it.
+//! The stack `raw`: the private-key operation of a key store, nothing around it; of keys in memory also
+//! by other libraries.
 
 pub mod worker;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Library, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
+use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::software::{self, library};
 use keymark_stores::store::KeyStore;
+use keymark_stores::test_key::TestKey;
 
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
@@ -29,17 +33,27 @@ struct RawProvider;
 
 impl StackProvider for RawProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        vec![Way {
+        let own = || Way {
             stack: StackName::RAW,
             found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms().to_vec(),
             parameters: vec![Parameters::None],
-            workers: match device.reach() {
-                Reach::File => &[Worker::Thread, Worker::Process],
-                #[cfg(feature = "openpgp-card")]
-                Reach::Card => &[Worker::Thread],
-            },
-        }]
+            workers: &[Worker::Thread],
+        };
+        match device.reach() {
+            Reach::File => {
+                let in_memory = Way {
+                    workers: &[Worker::Thread, Worker::Process],
+                    ..own()
+                };
+                let libraries = Library::ALL.iter();
+                let others = libraries.map(|library| with_library(&in_memory, *library));
+                let others: Vec<Way> = others.collect();
+                std::iter::once(in_memory).chain(others).collect()
+            }
+            #[cfg(feature = "openpgp-card")]
+            Reach::Card => vec![own()],
+        }
     }
 
     fn guess(&self, _: &Case) -> Duration {
@@ -51,6 +65,25 @@ impl StackProvider for RawProvider {
             Box::new(RawStack::new(Arc::clone(&wanted.store), run.seed))
         };
         Ok(uses.iter().map(open).collect())
+    }
+}
+
+/// The same keys in memory, by another library than the one that is built in.
+fn with_library(built_in: &Way, library: Library) -> Way {
+    let found = library::load(library).map(|loaded| loaded.capabilities());
+    let has = |algorithm| {
+        let mut known = found.iter().flatten();
+        known.any(|capability: &Capability| capability.algorithm == algorithm)
+    };
+    let synonyms = built_in.synonyms.iter();
+    Way {
+        synonyms: synonyms
+            .filter(|synonym| has(synonym.algorithm))
+            .copied()
+            .collect(),
+        parameters: vec![Parameters::Library { library }],
+        found,
+        ..built_in.clone()
     }
 }
 
@@ -84,14 +117,21 @@ impl Stack for RawStack {
         let challenge = Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
+        let library = case.parameters.library();
         let crew = match case.load.worker {
             Worker::Thread => {
-                let handles = workers.map(|_| self.store.open(&key));
+                let handles = workers.map(|_| match library {
+                    None => self.store.open(&key),
+                    Some(library) => {
+                        let key = file(self.store.access(&key)?)?;
+                        software::open(&key, case.operation, Some(library))
+                    }
+                });
                 Crew::Threads(handles.collect::<Result<_, _>>()?)
             }
             Worker::Process => {
-                let access = self.store.access(&key)?;
-                let processes = workers.map(|_| worker::start(&access, capability));
+                let key = file(self.store.access(&key)?)?;
+                let processes = workers.map(|_| worker::start(&key, case.operation, library));
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };
@@ -102,5 +142,18 @@ impl Stack for RawStack {
             verifier: answers.form.checked(case.algorithm, case.operation, check),
             output_capacity: answers.capacity,
         })
+    }
+}
+
+/// The key itself, for a library or a process that uses it.
+fn file(access: Access) -> Result<Arc<TestKey>, Error> {
+    match access {
+        Access::File(key) => Ok(key),
+        #[cfg(feature = "openpgp-card")]
+        Access::Card(_) => Err(Error::call(
+            "opening a key",
+            "a card keeps it, and talks to one program at a time",
+            "",
+        )),
     }
 }

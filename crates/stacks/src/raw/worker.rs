@@ -4,11 +4,10 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
+use keymark_bench::case::Library;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, WorkerProcess};
-use keymark_stores::access::Access;
 use keymark_stores::software;
 use keymark_stores::test_key::{SealedKey, TestKey};
 use serde::{Deserialize, Serialize};
@@ -21,6 +20,7 @@ pub const SUBCOMMAND: &str = "worker";
 #[derive(Serialize, Deserialize)]
 struct Errand {
     operation: Operation,
+    library: Option<Library>,
     key: SealedKey,
 }
 
@@ -36,18 +36,11 @@ impl Drop for Ended {
 }
 
 /// Starts a worker for a key.
-pub(super) fn start(access: &Access, capability: Capability) -> Result<WorkerProcess, Error> {
-    let key = match access {
-        Access::File(key) => key.sealed()?,
-        #[cfg(feature = "openpgp-card")]
-        Access::Card(_) => {
-            return Err(Error::call(
-                "starting a worker",
-                "a card talks to one program at a time",
-                "",
-            ));
-        }
-    };
+pub(super) fn start(
+    key: &TestKey,
+    operation: Operation,
+    library: Option<Library>,
+) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let program = std::env::current_exe().map_err(failed)?;
     let mut process = Command::new(program)
@@ -62,8 +55,12 @@ pub(super) fn start(access: &Access, capability: Capability) -> Result<WorkerPro
         return Err(Error::call("starting keymark as a worker", "no pipes", ""));
     };
     let process = Ended(process);
-    let operation = capability.operation;
-    worker::write(&mut to, &Errand { operation, key })?;
+    let errand = Errand {
+        operation,
+        library,
+        key: key.sealed()?,
+    };
+    worker::write(&mut to, &errand)?;
     Ok(WorkerProcess::new(to, from, process))
 }
 
@@ -72,7 +69,12 @@ pub(super) fn start(access: &Access, capability: Capability) -> Result<WorkerPro
 /// # Errors
 /// When something other than keymark talks to it.
 pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Error> {
-    let Errand { operation, key } = worker::read(&mut from)?;
-    let handle = TestKey::unsealed(&key).and_then(|key| software::open(&key, operation));
+    let Errand {
+        operation,
+        library,
+        key,
+    } = worker::read(&mut from)?;
+    let key = TestKey::unsealed(&key);
+    let handle = key.and_then(|key| software::open(&key, operation, library));
     worker::serve(from, to, handle)
 }

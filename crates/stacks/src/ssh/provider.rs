@@ -9,7 +9,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, Parameters, SshAgent, StackName, Worker};
 use keymark_bench::error::Error;
-use keymark_bench::layers::{End, Layers, Point, Step};
+use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
@@ -51,11 +51,12 @@ const fn through(agent: SshAgent) -> Parameters {
 
 /// The key alone, and what each agent adds.
 fn layers() -> Layers {
-    let step = |heading, agent| Step {
+    let step = |heading, agent, lower| Step {
         heading,
         upper: Point::new(SSH, through(agent)),
-        lower: Point::RAW,
+        lower,
     };
+    let libgcrypt = gnupg::LIBGCRYPT;
     Layers {
         family: "SSH",
         base: End {
@@ -63,9 +64,20 @@ fn layers() -> Layers {
             name: "raw",
             point: Point::RAW,
         },
+        own_library: Some(OwnLibrary {
+            beside: End {
+                heading: "libgcrypt",
+                name: "libgcrypt",
+                point: libgcrypt.point,
+            },
+            explanation: "raw is OpenSSL; '+ gpg-agent' stands on libgcrypt, which gpg-agent calculates with",
+            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' holds the \
+                       difference of the two libraries as well; --library openssl,libgcrypt tells them apart",
+            ..libgcrypt
+        }),
         steps: vec![
-            step("+ ssh-agent", SshAgent::OpenSsh),
-            step("+ gpg-agent", SshAgent::GpgAgent),
+            step("+ ssh-agent", SshAgent::OpenSsh, Point::RAW),
+            step("+ gpg-agent", SshAgent::GpgAgent, libgcrypt.point),
         ],
         whole: None,
         bottleneck: None,

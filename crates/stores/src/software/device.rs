@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::Library;
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
 
-use super::SoftwareStore;
+use super::{SoftwareStore, library};
 use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
 use crate::store::KeyStore;
 use crate::user::User;
@@ -83,9 +84,13 @@ impl Device for Cpu {
         let environment = Environment::capture("");
         let cores = environment.cores;
         let model = environment.cpu_model.into_iter();
-        model
-            .map(|model| Fact::new("processor", format!("{model}, {cores} cores")))
-            .collect()
+        let model = model.map(|model| Fact::new("processor", format!("{model}, {cores} cores")));
+        // Missing ones are said where their stack is.
+        let libraries = Library::ALL.iter().filter_map(|library| {
+            let loaded = library::load(*library).ok()?;
+            Some(Fact::new(library.word(), loaded.version()))
+        });
+        model.chain(libraries).collect()
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {

@@ -1,13 +1,16 @@
-//! The key store `software`: keys in this CPU's memory, operations by OpenSSL.
+//! The key store `software`: keys in this CPU's memory, operations by OpenSSL or another
+//! [library](library).
 
 mod device;
 mod handle;
+pub mod libgcrypt;
+pub mod library;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, Library, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
@@ -84,12 +87,20 @@ fn label(capability: Capability) -> String {
     }
 }
 
-/// A handle on a test key, wherever it came from.
+/// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
+/// that is built in. The answers of both have the same form.
 ///
 /// # Errors
-/// When the key cannot do that.
-pub fn open(key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
-    handle::handle(key, operation)
+/// When the key cannot do that, or the library is missing.
+pub fn open(
+    key: &TestKey,
+    operation: Operation,
+    library: Option<Library>,
+) -> Result<Box<dyn KeyHandle>, Error> {
+    match library {
+        None => handle::handle(key, operation),
+        Some(library) => library::load(library)?.open(key, operation),
+    }
 }
 
 impl KeyStore for SoftwareStore {
@@ -150,6 +161,6 @@ impl KeyStore for SoftwareStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        open(&*self.test_key(key)?, key.operation)
+        open(&*self.test_key(key)?, key.operation, None)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use keymark_bench::case::{Case, DeviceName, StackName};
+use keymark_bench::case::{Case, DeviceName};
+use keymark_bench::layers::Point;
 use keymark_bench::parts::Part;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::store::Capability;
@@ -78,7 +79,7 @@ impl Profile {
         let (mut left_out, mut verify) = (Vec::new(), None);
         let usable = |case: &&CaseRecord| {
             let case = &case.case;
-            case.device == device && case.stack == StackName::RAW && case.is_alone()
+            case.device == device && Point::of(case) == Point::RAW && case.is_alone()
         };
         for case in record.cases.iter().filter(usable) {
             let capability = Capability {

@@ -1,0 +1,303 @@
+//! libgcrypt as it is installed: the library that gpg-agent loads and calculates with.
+//!
+//! It is loaded when first asked for, so that keymark runs without it. Keys and data go in and results
+//! come out as [S-expressions](sexp); a key is put into the library's secure memory, as gpg-agent does,
+//! since libgcrypt takes other paths with a secret that is there (its mpi/ec.c).
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+mod calls;
+pub mod sexp;
+
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::OnceLock;
+
+use calls::{Calls, RawExpression};
+
+/// The name by which programs ask the loader for it; 20 is the number of its ABI since 1.6.
+pub const FILE: &str = "libgcrypt.so.20";
+
+/// Secure memory at the start and what is added when it is full, in bytes: gpg-agent's size.
+const SECURE_MEMORY: c_uint = 65_536;
+
+/// Why libgcrypt did not do what it was asked for, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text} (libgcrypt's error {code})")]
+pub struct GcryptError {
+    /// Number of the error, without its source.
+    pub code: u32,
+    /// libgcrypt's words for it.
+    pub text: String,
+}
+
+/// The library, ready.
+pub struct Libgcrypt {
+    calls: Calls,
+    version: String,
+}
+
+impl std::fmt::Debug for Libgcrypt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Libgcrypt")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Libgcrypt {
+    /// The installed library, loaded at the first call. It stays until the process ends: what it has
+    /// set up cannot be undone.
+    ///
+    /// # Errors
+    /// Why it cannot be loaded.
+    pub fn load() -> Result<&'static Self, String> {
+        static LOADED: OnceLock<Result<Libgcrypt, String>> = OnceLock::new();
+        let loaded = LOADED.get_or_init(|| Self::open(FILE));
+        loaded.as_ref().map_err(Clone::clone)
+    }
+
+    fn open(file: &str) -> Result<Self, String> {
+        let calls = Calls::load(file).map_err(|error| error.to_string())?;
+        // SAFETY: null asks for the version, whatever it is; this call comes before any other, as
+        // libgcrypt demands, and `OnceLock` lets one thread only get here.
+        let version = unsafe { (calls.check_version)(ptr::null()) };
+        if version.is_null() {
+            return Err(format!("{file} does not tell its version"));
+        }
+        // SAFETY: a version is a constant C string of the library, which is never unloaded.
+        let version = unsafe { CStr::from_ptr(version) };
+        let version = version.to_string_lossy().into_owned();
+        let control = calls.control;
+        // SAFETY: the commands take the arguments that gcrypt.h documents for them: none; an unsigned
+        // int of bytes, and in the second case an unused flag. A refusal (no memory may be locked, an
+        // older library) leaves a library that works all the same.
+        unsafe {
+            control(calls::DISABLE_SECMEM_WARN);
+            control(calls::AUTO_EXPAND_SECMEM, SECURE_MEMORY);
+            control(calls::INIT_SECMEM, SECURE_MEMORY, 0 as c_int);
+            control(calls::INITIALIZATION_FINISHED, 0 as c_int);
+        }
+        Ok(Self { calls, version })
+    }
+
+    /// `1.10.1`
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Whether it has a public-key algorithm of that name: `rsa`, `dsa`, `elg`, `ecc`.
+    #[must_use]
+    pub fn has_algorithm(&self, name: &str) -> bool {
+        let Ok(name) = CString::new(name) else {
+            return false;
+        };
+        // SAFETY: `name` is a C string that outlives the call; testing an algorithm takes neither
+        // buffer nor length.
+        unsafe {
+            let number = (self.calls.pk_map_name)(name.as_ptr());
+            let test = calls::TEST_ALGO;
+            number != 0
+                && (self.calls.pk_algo_info)(number, test, ptr::null_mut(), ptr::null_mut()) == 0
+        }
+    }
+
+    /// The curves it has, by its own names.
+    #[must_use]
+    pub fn curves(&self) -> Vec<String> {
+        let curve = |index| {
+            let mut bits = 0;
+            // SAFETY: without a key the call enumerates; `bits` is a valid place for a number. The name
+            // is a constant C string of the library, or null behind the last.
+            unsafe {
+                let name = (self.calls.pk_get_curve)(ptr::null_mut(), index, &raw mut bits);
+                (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+            }
+        };
+        (0..).map_while(curve).collect()
+    }
+
+    /// A private key, in canonical form, put into secure memory.
+    ///
+    /// # Errors
+    /// When it is no S-expression, or secure memory is exhausted.
+    pub fn key(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
+        // SAFETY: any length may be asked for; the answer is null or a buffer of that length.
+        let buffer = unsafe { (self.calls.malloc_secure)(canonical.len().max(1)) };
+        if buffer.is_null() {
+            return Err(refused("its secure memory is exhausted"));
+        }
+        // SAFETY: `buffer` has been allocated with that length, and overlaps with nothing.
+        unsafe {
+            ptr::copy_nonoverlapping(canonical.as_ptr(), buffer.cast::<u8>(), canonical.len());
+        }
+        let read = self.read(buffer, canonical.len());
+        // SAFETY: `buffer` comes from the library's allocator, which wipes secure memory; the
+        // expression made from it has a copy.
+        unsafe { (self.calls.free)(buffer) };
+        read
+    }
+
+    /// Data to be signed or decrypted, in canonical form.
+    ///
+    /// # Errors
+    /// When it is no S-expression.
+    pub fn data(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
+        self.read(canonical.as_ptr().cast(), canonical.len())
+    }
+
+    /// `buffer` is readable for `length` octets: both callers have just made sure of it.
+    fn read(
+        &'static self,
+        buffer: *const c_void,
+        length: usize,
+    ) -> Result<Expression, GcryptError> {
+        // Without a length the call would go by what the buffer says of itself.
+        if length == 0 {
+            return Err(refused("an empty expression"));
+        }
+        let mut raw = ptr::null_mut();
+        // SAFETY: the buffer is readable for its length, which is not zero, and is not kept. `raw` is a
+        // valid place for the result.
+        let error = unsafe { (self.calls.sexp_new)(&raw mut raw, buffer, length, 0) };
+        self.made(error, raw)
+    }
+
+    /// The signature that a key makes of data: `(sig-val …)`.
+    ///
+    /// # Errors
+    /// With libgcrypt's code.
+    pub fn sign(
+        &'static self,
+        data: &Expression,
+        key: &Expression,
+    ) -> Result<Expression, GcryptError> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: both expressions are valid and only read; `raw` is a valid place for a new one.
+        let error = unsafe { (self.calls.pk_sign)(&raw mut raw, data.raw, key.raw) };
+        self.made(error, raw)
+    }
+
+    /// What a key makes of encrypted data or of another's point: `(value …)`.
+    ///
+    /// # Errors
+    /// With libgcrypt's code.
+    pub fn decrypt(
+        &'static self,
+        data: &Expression,
+        key: &Expression,
+    ) -> Result<Expression, GcryptError> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: as with `sign`.
+        let error = unsafe { (self.calls.pk_decrypt)(&raw mut raw, data.raw, key.raw) };
+        self.made(error, raw)
+    }
+
+    fn made(&'static self, error: c_uint, raw: RawExpression) -> Result<Expression, GcryptError> {
+        if error == 0 && !raw.is_null() {
+            return Ok(Expression { library: self, raw });
+        }
+        // SAFETY: any number has a text, which is a constant C string.
+        let text = unsafe { CStr::from_ptr((self.calls.strerror)(error)) };
+        Err(GcryptError {
+            code: error & calls::CODE_MASK,
+            text: text.to_string_lossy().into_owned(),
+        })
+    }
+}
+
+/// What libgcrypt has no code for.
+fn refused(text: &str) -> GcryptError {
+    GcryptError {
+        code: 0,
+        text: text.to_owned(),
+    }
+}
+
+/// An S-expression in libgcrypt's memory.
+pub struct Expression {
+    library: &'static Libgcrypt,
+    raw: RawExpression,
+}
+
+// SAFETY: an expression is a block of memory that no thread has a part in; libgcrypt's allocators are
+// guarded by locks of their own.
+unsafe impl Send for Expression {}
+
+impl std::fmt::Debug for Expression {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Expression")
+    }
+}
+
+impl Expression {
+    /// Its canonical form.
+    #[must_use]
+    pub fn canonical(&self) -> Vec<u8> {
+        let print = self.library.calls.sexp_sprint;
+        // SAFETY: the expression is valid; without a buffer the call says what length it would need.
+        let length = unsafe { print(self.raw, calls::CANONICAL, ptr::null_mut(), 0) };
+        let mut form = vec![0; length];
+        // SAFETY: as above, now with a buffer and its length.
+        let written = unsafe {
+            let buffer = form.as_mut_ptr().cast();
+            print(self.raw, calls::CANONICAL, buffer, form.len())
+        };
+        form.truncate(written);
+        form
+    }
+}
+
+impl Drop for Expression {
+    fn drop(&mut self) {
+        // SAFETY: the expression is valid and owned here alone.
+        unsafe { (self.library.calls.sexp_release)(self.raw) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_an_error() {
+        let error = Libgcrypt::open("libgcrypt.so.0").unwrap_err();
+        assert!(error.contains("libgcrypt.so.0"), "{error}");
+    }
+
+    #[test]
+    fn the_installed_library_knows_its_algorithms() {
+        let library = Libgcrypt::load().unwrap();
+        assert!(library.version().starts_with("1."), "{}", library.version());
+        assert!(library.has_algorithm("rsa") && library.has_algorithm("ecc"));
+        assert!(!library.has_algorithm("caesar") && !library.has_algorithm("a\0b"));
+        let curves = library.curves();
+        assert!(curves.iter().any(|curve| curve == "Ed25519"), "{curves:?}");
+    }
+
+    #[test]
+    fn expressions_come_out_as_they_went_in() {
+        let library = Libgcrypt::load().unwrap();
+        let form = b"(4:data(5:flags5:pkcs1)(4:hash6:sha2564:\0\x01\x02\x03))";
+        for read in [library.data(form), library.key(form)] {
+            assert_eq!(read.unwrap().canonical(), form);
+        }
+        for broken in [&b"(4:data"[..], b"", b"(9:data)"] {
+            assert!(library.data(broken).is_err() && library.key(broken).is_err());
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_libgcrypts_words() {
+        let library = Libgcrypt::load().unwrap();
+        let key = library.key(b"(11:private-key(3:rsa(1:n1:\x0f)))").unwrap();
+        let data = library.data(b"(4:data(5:value1:\x02))").unwrap();
+        let error = library.sign(&data, &key).unwrap_err();
+        assert!(error.code > 0 && !error.text.is_empty(), "{error}");
+        assert!(library.decrypt(&data, &key).is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! Libraries that calculate in place of the OpenSSL that is built in, with the same test keys.
+
+use std::fmt::Debug;
+
+use keymark_bench::case::Library;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::KeyHandle;
+
+use super::libgcrypt;
+use crate::test_key::TestKey;
+
+/// A library that was found and loaded.
+pub trait Loaded: Debug {
+    /// Its version.
+    fn version(&self) -> String;
+
+    /// What it can do with a test key.
+    fn capabilities(&self) -> Vec<Capability>;
+
+    /// A handle on a key; its answers are in OpenSSL's form.
+    ///
+    /// # Errors
+    /// When the library does not take the key, or lacks the operation.
+    fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error>;
+}
+
+/// Loads a library; once it is, it stays.
+///
+/// # Errors
+/// When it is not installed.
+pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
+    match library {
+        Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
+    }
+}
