@@ -2,25 +2,36 @@
 
 use std::num::NonZeroU32;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family, SlhVariant};
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{
     DeviceName, Library, LibraryChoice, ParameterChoice, Protection, StackName, StoreKind,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
 
-/// What the virtual card is compared with this CPU for.
-const ON_CARD: [Family; 5] = [
+/// Today's defaults of GnuPG, its longest keys, and what ratios are taken to.
+const KEYS: [Family; 6] = [
     Family::Rsa(2048),
     Family::Rsa(4096),
+    Family::Dsa(3072),
+    Family::Weierstrass(Curve::NistP521),
     Family::Cv25519,
     Family::Ed25519,
-    Family::Weierstrass(Curve::NistP256),
 ];
 
-/// Every algorithm of GnuPG on its three layers and in both libraries, alone and in parallel; S2K once, because it costs
-/// the same whatever the key; post-quantum keys in the library, as GnuPG does not have them; some
-/// on the virtual card.
+/// What the virtual card is compared with this CPU for.
+const ON_CARD: [(Family, Operation); 3] = [
+    (Family::Rsa(4096), Operation::Decrypt),
+    (Family::Cv25519, Operation::Decrypt),
+    (Family::Ed25519, Operation::Sign),
+];
+
+/// What GnuPG does not have yet, in the library.
+const POST_QUANTUM: [Family; 2] = [Family::MlKem(768), Family::MlDsa(65)];
+
+/// What to choose between and where its time goes: few keys, so that each is known well. GnuPG's on its three layers and
+/// in both libraries, alone; signatures also four and ten at once; S2K once, because it costs the same whatever the
+/// key; post-quantum keys in the library; some on the virtual card.
 #[must_use]
 pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let common = &Selection {
@@ -35,27 +46,25 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
             .flat_map(|offer| &offer.capabilities)
             .map(|capability| capability.algorithm)
     };
-    let mut gnupg: Vec<Algorithm> = offered(StackName::GNUPG)
-        .filter(|algorithm| by_default(*algorithm))
-        .collect();
-    gnupg.dedup();
-    let workers = |number: u32| NonZeroU32::new(number).into_iter().collect();
+    let of = |stack: StackName, families: &[Family]| -> Vec<Algorithm> {
+        let mut found: Vec<Algorithm> = offered(stack)
+            .filter(|algorithm| families.contains(&algorithm.family()))
+            .collect();
+        found.dedup();
+        found
+    };
+    let gnupg = of(StackName::GNUPG, &KEYS);
     let only = |stack: StackName| Some(vec![stack]);
-    let new_keys = offered(StackName::RAW)
-        .filter(|algorithm| is_post_quantum(*algorithm))
-        .collect();
     let mut selections = vec![Selection {
-        algorithms: AlgorithmChoice::Listed(new_keys),
+        algorithms: AlgorithmChoice::Listed(of(StackName::RAW, &POST_QUANTUM)),
         stacks: only(StackName::RAW),
         ..common.clone()
     }];
     selections.extend(on_card(common, offers));
     if gnupg.is_empty() {
         // Without GnuPG there is still the library.
-        let classical = offered(StackName::RAW).filter(|algorithm| by_default(*algorithm));
-        let classical = classical.filter(|algorithm| !is_post_quantum(*algorithm));
         selections.push(Selection {
-            algorithms: AlgorithmChoice::Listed(classical.collect()),
+            algorithms: AlgorithmChoice::Listed(of(StackName::RAW, &KEYS)),
             stacks: only(StackName::RAW),
             ..common.clone()
         });
@@ -66,6 +75,9 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         .iter()
         .copied()
         .find(|algorithm| algorithm.family() == Family::Cv25519);
+    let mut signing = gnupg.clone();
+    // What ratios are taken to need not be measured in parallel.
+    signing.retain(|key| key.has(Operation::Sign) && key.family() != Family::Rsa(2048));
     selections.extend([
         Selection {
             algorithms: listed(gnupg.clone()),
@@ -73,16 +85,10 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
             ..common.clone()
         },
         Selection {
-            algorithms: listed(gnupg.clone()),
-            stacks: only(StackName::GNUPG),
-            concurrency: workers(4),
-            ..common.clone()
-        },
-        Selection {
-            algorithms: AlgorithmChoice::Longest,
+            algorithms: listed(signing),
             operations: Some(vec![Operation::Sign]),
             stacks: only(StackName::GNUPG),
-            concurrency: workers(10),
+            concurrency: [4, 10].into_iter().filter_map(NonZeroU32::new).collect(),
             ..common.clone()
         },
         Selection {
@@ -110,35 +116,18 @@ fn on_card(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         .iter()
         .filter(|offer| offer.store == StoreKind::OPENPGP_CARD);
     let stacks = [StackName::RAW, StackName::GNUPG];
-    cards
-        .filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty())
-        .map(|offer| Selection {
-            algorithms: AlgorithmChoice::Listed(
-                ON_CARD
-                    .iter()
-                    .filter_map(|family| Algorithm::of(*family))
-                    .collect(),
-            ),
-            operations: Some(vec![Operation::Decrypt, Operation::Sign]),
-            devices: Some(vec![offer.device.clone()]),
-            stacks: Some(vec![offer.stack]),
-            ..common.clone()
+    let reached =
+        cards.filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty());
+    reached
+        .flat_map(|offer| ON_CARD.map(|key| (offer, key)))
+        .filter_map(|(offer, (family, operation))| {
+            Some(Selection {
+                algorithms: AlgorithmChoice::Listed(vec![Algorithm::of(family)?]),
+                operations: Some(vec![operation]),
+                devices: Some(vec![offer.device.clone()]),
+                stacks: Some(vec![offer.stack]),
+                ..common.clone()
+            })
         })
         .collect()
-}
-
-/// Left out: Elgamal groups of 3072 bits and more, which gpg takes up to a minute to find, and
-/// lengths that nobody should make keys of any more.
-fn by_default(algorithm: Algorithm) -> bool {
-    !matches!(
-        algorithm.family(),
-        Family::Elgamal(3072..) | Family::Rsa(..2048) | Family::Dsa(..3072)
-    )
-}
-
-const fn is_post_quantum(algorithm: Algorithm) -> bool {
-    matches!(
-        algorithm.family(),
-        Family::MlKem(_) | Family::MlDsa(_) | Family::SlhDsa(128, SlhVariant::Fast)
-    )
 }

@@ -150,10 +150,9 @@ pub struct TableArguments {
 }
 
 const BENCH_HELP: &str = "\
-Without any selection, the default plan: the algorithms of the installed GnuPG through raw, agent
-and gnupg, alone and four at once, the longest keys also ten at once, some of them on the virtual
-card, and post-quantum keys raw. Left out are RSA and DSA below 2048 and 3072 bits and Elgamal
-above 2048, which '--algorithm all' measures too.
+Without any selection, the default plan: today's defaults and the longest keys of GnuPG through raw
+(in OpenSSL and libgcrypt), agent and gnupg, signatures also four and ten at once, some on the
+virtual card, and post-quantum keys raw. '--algorithm all' measures every other key, too.
 
 Examples:
   keymark bench

@@ -101,8 +101,8 @@ impl Row {
             .or(self.published)
     }
 
-    /// Whether operations stay within what users tolerate: nine of ten of them, by the interval of their 90th
-    /// percentile (that of the 99th has no upper bound below 368 samples), or the mean of an article.
+    /// Whether an operation takes no longer than users tolerate, on average: by the interval of the mean, which
+    /// stands in the same row, or by the mean of an article. Percentiles have no upper bound in short runs.
     #[must_use]
     pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
@@ -114,8 +114,7 @@ impl Row {
                 Answer::No
             });
         };
-        let p90 = &summary.p90;
-        Some(match (p90.low, p90.high) {
+        Some(match (summary.mean.low, summary.mean.high) {
             (_, Some(high)) if within(high) => Answer::Yes,
             (Some(low), _) if !within(low) => Answer::No,
             _ => Answer::Unknown,
