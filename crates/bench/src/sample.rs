@@ -115,9 +115,9 @@ impl Block {
 
     /// The stretch in which every worker was busy, and what was completed in it: an operation
     /// that the stretch's end cuts counts by the share that lies inside. `None` when no such
-    /// stretch exists.
+    /// stretch exists: one of the `workers` did nothing.
     #[must_use]
-    pub fn window(&self) -> Option<Window> {
+    pub fn window(&self, workers: u32) -> Option<Window> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
         for sample in &self.samples {
             let own = busy
@@ -125,8 +125,7 @@ impl Block {
                 .or_insert((sample.start, sample.end));
             *own = (own.0.min(sample.start), own.1.max(sample.end));
         }
-        let (last_worker, _) = busy.last_key_value()?;
-        if u64::from(*last_worker) + 1 != busy.len() as u64 {
+        if busy.len() as u64 != u64::from(workers) {
             return None;
         }
         let from = busy.values().map(|(first, _)| *first).max()?;
@@ -171,7 +170,7 @@ mod tests {
             samples: vec![sample(0, 100, 200), sample(0, 210, 310)],
             queue: None,
         };
-        let window = block.window().unwrap();
+        let window = block.window(1).unwrap();
         assert_eq!((window.length_ns, window.round), (210, 3));
         assert!((window.completed - 2.0).abs() < 1e-12);
     }
@@ -188,7 +187,7 @@ mod tests {
             ],
             ..Block::default()
         };
-        let window = block.window().unwrap();
+        let window = block.window(2).unwrap();
         assert_eq!(window.length_ns, 200);
         let expected = 50.0 / 150.0 + 1.0 + 1.0 + 50.0 / 150.0;
         assert!(
@@ -208,7 +207,7 @@ mod tests {
             samples: vec![failed, sample(0, 100, 200)],
             ..Block::default()
         };
-        let window = block.window().unwrap();
+        let window = block.window(1).unwrap();
         assert_eq!(window.length_ns, 200);
         assert!((window.completed - 1.0).abs() < 1e-12);
         assert_eq!(block.latencies_ns(), [100]);
@@ -220,8 +219,8 @@ mod tests {
             samples: vec![sample(1, 0, 10)],
             ..Block::default()
         };
-        assert!(block.window().is_none());
-        assert!(Block::default().window().is_none());
+        assert!(block.window(2).is_none());
+        assert!(Block::default().window(1).is_none());
     }
 
     #[test]
@@ -231,12 +230,12 @@ mod tests {
             samples: samples.collect(),
             ..Block::default()
         };
-        assert_eq!(block.window().unwrap().length_ns, 100_001);
+        assert_eq!(block.window(100_000).unwrap().length_ns, 100_001);
         let beyond = Block {
             samples: vec![sample(u32::MAX, 0, 10)],
             ..Block::default()
         };
-        assert!(beyond.window().is_none());
+        assert!(beyond.window(2).is_none());
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failur
     let windows: Vec<_> = record
         .blocks
         .iter()
-        .filter_map(keymark_bench::sample::Block::window)
+        .filter_map(|block| block.window(1))
         .collect();
     Ok(throughput(&windows, 0).ok_or("no window")?.value.0)
 }

@@ -8,6 +8,7 @@ use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::store::Assumed;
 use keymark_stats::{Estimate, Method, Ratio, Seconds, differs, independent, paired};
 
+use crate::analysis::overload::overload;
 use crate::analysis::{case_cells, case_columns};
 use crate::document::{
     Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
@@ -213,6 +214,13 @@ fn pair(
     new: &CaseRecord,
     ratio: impl Fn(&keymark_stats::Blocks, &keymark_stats::Blocks) -> Option<Estimate<Ratio>>,
 ) -> Option<Pair> {
+    // A queue that grows has no mean to compare.
+    if [old, new]
+        .into_iter()
+        .any(|record| overload(record).is_some())
+    {
+        return None;
+    }
     let mean = |record: &CaseRecord| match &record.published {
         Some(published) => Some(published.mean),
         None => {
@@ -220,12 +228,9 @@ fn pair(
                 .samples()
                 .filter(|s| s.outcome == keymark_bench::sample::Outcome::Done)
                 .count();
-            let sum: u64 = record
-                .blocks
-                .iter()
-                .flat_map(|block| block.latencies_ns())
-                .sum();
-            (n > 0).then(|| Seconds(sum as f64 / n as f64 / 1e9))
+            let latencies = record.blocks.iter().flat_map(|block| block.latencies_ns());
+            let sum: f64 = latencies.map(|latency| latency as f64).sum();
+            (n > 0).then(|| Seconds(sum / n as f64 / 1e9))
         }
     };
     let (old_mean, new_mean) = (mean(old)?, mean(new)?);

@@ -32,6 +32,10 @@ impl Iterator for Poisson {
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     arrivals: std::iter::Peekable<Poisson>,
+    claimed: u64,
+    /// The same arrivals, those that have come left out, and how many these are.
+    to_come: std::iter::Peekable<Poisson>,
+    come: u64,
     /// Where the next block begins.
     now: Duration,
     /// When each worker is done with what it has begun.
@@ -43,8 +47,12 @@ impl Queue {
     pub(crate) fn new(rate: Rate, workers: usize, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let last_s = 0.0;
+        let arrivals = Poisson { rng, rate, last_s }.peekable();
         Self {
-            arrivals: Poisson { rng, rate, last_s }.peekable(),
+            to_come: arrivals.clone(),
+            come: 0,
+            arrivals,
+            claimed: 0,
             now: Duration::ZERO,
             free: vec![Duration::ZERO; workers],
         }
@@ -64,7 +72,9 @@ impl Queue {
     /// The next arrival, for a worker that is free from `free` on; `None` when it would begin with it at
     /// `until` or later: it stays in the queue.
     pub(crate) fn claim(&mut self, free: Duration, until: Duration) -> Option<Duration> {
-        self.arrivals.next_if(|due| free.max(*due) < until)
+        let due = self.arrivals.next_if(|due| free.max(*due) < until)?;
+        self.claimed += 1;
+        Some(due)
     }
 
     /// Ends a block in which each worker was free, with nothing begun, at the moment named; nothing named is
@@ -74,11 +84,13 @@ impl Queue {
         self.now = stopped.iter().copied().min().unwrap_or(begun).max(begun);
         self.free = stopped;
         let now = self.now;
-        let waiting = self.arrivals.clone().take_while(|due| *due <= now);
+        while self.to_come.next_if(|due| *due <= now).is_some() {
+            self.come += 1;
+        }
         let nanoseconds = (now - begun).as_nanos();
         Stretch {
             length_ns: u64::try_from(nanoseconds).unwrap_or(u64::MAX),
-            waiting: waiting.count() as u64,
+            waiting: self.come.saturating_sub(self.claimed),
         }
     }
 }

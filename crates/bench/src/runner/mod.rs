@@ -237,7 +237,9 @@ impl Run<'_> {
         if let Some(reason) = measured.failure {
             return Err(reason);
         }
-        let progress = Progress::new(case, self.settings, &measured.block);
+        let cases = u32::try_from(self.records.len()).unwrap_or(u32::MAX).max(1);
+        let part = self.settings.time_limit.map(|limit| limit / cases);
+        let progress = Progress::new(case, self.settings, part, &measured.block);
         Ok(Active {
             id,
             workload,
@@ -287,6 +289,9 @@ impl Run<'_> {
         let late = deadline.is_some_and(|deadline| self.runner.clock.now() >= deadline);
         if late && case.progress.has_samples() {
             return Some((Stopped::OutOfTime, None));
+        }
+        if late {
+            case.progress.stop_filling();
         }
         let budget = case.progress.budget(part);
         let seed = self.settings.seed ^ (u64::from(round) << 32) ^ u64::from(case.id.0);

@@ -55,8 +55,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Starts from what the warm-up showed.
-    pub(super) fn new(case: &Case, settings: &Settings, warm_up: &Block) -> Self {
+    /// Starts from what the warm-up showed, with this part of the plan's time.
+    pub(super) fn new(
+        case: &Case,
+        settings: &Settings,
+        part: Option<Duration>,
+        warm_up: &Block,
+    ) -> Self {
         let operation = service_time(warm_up);
         Self {
             stop: settings.stop,
@@ -68,8 +73,20 @@ impl Progress {
             measured: Duration::ZERO,
             span: None,
             operation,
-            filling: filling(case, settings, operation),
+            filling: filling(case, settings.stop, part, operation),
         }
+    }
+
+    const fn is_open(&self) -> bool {
+        match self.pacing {
+            Pacing::Open(_) => true,
+            Pacing::Closed | Pacing::Thinking(_) => false,
+        }
+    }
+
+    /// The plan's time is up: what is there of the queue has to do.
+    pub(super) const fn stop_filling(&mut self) {
+        self.filling = Duration::ZERO;
     }
 
     /// Whether the block only fills the queue of an open loop, which begins empty.
@@ -96,7 +113,13 @@ impl Progress {
         let time = match self.pacing {
             Pacing::Open(rate) => {
                 let full = Duration::try_from_secs_f64(MOST_ARRIVALS / rate.per_second());
-                OPEN_BLOCK.min(full.unwrap_or(OPEN_BLOCK))
+                let left = match self.stop {
+                    StopRule::Precision { .. } => f64::MAX,
+                    StopRule::Runs(runs) => f64::from(runs.get()) - self.done as f64,
+                };
+                let rest = Duration::try_from_secs_f64(left.max(1.0) / rate.per_second());
+                let block = OPEN_BLOCK.min(full.unwrap_or(OPEN_BLOCK));
+                block.min(rest.unwrap_or(block))
             }
             // Each user gets round a few times.
             Pacing::Thinking(longest) => {
@@ -108,6 +131,8 @@ impl Progress {
         };
         let operations = match self.stop {
             StopRule::Precision { .. } => u64::MAX,
+            // A block that ends with its last arrival would be shorter than what it holds took to come.
+            StopRule::Runs(_) if self.is_open() => u64::MAX,
             StopRule::Runs(runs) => {
                 let runs = u64::from(runs.get());
                 let left = runs.saturating_sub(self.done);
@@ -123,8 +148,11 @@ impl Progress {
         Budget {
             time,
             operations,
-            // Several workers get going together.
-            lead_in: u32::from(short || self.workers.get() > 1),
+            // Several workers get going together; in an open loop they would be a burst that nobody has sent.
+            lead_in: match self.pacing {
+                Pacing::Open(_) => 0,
+                Pacing::Closed | Pacing::Thinking(_) => u32::from(short || self.workers.get() > 1),
+            },
             pacing: self.pacing,
         }
     }
@@ -184,7 +212,7 @@ impl Progress {
 /// How long an open loop runs before it counts: ten times what its queue takes to forget how it began, about
 /// S/(1−ρ)² for one server (relaxation time of M/M/1: Cohen, "The Single Server Queue", 1982, II.2.1), but no
 /// more than a part of the time that is given.
-fn filling(case: &Case, settings: &Settings, operation: Duration) -> Duration {
+fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Duration) -> Duration {
     let rate = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) => return Duration::ZERO,
         Pacing::Open(rate) => rate,
@@ -192,10 +220,10 @@ fn filling(case: &Case, settings: &Settings, operation: Duration) -> Duration {
     let service = operation.as_secs_f64();
     let busy = rate.per_second() * service / f64::from(case.concurrency());
     let idle = (1.0 - busy).max(1e-3);
-    let most = match settings.stop {
+    let most = match stop {
         StopRule::Runs(runs) => f64::from(runs.get()) / rate.per_second(),
         StopRule::Precision { max_time, .. } => {
-            let limit = max_time.or(settings.time_limit);
+            let limit = max_time.or(part);
             limit.unwrap_or(Duration::from_secs(60)).as_secs_f64()
         }
     };

@@ -59,7 +59,9 @@ fn a_serial_server_is_as_fast_for_many_as_for_one() {
     let service = 1_000_000;
     for workers in [1, 2, 4, 10, 32] {
         for of_each in [1, 8, 20] {
-            let window = closed_md1(workers, service, of_each).window().unwrap();
+            let window = closed_md1(workers, service, of_each)
+                .window(workers)
+                .unwrap();
             let rate = window.completed / window.length_ns as f64 * service as f64;
             assert!((rate - 1.0).abs() < 1e-9, "{workers} × {of_each}: {rate}");
         }
@@ -158,7 +160,7 @@ fn throughput_under_load_is_what_the_server_did() {
     let blocks = &measured.cases[0].blocks;
     let counted: f64 = blocks
         .iter()
-        .filter_map(Block::window)
+        .filter_map(|block| block.window(WORKERS))
         .map(|window| window.completed)
         .sum();
     // Counted by the server itself, whatever the machine did meanwhile.

@@ -58,6 +58,10 @@ fn mean(row: &Row) -> Option<Mean> {
 }
 
 fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
+    // A queue that grows has no distribution of latencies.
+    if row.overload.is_some() {
+        return None;
+    }
     let latencies = record.cases.get(row.id.0 as usize)?.latencies();
     let sorted = Sorted::of(&latencies);
     let quantile = |level| sorted.quantile_ns(f64::from(level) / f64::from(LEVELS));

@@ -4,7 +4,7 @@ mod breakdown;
 mod document;
 mod figures;
 mod head;
-mod overload;
+pub(crate) mod overload;
 mod remarks;
 mod scaling;
 mod tables;
@@ -18,7 +18,7 @@ use keymark_bench::layers::Layers;
 use keymark_bench::parts::Parts;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::{CaseRecord, Record};
-use keymark_bench::sample::Sample;
+use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
@@ -169,7 +169,9 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
         overload,
         throughput: throughput(&windows, seed),
         ratio: baseline
-            .filter(|_| overload.is_none())
+            .filter(|&baseline| {
+                overload.is_none() && overload::overload(&records[baseline]).is_none()
+            })
             .and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
         child_cpu: child_cpu(record),
         failed: record.failed(),
@@ -212,37 +214,32 @@ fn ratio(
 }
 
 /// The windows in which all workers of a case were busy; in an open loop, what a block covers of its
-/// queue's time, or, in records of version 0.1.0, from the first arrival to the last end.
+/// queue's time, or, in records of version 0.1.0, from the first arrival to the last end. None of users who think:
+/// a block's ends cut their pauses, the longest most often.
 pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
-    let of_arrivals = match record.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) => false,
-        Pacing::Open(_) => true,
+    let window = |block: &Block| match record.case.load.pacing {
+        Pacing::Closed => block.window(record.case.concurrency()),
+        Pacing::Open(_) => arrivals(block),
+        Pacing::Thinking(_) => None,
     };
-    record
-        .blocks
-        .iter()
-        .filter_map(|block| {
-            if !of_arrivals {
-                return block.window();
-            }
+    record.blocks.iter().filter_map(window).collect()
+}
+
+/// A block in which nothing arrived covers its time, too.
+fn arrivals(block: &Block) -> Option<Window> {
+    let length_ns = match block.queue {
+        Some(stretch) => stretch.length_ns,
+        None => {
             let first = block.samples.iter().map(|sample| sample.scheduled).min()?;
             let last = block.samples.iter().map(|sample| sample.end).max()?;
-            let completed = block.done().count() as f64;
-            if let Some(stretch) = block.queue {
-                return Some(Window {
-                    completed,
-                    length_ns: stretch.length_ns,
-                    round: block.round,
-                });
-            }
-            let length_ns = last.0.checked_sub(first.0).filter(|length| *length > 0)?;
-            Some(Window {
-                completed,
-                length_ns,
-                round: block.round,
-            })
-        })
-        .collect()
+            last.0.checked_sub(first.0).filter(|length| *length > 0)?
+        }
+    };
+    Some(Window {
+        completed: block.done().count() as f64,
+        length_ns,
+        round: block.round,
+    })
 }
 
 /// Mean user and system time of the children.

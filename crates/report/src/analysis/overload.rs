@@ -17,7 +17,7 @@ pub struct Overload {
 }
 
 /// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
-pub(super) fn overload(record: &CaseRecord) -> Option<Overload> {
+pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     let rate = match record.case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) => return None,
         Pacing::Open(rate) => rate.per_second(),
