@@ -141,13 +141,21 @@ fn ident(aid: &str) -> Option<String> {
 pub(crate) fn is_wanted(held: &[Held], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
-        Wish::Inserted | Wish::All => !held.is_empty(),
+        Wish::Inserted | Wish::All => held.iter().any(|held| may_be_asked(&held.holder)),
         Wish::Named(_) => {
             let mut pairs = held
                 .iter()
                 .flat_map(|held| unknown.iter().map(move |name| (held, name)));
             pairs.any(|(held, name)| may_be(&held.holder, name))
         }
+    }
+}
+
+/// Whether the holder lets go when it is asked. A scdaemon that holds none of the tokens is left alone.
+const fn may_be_asked(holder: &Holder) -> bool {
+    match holder {
+        Holder::Scdaemon { .. } => true,
+        Holder::Unknown => false,
     }
 }
 
@@ -210,6 +218,20 @@ mod tests {
         for name in ["12345678", "0007:1234abcd"] {
             assert!(!may_be(&scdaemon(), name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_scdaemon_is_asked_for_what_it_holds_itself() {
+        let held = |holder| Held {
+            reader: "Reader 00 00".to_owned(),
+            holder,
+        };
+        for wish in [Wish::Inserted, Wish::All] {
+            assert!(is_wanted(&[held(scdaemon())], &wish, &[]));
+            assert!(!is_wanted(&[held(Holder::Unknown)], &wish, &[]));
+            assert!(!is_wanted(&[], &wish, &[]));
+        }
+        assert!(!is_wanted(&[held(scdaemon())], &Wish::Software, &[]));
     }
 
     #[test]
