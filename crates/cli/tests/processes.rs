@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+use std::process::{Child, Command};
+
 use keymark_testkit::place::{Place, text};
 use keymark_testkit::waiting;
 
@@ -65,34 +67,53 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
 #[test]
 fn no_worker_outlives_keymark() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut keymark = place
-        .keymark(&[
-            "bench", "--algorithm", "rsa4096", "--operation", "sign", "--stack", "raw", "--processes", "3",
-            "--max-time", "60s", "--no-save",
-        ])
-        .spawn()
-        .unwrap();
-    let workers = || {
-        let list = std::process::Command::new("ps")
-            .args([
-                "--no-headers",
-                "-o",
-                "pid=",
-                "--ppid",
-                &keymark.id().to_string(),
-            ])
-            .output()
-            .unwrap();
-        text(&list.stdout)
-            .split_whitespace()
-            .map(|pid| pid.parse::<u32>().unwrap())
-            .collect::<Vec<_>>()
-    };
-    let three = || Some(workers()).filter(|pids| pids.len() == 3);
-    let started = waiting::found("three workers", three);
+    let (mut keymark, started) = with_three_workers(&place);
     keymark.kill().unwrap();
     keymark.wait().unwrap();
     let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
     waiting::until("they are gone", || started.iter().all(gone));
+}
+
+#[test]
+fn no_worker_has_the_variable_of_a_pin() {
+    let place = Place::new(KEYMARK);
+    let (mut keymark, started) = with_three_workers(&place);
+    let environments = started.map(|pid| text(&of_process(pid, "environ")));
+    keymark.kill().unwrap();
+    keymark.wait().unwrap();
+    for environment in environments {
+        assert!(environment.contains("TMPDIR="), "{environment}");
+        assert!(!environment.contains("USER_PIN="), "{environment}");
+    }
+}
+
+/// keymark, whose environment has a PIN, and its workers.
+fn with_three_workers(place: &Place) -> (Child, [u32; 3]) {
+    #[rustfmt::skip]
+    let keymark = place
+        .keymark(&[
+            "bench", "--algorithm", "rsa4096", "--operation", "sign", "--stack", "raw", "--processes", "3",
+            "--max-time", "60s", "--no-save",
+        ])
+        .env("USER_PIN", "123456")
+        .spawn()
+        .unwrap();
+    let id = keymark.id().to_string();
+    let workers = || {
+        let list = Command::new("ps")
+            .args(["--no-headers", "-o", "pid=", "--ppid", &id])
+            .output()
+            .unwrap();
+        let children = text(&list.stdout);
+        let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
+        // One that is only just being started is still keymark itself.
+        let workers = children.filter(|pid| of_process(*pid, "cmdline").ends_with(b"\0worker\0"));
+        <[u32; 3]>::try_from(workers.collect::<Vec<_>>()).ok()
+    };
+    let started = waiting::found("three workers", workers);
+    (keymark, started)
+}
+
+fn of_process(id: u32, what: &str) -> Vec<u8> {
+    std::fs::read(format!("/proc/{id}/{what}")).unwrap_or_default()
 }

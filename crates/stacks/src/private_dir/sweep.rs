@@ -5,13 +5,14 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
 use super::PREFIX;
 use super::mark::{self, LOCK, Mark};
 use super::process::{self, World};
+use crate::program;
 
 /// Times that a process which is just ending may get a file in between.
 const WRITERS: usize = 3;
@@ -139,14 +140,16 @@ fn remove_socket_directories(contents: &Path) {
     let Ok(real) = fs::read_link(contents) else {
         return;
     };
+    let Some(gpgconf) = program::locate(None, "gpgconf") else {
+        return;
+    };
     let homes = fs::read_dir(contents).into_iter().flatten().flatten();
     for home in homes.filter(|home| home.path().join("gpg-agent.conf").exists()) {
-        let _ = Command::new("gpgconf")
+        let _ = program::command(&gpgconf)
             .arg("--homedir")
             // gpgconf makes the socket directory's name of the home's.
             .arg(real.join(home.file_name()))
             .arg("--remove-socketdir")
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();

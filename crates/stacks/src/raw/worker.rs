@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use keymark_bench::case::Library;
 use keymark_bench::error::Error;
@@ -12,8 +12,22 @@ use keymark_stores::software;
 use keymark_stores::test_key::{SealedKey, TestKey};
 use serde::{Deserialize, Serialize};
 
+use crate::program;
+
 /// keymark's subcommand that is a worker. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "worker";
+
+/// What sets how fast the libraries are: for a worker as for keymark's own threads, which it is compared with.
+/// No more of the environment is passed on, as a PIN may be in it.
+const SETTINGS: [&str; 7] = [
+    "GLIBC_TUNABLES",
+    "LD_PRELOAD",
+    "LIBGCRYPT_FORCE_FIPS_MODE",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "OPENSSL_armcap",
+    "OPENSSL_ia32cap",
+];
 
 /// The first message to a worker: what it does with which key. It goes through a pipe, where neither other
 /// users nor a listing of processes see it.
@@ -42,8 +56,13 @@ pub(super) fn start(
     library: Option<Library>,
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut process = Command::new(program)
+    let mut command = program::command(&std::env::current_exe().map_err(failed)?);
+    for name in SETTINGS {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    let mut process = command
         .arg(SUBCOMMAND)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
