@@ -17,14 +17,23 @@ impl Home {
     pub fn learn_card(&self, pin: &Pin) -> Result<(), Error> {
         self.learn_keys()?;
         let mut connection = self.connect()?;
-        connection.command("OPTION pinentry-mode=loopback")?;
         let answer = connection.status("SCD SERIALNO", "SERIALNO")?;
-        let reply = Zeroizing::new(data_lines(pin.expose().as_bytes()));
-        connection.transact(
-            &format!("SCD CHECKPIN {answer}"),
-            Some(&reply),
-            &mut Vec::new(),
-        )
+        check_pin(&mut connection, &answer, pin)
+    }
+
+    /// The same with a card that is its owner's: right before it gets the PIN it is looked that it is this
+    /// one and that the PIN may be tried, and no other is given it.
+    ///
+    /// # Errors
+    /// When scdaemon has taken another card or none, the user PIN has fewer than two tries left, or the card
+    /// refuses it.
+    pub fn learn_inserted_card(&self, card: Aid, pin: &Pin) -> Result<(), Error> {
+        // First: it talks to the card for long, which may be another afterwards.
+        self.learn_keys()?;
+        let mut connection = self.connect()?;
+        let name = has_card(&mut connection, card)?;
+        has_tries(&mut connection)?;
+        check_pin(&mut connection, &name, pin)
     }
 
     /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
@@ -33,39 +42,7 @@ impl Home {
     /// # Errors
     /// When it has taken another, or none.
     pub fn has_card(&self, card: Aid) -> Result<(), Error> {
-        let mut connection = self.connect()?;
-        connection.command("SCD SERIALNO")?;
-        let told = answered(&mut connection, "SCD APDU 00CA004F00")?;
-        let told = Aid::new(&told);
-        if told == Some(card) {
-            return Ok(());
-        }
-        let told = told.map_or_else(|| "no OpenPGP card".to_owned(), |told| told.to_string());
-        Err(Error::call(
-            "SCD SERIALNO",
-            format!("scdaemon has {told} in place of card {card}, and is given no PIN"),
-            format!("leave only card {card} in its reader, or measure with --stack raw"),
-        ))
-    }
-
-    /// Makes sure that the user PIN of scdaemon's card may be tried.
-    ///
-    /// # Errors
-    /// When it has fewer than two tries left.
-    pub fn has_tries(&self) -> Result<(), Error> {
-        // DO C4 (OpenPGP card 3.4.1 §4.4.1): validity, three lengths, tries of PW1.
-        let status = answered(&mut self.connect()?, "SCD APDU 00CA00C400")?;
-        match status.get(4) {
-            Some(2..) => Ok(()),
-            left => Err(Error::call(
-                "SCD CHECKPIN",
-                format!(
-                    "{} tries of the user PIN are left, and keymark tries none that has fewer than two",
-                    left.copied().unwrap_or_default()
-                ),
-                "check the PIN with gpg --card-edit; a right PIN entered there resets the tries",
-            )),
-        }
+        has_card(&mut self.connect()?, card).map(|_| ())
     }
 
     /// Has the agent take note of the keys on its card.
@@ -90,6 +67,50 @@ impl Home {
         }
         Ok(())
     }
+}
+
+/// The name of this card, by which scdaemon refuses a command when it has another.
+fn has_card(connection: &mut Assuan, card: Aid) -> Result<String, Error> {
+    connection.command("SCD SERIALNO")?;
+    let name = answered(connection, "SCD APDU 00CA004F00")?;
+    let told = Aid::new(&name);
+    if told == Some(card) {
+        return Ok(hex::encode_upper(name));
+    }
+    let told = told.map_or_else(|| "no OpenPGP card".to_owned(), |told| told.to_string());
+    Err(Error::call(
+        "SCD SERIALNO",
+        format!("scdaemon has {told} in place of card {card}, and is given no PIN"),
+        format!("leave only card {card} in its reader, or measure with --stack raw"),
+    ))
+}
+
+/// Makes sure that the user PIN of scdaemon's card has two tries left or more.
+fn has_tries(connection: &mut Assuan) -> Result<(), Error> {
+    // DO C4 (OpenPGP card 3.4.1 §4.4.1): validity, three lengths, tries of PW1.
+    let status = answered(connection, "SCD APDU 00CA00C400")?;
+    match status.get(4) {
+        Some(2..) => Ok(()),
+        left => Err(Error::call(
+            "SCD CHECKPIN",
+            format!(
+                "{} tries of the user PIN are left, and keymark tries none that has fewer than two",
+                left.copied().unwrap_or_default()
+            ),
+            "check the PIN with gpg --card-edit; a right PIN entered there resets the tries",
+        )),
+    }
+}
+
+/// Has the card of that name verify its user PIN.
+fn check_pin(connection: &mut Assuan, name: &str, pin: &Pin) -> Result<(), Error> {
+    connection.command("OPTION pinentry-mode=loopback")?;
+    let reply = Zeroizing::new(data_lines(pin.expose().as_bytes()));
+    connection.transact(
+        &format!("SCD CHECKPIN {name}"),
+        Some(&reply),
+        &mut Vec::new(),
+    )
 }
 
 /// The data of a response to a command that scdaemon passes on.

@@ -26,9 +26,7 @@ pub(super) fn home(
     let home = private_home(gnupg, card, reader, path)?;
     // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
     let pin = card.user_pin()?;
-    home.has_card(card.aid()?)?;
-    home.has_tries()?;
-    home.learn_card(&pin)?;
+    home.learn_inserted_card(card.aid()?, &pin)?;
     let keys = home.keys()?;
     let signing_pin = match card.facts()?.signing_pin {
         CardSigningPin::Several => None,
