@@ -12,6 +12,8 @@ use super::home::unescaped;
 /// How often, and how far apart, it is looked whether the agent has noticed: six seconds together.
 const LOOKS: usize = 120;
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long each answer is waited for: a scdaemon that hangs is the owner's to end, not keymark's to wait for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The owner's agent, whose scdaemon runs.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ impl OwnersAgent {
     #[must_use]
     pub fn with_scdaemon(gnupg: &Gnupg) -> Option<Self> {
         let socket = socket(gnupg)?;
-        let mut connection = Assuan::connect(&socket).ok()?;
+        let mut connection = Assuan::patient(&socket, PATIENCE).ok()?;
         connection.command("GETINFO scd_running").ok()?;
         Some(Self { socket, connection })
     }
@@ -72,7 +74,7 @@ pub struct Borrowed {
 impl Drop for Borrowed {
     fn drop(&mut self) {
         let thinks_it_runs = || {
-            let connection = Assuan::connect(&self.socket);
+            let connection = Assuan::patient(&self.socket, PATIENCE);
             connection.and_then(|mut agent| agent.command("GETINFO scd_running"))
         };
         for _ in 0..LOOKS {
