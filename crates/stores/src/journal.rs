@@ -251,7 +251,7 @@ impl Journals {
     /// Begins the journal of a token and run.
     ///
     /// # Errors
-    /// When it cannot be written, or the token was left with a test key by another run.
+    /// When it cannot be written, the token was left with a test key by another run, or one is writing to it.
     pub fn begin(&self, run: &str, token: &TokenId) -> Result<Journal, Error> {
         DirBuilder::new()
             .recursive(true)
@@ -266,12 +266,43 @@ impl Journals {
                 format!("'keymark token restore {}' removes it", token.serial()),
             ));
         }
-        let name = format!("{token}.{run}");
         let safe = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        let name = name.replace(|letter| !safe(letter), "-");
-        let path = self.0.join(format!("{name}{SUFFIX}"));
-        self.create(&path, run, token)
-            .map_err(|error| failed("beginning", &path, error))
+        let of_token = format!("{token}.").replace(|letter| !safe(letter), "-");
+        let name = run.replace(|letter| !safe(letter), "-");
+        let path = self.0.join(format!("{of_token}{name}{SUFFIX}"));
+        let journal = self
+            .create(&path, run, token)
+            .map_err(|error| failed("beginning", &path, error))?;
+        // Only now: of two that begin at once, each sees the other's.
+        match self.at_work(&of_token, &path) {
+            None => Ok(journal),
+            Some(other) => {
+                journal.close()?;
+                Err(Error::call(
+                    format!("writing to {token}"),
+                    format!("run {other} is writing to it"),
+                    "wait until it has ended",
+                ))
+            }
+        }
+    }
+
+    /// Another run that has locked a journal whose name begins so.
+    fn at_work(&self, of_token: &str, own: &Path) -> Option<String> {
+        let mut entries = fs::read_dir(&self.0).ok()?.flatten();
+        entries.find_map(|entry| {
+            let name = entry.file_name();
+            let run = name.to_str()?.strip_prefix(of_token)?;
+            let run = run.strip_suffix(SUFFIX)?.to_owned();
+            let is_locked = || {
+                let file = File::open(entry.path()).ok()?;
+                Some(matches!(
+                    file.try_lock_shared(),
+                    Err(fs::TryLockError::WouldBlock)
+                ))
+            };
+            (entry.path() != own && is_locked()?).then_some(run)
+        })
     }
 
     /// Under its name it is locked and has its first line.
@@ -423,6 +454,18 @@ mod tests {
             "{refused}"
         );
         assert!(journals.begin("second", &TokenId::new("0006:1")).is_ok());
+    }
+
+    #[test]
+    fn a_token_that_another_run_writes_to_is_left_to_it() {
+        let (_directory, journals) = place();
+        let first = journals.begin("first", &token()).unwrap();
+        let refused = journals.begin("second", &token()).unwrap_err().to_string();
+        assert!(refused.contains("run first is writing to it"), "{refused}");
+        assert_eq!(fs::read_dir(&journals.0).unwrap().count(), 1);
+        assert!(journals.begin("second", &TokenId::new("0006:1")).is_ok());
+        first.close().unwrap();
+        assert!(journals.begin("third", &token()).is_ok());
     }
 
     #[test]
