@@ -140,12 +140,11 @@ impl Content {
             .map(|(_, progress)| *progress)
     }
 
-    /// What is still to be undone.
+    /// What is still to be undone, and how far its writing has come.
     #[must_use]
-    pub fn open(&self) -> Vec<TestKeyWrite> {
+    pub fn open(&self) -> Vec<(TestKeyWrite, Progress)> {
         let open = |(_, progress): &&(TestKeyWrite, Progress)| *progress != Progress::Undone;
-        let open = self.writes.iter().filter(open);
-        open.map(|(write, _)| write.clone()).collect()
+        self.writes.iter().filter(open).cloned().collect()
     }
 }
 
@@ -435,7 +434,7 @@ mod tests {
         let mut found = left.journals.remove(0);
         assert_eq!(found.content().run, "20261121-0415");
         assert_eq!(found.content().token, token());
-        assert_eq!(found.content().open(), [write("DEC")]);
+        assert_eq!(found.content().open(), [(write("DEC"), Progress::Begun)]);
         found.undone("DEC").unwrap();
         drop(found);
         assert!(journals.left().journals.is_empty(), "nothing is open");

@@ -10,6 +10,7 @@ use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{KeyHandle, Verifiable};
 use keymark_stores::answer::AnswerForm;
 use keymark_stores::challenge::Challenge;
+use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::{
     CardDevice, CardMaker, CardPlace, Channel, KeyPresence, Port, Reset, Slot, VirtualPort,
 };
@@ -412,6 +413,55 @@ fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
     assert!(refused.contains("did not agree"), "{refused}");
     let facts = device(&card.port, "123456").facts().unwrap().clone();
     assert_eq!(facts.slot(Slot::Signature).key, KeyPresence::Present);
+}
+
+#[test]
+fn a_key_that_its_owner_has_put_back_is_left_alone_where_the_card_says_nothing() {
+    const GET_DATA: u8 = 0xCA;
+    /// Lets everything be written over.
+    struct Willing;
+    impl Notice for Willing {
+        fn tell(&self, _: &str) {}
+        fn agrees(&self, _: &str) -> bool {
+            true
+        }
+    }
+    let reader = CardMaker::virtual_card().make().unwrap();
+    let keys = Arc::new(SoftwareStore::default());
+    let algorithm = "ed25519".parse().unwrap();
+    let own = keys.made_for(Capability {
+        algorithm,
+        operation: Operation::Sign,
+    });
+    let own = own.unwrap();
+    let owner = CardDevice::of_made(&CardMaker::virtual_card(), reader.clone(), keys);
+    owner.import(&own, Slot::Signature).unwrap();
+    let port = Faulty {
+        port: VirtualPort(reader),
+        fault: Arc::new(Mutex::new(Some((GET_DATA, Answer::Silent)))),
+    };
+    let user = User {
+        pins: Pins::factory(),
+        consent: Consent {
+            touch: Touch::Refused,
+            write: Some(owner.facts().unwrap().serial),
+        },
+        notice: Arc::new(Willing),
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let journals = Journals::within(directory.path().to_owned());
+    let killed = behind(&port, user.clone());
+    killed.journal_to(journals.clone(), "run");
+    killed
+        .write_test_key(Slot::Signature, "nistp256".parse().unwrap())
+        .unwrap();
+    drop(killed);
+    owner.import(&own, Slot::Signature).unwrap();
+    let next = behind(&port, user);
+    next.undo(journals.left().journals.remove(0)).unwrap();
+    let there = next.slot_public_key(Slot::Signature, algorithm);
+    assert!(there.is_ok(), "{there:?}");
+    assert!(journals.left().journals.is_empty());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use keymark_bench::error::Error;
 use super::facts::algorithm;
 use super::session::failed;
 use super::slot::Slot;
-use crate::journal::{Facts, TestKeyWrite};
+use crate::journal::{Facts, Progress, TestKeyWrite};
 
 const ATTRIBUTES: &str = "attributes";
 const FINGERPRINT: &str = "fingerprint";
@@ -140,10 +140,15 @@ impl Undo {
         })
     }
 
-    /// What the slot needs now.
-    pub(super) fn needed(&self, now: &SlotState) -> Needed {
+    /// What the slot needs now, after a write that has come so far.
+    pub(super) fn needed(&self, now: &SlotState, progress: Progress) -> Needed {
         let before = &self.before;
         if now == before && now.key.is_some() {
+            return Needed::Nothing;
+        }
+        // Once the test key was there with its own fingerprint, only the owner puts the former one back.
+        let former = now.fingerprint.is_some() && now.fingerprint == before.fingerprint;
+        if former && progress == Progress::Written {
             return Needed::Nothing;
         }
         match &now.fingerprint {
@@ -156,7 +161,9 @@ impl Undo {
         // A key without a fingerprint: keymark's, if it died before it wrote one.
         let attributes = AlgorithmAttributes::try_from(now.attributes.as_slice());
         let of_test_key = attributes.is_ok_and(|now| algorithm(&now) == Some(self.algorithm));
-        if now.key == Some(true) && !of_test_key && now.attributes != before.attributes {
+        // Under its former attributes the slot may have its former key, unless it had none.
+        let not_former = now.attributes != before.attributes || before.key == Some(false);
+        if now.key == Some(true) && !of_test_key && not_former {
             return Needed::Foreign;
         }
         Needed::Removal
@@ -172,16 +179,22 @@ impl Undo {
         let former = attributes(before).ok_or_else(|| self.kept("its attributes were unusual"))?;
         self.set(card, &former)
             .map_err(|error| failed("PUT DATA (C1-C3)", &error))?;
-        if SlotState::read(card, self.slot)?.fingerprint.as_ref() == Some(&self.fingerprint) {
+        let now = SlotState::read(card, self.slot)?;
+        // Cards before 3.4 do not say; a key shows by its public half.
+        let is_there = now.key.unwrap_or_else(|| {
+            let public = card.public_key_material(self.slot.key_type());
+            public.is_ok()
+        });
+        // A key that stays keeps its fingerprint, by which it is known the next time.
+        if now.attributes != *before || is_there {
+            return Err(self.kept("the card keeps keys whose attributes change"));
+        }
+        if now.fingerprint.as_ref() == Some(&self.fingerprint) {
             let (none, never) = (Fingerprint::from([0; 20]), KeyGenerationTime::from(0));
             let card = card.card();
             card.set_fingerprint(none, self.slot.key_type())
                 .and_then(|()| card.set_creation_time(never, self.slot.key_type()))
                 .map_err(|error| failed("PUT DATA (C7-C9, CE-D0)", &error))?;
-        }
-        let now = SlotState::read(card, self.slot)?;
-        if now.attributes != *before || now.key == Some(true) {
-            return Err(self.kept("the card keeps keys whose attributes change"));
         }
         Ok(())
     }
@@ -338,7 +351,8 @@ mod tests {
             (empty(), state(&ED25519, Some("TEST"), Some(true)), Removal),
             (owned(), state(&ED25519, Some("OWN"), Some(true)), Removal),
             // In a slot that had these attributes before.
-            (empty(), state(&RSA, None, Some(true)), Removal),
+            (silent(), state(&ED25519, None, Some(true)), Removal),
+            (owned(), state(&RSA, None, Some(true)), Removal),
             // A restoring that was cut short.
             (empty(), state(&NISTP256, None, Some(false)), Removal),
             // The card does not say.
@@ -346,8 +360,38 @@ mod tests {
             // The owner's new key.
             (empty(), state(&ED25519, Some("NEW"), Some(true)), Foreign),
             (owned(), state(&NISTP256, None, Some(true)), Foreign),
+            (empty(), state(&RSA, None, Some(true)), Foreign),
         ] {
-            assert_eq!(undo.needed(&now), needed, "{now:?}");
+            for progress in [Progress::Begun, Progress::Written] {
+                // It bears the owner's fingerprint again.
+                let former =
+                    undo.before.fingerprint.is_some() && now.fingerprint == undo.before.fingerprint;
+                if progress == Progress::Begun || !former {
+                    assert_eq!(undo.needed(&now, progress), needed, "{progress:?}: {now:?}");
+                }
+            }
         }
+    }
+
+    #[test]
+    fn the_owners_key_put_back_since_is_left() {
+        let silent = || undo(state(&RSA, Some("OWN"), None));
+        let owned = || undo(state(&RSA, Some("OWN"), Some(true)));
+        for (undo, now) in [
+            // The card does not say whether it has a key.
+            (silent(), state(&RSA, Some("OWN"), None)),
+            (owned(), state(&RSA, Some("OWN"), Some(true))),
+            // As another program writes the same attributes.
+            (silent(), state(&ED25519, Some("OWN"), None)),
+        ] {
+            assert_eq!(
+                undo.needed(&now, Progress::Written),
+                Needed::Nothing,
+                "{now:?}"
+            );
+        }
+        // Written over and not yet under a fingerprint of its own.
+        let cut_short = silent().needed(&state(&RSA, Some("OWN"), None), Progress::Begun);
+        assert_eq!(cut_short, Needed::Removal);
     }
 }

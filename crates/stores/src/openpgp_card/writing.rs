@@ -200,10 +200,10 @@ impl CardDevice {
         let token = self.may_write()?;
         let content = journal.content().clone();
         let mut kept = Vec::new();
-        for write in content.open() {
+        for (write, progress) in content.open() {
             let place = &write.place;
             let undone = self
-                .undo_write(&token, &content.token, &write)
+                .undo_write(&token, &content.token, &write, progress)
                 .and_then(|()| journal.undone(place));
             if let Err(error) = undone {
                 kept.push(format!("slot {place}: {error}"));
@@ -225,6 +225,7 @@ impl CardDevice {
         token: &TokenId,
         journalled: &TokenId,
         write: &TestKeyWrite,
+        progress: Progress,
     ) -> Result<(), Error> {
         let call = || format!("reading the journal of {journalled}");
         if token != journalled {
@@ -235,7 +236,7 @@ impl CardDevice {
             .ok_or_else(|| Error::call(call(), "it does not describe a slot of a card", ""))?;
         let slot = undo.slot;
         self.session.with(|card| {
-            match undo.needed(&SlotState::read(card, slot)?) {
+            match undo.needed(&SlotState::read(card, slot)?, progress) {
                 Needed::Nothing => Ok(()),
                 Needed::Foreign => {
                     let left = format!(
