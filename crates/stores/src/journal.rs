@@ -211,11 +211,18 @@ impl Journal {
     }
 }
 
+/// Adds the whole line or, when the disk is full, nothing: what is added next would make half a line
+/// unreadable.
 fn append(file: &mut File, line: &Line) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
-    file.write_all(&text)?;
-    file.sync_all()
+    let before = file.metadata()?.len();
+    let added = file.write_all(&text).and_then(|()| file.sync_all());
+    if added.is_err() {
+        // If it stays, the next keymark drops it as long as nothing follows.
+        let _ = file.set_len(before);
+    }
+    added
 }
 
 fn failed(call: &str, path: &Path, error: io::Error) -> Error {
@@ -478,6 +485,39 @@ mod tests {
         left[0].undone("SIG").unwrap();
         let text = fs::read_to_string(left[0].path()).unwrap();
         assert!(Content::parse(&text).unwrap().open().is_empty(), "{text}");
+    }
+
+    /// The test in a process of its own, whose files end in the middle of a line.
+    #[test]
+    fn a_line_that_does_not_fit_leaves_none_of_it() {
+        const DIRECTORY: &str = "KEYMARK_TEST_SHORT_FILES";
+        const NAME: &str = "journal::tests::a_line_that_does_not_fit_leaves_none_of_it";
+        if let Some(directory) = std::env::var_os(DIRECTORY) {
+            let journals = Journals::within(directory.into());
+            let mut journal = journals.begin("run", &token()).unwrap();
+            let mut places = (0..100).map(|number| number.to_string());
+            places
+                .find(|place| journal.begin(write(place)).is_err())
+                .unwrap();
+            // A shorter line, which still fits.
+            journal.written("0").unwrap();
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\"";
+        let ran = std::process::Command::new("sh")
+            .args(["-c", limited])
+            .arg(std::env::current_exe().unwrap())
+            .arg(NAME)
+            .env(DIRECTORY, directory.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "{said}");
+        let left = Journals::within(directory.path().to_owned()).left();
+        assert!(left.unreadable.is_empty(), "{:?}", left.unreadable);
+        let open = left.journals[0].content().open();
+        assert_eq!(open[0], (write("0"), Progress::Written));
     }
 
     #[test]
