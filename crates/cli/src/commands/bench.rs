@@ -23,6 +23,7 @@ use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
+use keymark_stores::user::User;
 
 use super::{Outcome, leftovers, open_archive, selection, show};
 use crate::args::BenchArguments;
@@ -34,8 +35,9 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     // What an earlier keymark left when it was killed is nothing to report.
     let _ = private_dir::sweep();
     let (wish, user) = (wish(arguments), user::of_arguments(&arguments.card));
-    let inventory = Inventory::look(arguments.stack.as_deref(), &wish, &user)
-        .map_err(Failure::nothing_usable)?;
+    // Who has no home writes to no token.
+    let journals = Journals::of_user().ok();
+    let inventory = look(arguments, &wish, &user, journals.as_ref())?;
     let (plan, selections) = plan(arguments, &inventory)?;
     user::pins_fit(&arguments.card, &inventory.tokens(&plan)).map_err(Failure::usage)?;
     inventory.check(&plan).map_err(Failure::usage)?;
@@ -44,11 +46,6 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         return Ok(Exit::Fine);
     }
     say_what_is_missing(&inventory, &wish, &plan, &selections);
-    // Who has no home writes to no token.
-    let journals = Journals::of_user().ok();
-    if let Some(journals) = &journals {
-        leftovers::tidy(journals, &inventory, &arguments.card).map_err(Failure::failed)?;
-    }
     inventory.agree(&plan).map_err(Failure::failed)?;
     let interrupt = interrupt_flag()?;
     let mut record = head(&plan, &inventory);
@@ -76,6 +73,30 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         output::error(&error.to_string());
     }
     Ok(Exit::Failed)
+}
+
+/// What is here, once what killed runs have left on tokens is removed from those that may be written to.
+fn look(
+    arguments: &BenchArguments,
+    wish: &Wish,
+    user: &User,
+    journals: Option<&Journals>,
+) -> Result<Inventory, Failure> {
+    let look =
+        || Inventory::look(arguments.stack.as_deref(), wish, user).map_err(Failure::nothing_usable);
+    let mut inventory = look()?;
+    let Some(journals) = journals.filter(|_| !arguments.dry_run) else {
+        return Ok(inventory);
+    };
+    if !leftovers::tidy(journals, &inventory, &arguments.card).map_err(Failure::failed)? {
+        return Ok(inventory);
+    }
+    // A test key that is gone is no key to measure. Its owner's programs get the token back after the run.
+    let borrowed = inventory.borrowed.take();
+    drop(inventory);
+    let mut inventory = look()?;
+    inventory.borrowed = inventory.borrowed.take().or(borrowed);
+    Ok(inventory)
 }
 
 /// Which devices are looked for.

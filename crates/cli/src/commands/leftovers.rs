@@ -8,13 +8,14 @@ use keymark_stores::journal::{Journal, Journals};
 use crate::args::CardArguments;
 use crate::output;
 
-/// Removes or tells it.
+/// Removes or tells it. Returns whether anything was removed: what is known of that token is out of date.
 pub(super) fn tidy(
     journals: &Journals,
     inventory: &Inventory,
     arguments: &CardArguments,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let left = journals.left();
+    let mut removed = false;
     for error in &left.unreadable {
         output::warning(&error.to_string());
     }
@@ -31,11 +32,12 @@ pub(super) fn tidy(
                     journal.content().run
                 ));
                 found.device.undo(journal)?;
+                removed = true;
             }
             _ => output::warning(&told(&journal)),
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 fn told(journal: &Journal) -> String {

@@ -9,7 +9,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
 use keymark_stores::software::SoftwareStore;
-use keymark_testkit::place::text;
+use keymark_testkit::place::{objects, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -188,28 +188,37 @@ fn what_a_killed_run_left_is_offered_and_restored() {
 
 #[test]
 fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
-    let place = CardPlace::fresh();
-    let before = place.card();
-    let serial = before["serial"].as_str().unwrap().to_owned();
-    let mut child = writing(&place, &serial);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let allowed = [
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
-    let next = place.bench(&serial, "ed25519", &allowed);
-    let said = text(&next.stderr);
-    assert!(
-        next.status.success() && said.contains("removing what run"),
-        "{said}"
-    );
-    for slot in ["SIG", "DEC", "AUT"] {
-        assert_eq!(place.card()["facts"][slot], before["facts"][slot]);
+    // Another algorithm; and the same again, whose key is there when the card is first looked at.
+    for algorithm in ["ed25519", "cv25519"] {
+        let place = CardPlace::fresh();
+        let before = place.card();
+        let serial = before["serial"].as_str().unwrap().to_owned();
+        let mut child = writing(&place, &serial);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let allowed = [
+            "--pin-env",
+            "RIGHT",
+            "--admin-pin-env",
+            "ADMIN",
+            "--write-to",
+            &serial,
+        ];
+        let dry = [&allowed[..], &["--dry-run"]].concat();
+        let planned = place.bench(&serial, algorithm, &dry);
+        let said = text(&planned.stderr);
+        assert!(!said.contains("removing what run"), "{said}");
+        let next = place.bench(&serial, algorithm, &allowed);
+        let said = text(&next.stderr);
+        assert!(
+            next.status.success() && said.contains("removing what run"),
+            "{said}"
+        );
+        let rows = objects(&text(&next.stdout));
+        assert!(rows.iter().all(|row| row["n"] == 2), "{said}: {rows:?}");
+        for slot in ["SIG", "DEC", "AUT"] {
+            assert_eq!(place.card()["facts"][slot], before["facts"][slot]);
+        }
     }
 }
 
