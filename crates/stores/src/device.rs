@@ -56,6 +56,11 @@ pub trait Device: Debug + Send + Sync {
     /// What can be measured on it.
     fn capabilities(&self) -> &[Capability];
 
+    /// What of it needs no test key to be written: programs that want the owner's keyring use no other.
+    fn present(&self) -> &[Capability] {
+        self.capabilities()
+    }
+
     /// What it can do as well, but is the same work under another name.
     fn synonyms(&self) -> &[Capability] {
         &[]

@@ -9,7 +9,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
 use keymark_stores::software::SoftwareStore;
-use keymark_testkit::place::{objects, text};
+use keymark_testkit::place::{objects, said, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -119,6 +119,40 @@ fn a_slot_that_would_need_two_keys_is_refused_before_anything_is_written() {
         "{stderr}"
     );
     assert_eq!(place.card()["facts"], before["facts"]);
+}
+
+#[test]
+fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
+    let place = CardPlace::owned();
+    let before = place.card();
+    let serial = before["serial"].as_str().unwrap().to_owned();
+    let bench = |algorithm: &str, stacks: &str, more: &[&str]| {
+        let arguments = [
+            "bench",
+            "--device",
+            &serial,
+            "--algorithm",
+            algorithm,
+            "--stack",
+            stacks,
+            "--admin-pin-env",
+            "ADMIN",
+            "--write-to",
+            &serial,
+            "--no-save",
+        ];
+        place.output(&[&arguments, more].concat())
+    };
+    for stacks in ["agent", "gnupg", "agent,gnupg,ssh"] {
+        let refused = bench("nistp256", stacks, &[]);
+        assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    }
+    assert_eq!(place.card()["facts"], before["facts"]);
+    // What is there is theirs, and others write to the slot.
+    let planned = text(&bench("ed25519", "gnupg", &["--dry-run"]).stdout);
+    assert!(planned.contains("gnupg"), "{planned}");
+    let planned = text(&bench("nistp256", "raw", &["--dry-run"]).stdout);
+    assert!(planned.contains("raw"), "{planned}");
 }
 
 /// A run that writes a test key, under way.

@@ -126,7 +126,8 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
 }
 
 /// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in
-/// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`).
+/// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`). Of a test key on a token the
+/// owner's keyring would know nothing.
 fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
     let composites = match device.reach() {
         Reach::File => Program::of(stack) == Some(Program::Gpg),
@@ -139,7 +140,7 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
         .filter(|algorithm| matches!(algorithm.family(), Family::KyberComposite(_)))
         .filter(|_| composites)
         .flat_map(|algorithm| Capability::of(*algorithm));
-    let known = device.capabilities().iter().copied();
+    let known = device.present().iter().copied();
     known
         .filter(|capability| gnupg.algorithms.contains(&capability.algorithm))
         .filter(|capability| asked_by_gnupg(*capability))

@@ -152,9 +152,9 @@ impl SshProvider {
     }
 }
 
-/// The keys that authenticate and that SSH has a name for.
+/// The keys that authenticate and that SSH has a name for; on a token none but those that are there.
 fn logins(device: &dyn Device) -> Vec<Capability> {
-    let known = device.capabilities().iter().chain(device.synonyms());
+    let known = device.present().iter().chain(device.synonyms());
     known
         .filter(|capability| matches!(capability.operation, Operation::Authenticate))
         .filter(|capability| Scheme::of(capability.algorithm).is_some())

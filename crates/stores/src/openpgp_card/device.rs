@@ -256,6 +256,33 @@ impl CardDevice {
         self.user.notice.ask_for_touch();
     }
 
+    /// What can be asked of the keys that are there, or with test keys too, where they may be written.
+    fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
+        let facts = self.facts()?;
+        let may_write = with_test_keys && self.user.consent.write == Some(facts.serial);
+        let mut capabilities = Vec::new();
+        for slot in &facts.slots {
+            let there = slot.algorithm.filter(|_| slot.has_key());
+            let writable = slot.offered.iter().copied().filter(|_| may_write);
+            let capability = |algorithm| Capability {
+                algorithm,
+                operation: slot.slot.operation(),
+            };
+            // An attribute that makes no sense for its slot is none.
+            let can = |capability: &Capability| capability.algorithm.has(capability.operation);
+            let all = there.into_iter().chain(writable).map(capability);
+            capabilities.extend(all.filter(can));
+        }
+        capabilities.sort_unstable();
+        capabilities.dedup();
+        Ok(capabilities)
+    }
+
+    /// What can be asked of the keys that are there.
+    pub(super) fn present(&self) -> Result<Vec<Capability>, Error> {
+        self.asked(false)
+    }
+
     fn slot_for(&self, capability: Capability) -> Result<Slot, Error> {
         Slot::of(capability.operation).ok_or_else(|| unsupported(self.name.to_string(), capability))
     }
@@ -310,24 +337,7 @@ impl KeyStore for CardDevice {
     }
 
     fn capabilities(&self) -> Result<Vec<Capability>, Error> {
-        let facts = self.facts()?;
-        let may_write = self.user.consent.write == Some(facts.serial);
-        let mut capabilities = Vec::new();
-        for slot in &facts.slots {
-            let there = slot.algorithm.filter(|_| slot.has_key());
-            let writable = slot.offered.iter().copied().filter(|_| may_write);
-            let capability = |algorithm| Capability {
-                algorithm,
-                operation: slot.slot.operation(),
-            };
-            // An attribute that makes no sense for its slot is none.
-            let can = |capability: &Capability| capability.algorithm.has(capability.operation);
-            let all = there.into_iter().chain(writable).map(capability);
-            capabilities.extend(all.filter(can));
-        }
-        capabilities.sort_unstable();
-        capabilities.dedup();
-        Ok(capabilities)
+        self.asked(true)
     }
 
     /// The key that is in the slot of the operation, or else a test key, where the user allows one.

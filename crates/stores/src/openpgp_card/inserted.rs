@@ -25,6 +25,7 @@ pub(super) struct InsertedCard {
     facts: CardFacts,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
+    present: Vec<Capability>,
     reader: String,
 }
 
@@ -53,6 +54,7 @@ impl InsertedCard {
         Ok(Self {
             identity: card.identity()?,
             capabilities: card.capabilities()?,
+            present: card.present()?,
             card,
             facts,
             reader,
@@ -82,6 +84,10 @@ impl Device for InsertedCard {
 
     fn capabilities(&self) -> &[Capability] {
         &self.capabilities
+    }
+
+    fn present(&self) -> &[Capability] {
+        &self.present
     }
 
     fn reach(&self) -> Reach {
