@@ -69,6 +69,7 @@ fn lie(data: &[u8]) {
             product: String::new(),
             serial: None,
             versions: std::collections::BTreeMap::new(),
+            assumed: Vec::new(),
         },
         User::of_made_device(),
     );
