@@ -4,8 +4,8 @@
 
 use std::any::Any;
 use std::io::{Read, Write};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -236,7 +236,7 @@ pub fn serve(
 ) -> Result<(), Error> {
     let to = Mutex::new(to);
     let say = |word: &Word| {
-        let mut to = to.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
         write(&mut *to, word)
     };
     let mut handle = match handle {
@@ -261,9 +261,7 @@ pub fn serve(
     let mut queue: Option<Queue> = None;
     let from = Mutex::new(from);
     let next = || {
-        let mut from = from
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut from = from.lock().unwrap_or_else(PoisonError::into_inner);
         read::<Order>(&mut *from)
     };
     while let Ok(order) = next() {
@@ -275,7 +273,7 @@ pub fn serve(
         let gate = || {
             let released = say(&Word::Ready).and_then(|()| next());
             let gone = !matches!(released, Ok(Order::Go));
-            interrupt.store(gone, std::sync::atomic::Ordering::Relaxed);
+            interrupt.store(gone, Ordering::Relaxed);
         };
         let waiting = budget.queue(queue.take(), 1, seed);
         let shared = Shared::new((&clock, &interrupt), &inputs, budget, seed, waiting, &gate);

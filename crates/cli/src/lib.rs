@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod observers;
 mod output;
+mod signals;
 mod user;
 
 use std::ffi::OsString;

@@ -103,7 +103,10 @@ impl From<&Row> for FlatRow {
             },
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
             worker: case.load.worker.to_string(),
-            backlog_per_s: row.overload.map(|overload| overload.growth.0),
+            backlog_per_s: row
+                .overload
+                .and_then(|overload| overload.growth)
+                .map(|growth| growth.0),
             assumed: row.assumed.map(|assumed| assumed.to_string()),
             library: case.parameters.library().map(|library| library.to_string()),
             median_low_s: time(&|summary| summary.median.low),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use keymark_stores::device::Wish;
+#[cfg(feature = "openpgp-card")]
+use keymark_stores::openpgp_card::Aid;
 use keymark_stores::user::User;
 
 #[cfg(feature = "openpgp-card")]
@@ -97,7 +99,7 @@ fn holder() -> Holder {
         let mut owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
         let process = owner.process().ok()?;
         let cards = owner.cards().unwrap_or_default();
-        let cards: Vec<_> = cards.iter().filter_map(|aid| ident(aid)).collect();
+        let cards: Vec<_> = cards.iter().filter_map(|aid| name(aid)).collect();
         // One that has no card has none of these.
         (!cards.is_empty()).then_some(Holder::Scdaemon { process, cards })
     };
@@ -109,32 +111,10 @@ const fn holder() -> Holder {
     Holder::Unknown
 }
 
-/// Manufacturer and serial number in the application identifier of an OpenPGP card (3.4.1 §4.2.1).
+/// As cards are named everywhere.
 #[cfg(feature = "openpgp-card")]
-fn ident(aid: &str) -> Option<String> {
-    let aid = hex::decode(aid).ok()?;
-    let [
-        0xD2,
-        0x76,
-        0x00,
-        0x01,
-        0x24,
-        0x01,
-        _,
-        _,
-        manufacturer @ ..,
-        _,
-        _,
-    ] = aid.as_slice()
-    else {
-        return None;
-    };
-    let (manufacturer, serial) = manufacturer.split_at_checked(2)?;
-    Some(format!(
-        "{}:{}",
-        hex::encode(manufacturer),
-        hex::encode(serial)
-    ))
+fn name(aid: &str) -> Option<String> {
+    Aid::new(&hex::decode(aid).ok()?).map(|aid| aid.to_string())
 }
 
 /// Whether a wish may be about a token that is held.
@@ -238,8 +218,8 @@ mod tests {
     #[cfg(feature = "openpgp-card")]
     fn cards_are_named_as_everywhere() {
         let aid = "D276000124010304FF4B245E25D20000";
-        assert_eq!(ident(aid).as_deref(), Some("ff4b:245e25d2"));
-        assert_eq!(ident("D276000124010304"), None);
-        assert_eq!(ident("A000000308"), None, "another application");
+        assert_eq!(name(aid).as_deref(), Some("ff4b:245e25d2"));
+        assert_eq!(name("D276000124010304"), None);
+        assert_eq!(name("A000000308"), None, "another application");
     }
 }

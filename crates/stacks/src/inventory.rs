@@ -175,15 +175,11 @@ impl Inventory {
     }
 
     /// What a plan asks of each device.
-    fn wanted<'p>(&self, plan: &'p Plan) -> Vec<(&Found, Vec<Capability>)> {
+    fn wanted(&self, plan: &Plan) -> Vec<(&Found, Vec<Capability>)> {
         let of_device = |found: &Found| -> Vec<Capability> {
             let cases = plan.cases.iter();
             let cases = cases.filter(|case| case.device == found.identity.device);
-            let asked = |case: &'p Case| Capability {
-                algorithm: case.algorithm,
-                operation: case.operation,
-            };
-            cases.map(asked).collect()
+            cases.map(Case::capability).collect()
         };
         let all = self.devices.iter().map(|found| (found, of_device(found)));
         all.filter(|(_, wanted)| !wanted.is_empty()).collect()
@@ -334,9 +330,7 @@ impl OpenStacks {
             .collect();
         stacks
     }
-}
 
-impl OpenStacks {
     /// Ends the programs, then undoes on every device what was changed. Returns what could not be undone.
     pub fn end(&mut self) -> Vec<Error> {
         self.stacks.clear();

@@ -11,6 +11,7 @@ pub mod gnupg;
 pub mod held;
 pub mod inventory;
 pub mod private_dir;
+pub mod process;
 mod program;
 pub mod provider;
 pub mod raw;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -29,7 +28,7 @@ use super::{Outcome, leftovers, open_archive, selection, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::{JsonStream, Progress};
-use crate::{output, user};
+use crate::{output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     // What an earlier keymark left when it was killed is nothing to report.
@@ -47,7 +46,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     }
     say_what_is_missing(&inventory, &wish, &plan, &selections);
     inventory.agree(&plan).map_err(Failure::failed)?;
-    let interrupt = interrupt_flag()?;
+    let (interrupt, _) = signals::listen()?;
     let mut record = head(&plan, &inventory);
     let mut opening = Run::new(plan.settings.seed);
     opening.journals = journals.map(|journals| (journals, record.id.to_string()));
@@ -185,20 +184,6 @@ fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selectio
             ));
         }
     }
-}
-
-/// The first Ctrl-C ends the run in good order, the second at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let registered =
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-        registered
-            .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
-    }
-    Ok(flag)
 }
 
 /// The record before anything is measured.

@@ -7,11 +7,12 @@ use keymark_stores::device::Wish;
 use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
+use signal_hook::iterator::Signals;
 
 use super::{Outcome, abilities};
 use crate::args::{RestoreArguments, ServeArguments, TokenCommand};
 use crate::exit::{Exit, Failure};
-use crate::{output, user};
+use crate::{output, signals, user};
 
 /// pcscd asks several times a second whether a card is there; a busy machine may be slow.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -87,9 +88,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 
 /// Ctrl-C ends the connection, and with it the service.
 fn end_on_signal(stopper: Stopper) -> Result<(), Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])
-        .map_err(|error| Failure::failed(format!("signals cannot be caught: {error}")))?;
+    let mut signals = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             stopper.stop();

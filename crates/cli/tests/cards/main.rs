@@ -92,31 +92,36 @@ impl CardPlace {
     }
 }
 
+/// What lets keymark write to a card.
+fn may_write(serial: &str) -> [&str; 6] {
+    #[rustfmt::skip]
+    let allowed = ["--pin-env", "RIGHT", "--admin-pin-env", "ADMIN", "--write-to", serial];
+    allowed
+}
+
 #[test]
 fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let mut place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
     let arguments = [
-        "bench",
-        "--device",
-        &devices,
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw",
-        "--precision",
-        "0.001%",
-        "--max-time",
-        "6s",
-        "--json",
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+        &[
+            "bench",
+            "--device",
+            &devices,
+            "--algorithm",
+            "cv25519",
+            "--stack",
+            "raw",
+            "--precision",
+            "0.001%",
+            "--max-time",
+            "6s",
+            "--json",
+        ][..],
+        &may_write(&serial),
+    ]
+    .concat();
     let mut keymark = place.keymark(&arguments);
     let piped = std::process::Stdio::piped;
     let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
@@ -206,14 +211,7 @@ fn test_keys_are_measured_and_gone_afterwards() {
     let place = CardPlace::fresh();
     let before = place.card();
     let serial = before["serial"].as_str().unwrap().to_owned();
-    let allowed = [
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+    let allowed = may_write(&serial);
     let measured = place.bench(
         &serial,
         "cv25519,nistp256",
@@ -275,14 +273,7 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
         );
         assert_eq!(place.tries(), format!("user {left}, reset 0, admin 3"));
     }
-    let right = [
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+    let right = may_write(&serial);
     let refused = place.bench(&serial, "cv25519", &right);
     let stderr = text(&refused.stderr);
     assert!(

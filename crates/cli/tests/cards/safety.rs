@@ -13,7 +13,7 @@ use keymark_testkit::place::{objects, said, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::CardPlace;
+use super::{CardPlace, may_write};
 
 impl CardPlace {
     /// With its owner's keys to sign and decrypt.
@@ -72,25 +72,23 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     let before = place.card();
     let serial = before["serial"].as_str().unwrap();
     let arguments = [
-        "bench",
-        "--device",
-        serial,
-        "--algorithm",
-        "nistp256",
-        "--operation",
-        "sign,decrypt",
-        "--stack",
-        "raw",
-        "--runs",
-        "2",
-        "--no-save",
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        serial,
-    ];
+        &[
+            "bench",
+            "--device",
+            serial,
+            "--algorithm",
+            "nistp256",
+            "--operation",
+            "sign,decrypt",
+            "--stack",
+            "raw",
+            "--runs",
+            "2",
+            "--no-save",
+        ][..],
+        &may_write(serial),
+    ]
+    .concat();
     let (status, said) = typed(&place, &arguments, "no");
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("did not agree"), "{said}");
@@ -230,14 +228,7 @@ fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
         let mut child = writing(&place, &serial);
         child.kill().unwrap();
         child.wait().unwrap();
-        let allowed = [
-            "--pin-env",
-            "RIGHT",
-            "--admin-pin-env",
-            "ADMIN",
-            "--write-to",
-            &serial,
-        ];
+        let allowed = may_write(&serial);
         let dry = [&allowed[..], &["--dry-run"]].concat();
         let planned = place.bench(&serial, algorithm, &dry);
         let said = text(&planned.stderr);
@@ -290,14 +281,7 @@ fn a_pin_of_another_card_is_wrong_usage() {
 fn the_card_does_not_stay_verified() {
     let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let allowed = [
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+    let allowed = may_write(&serial);
     let child = writing(&place, &serial);
     assert!(place.is_open(), "during the run");
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
@@ -374,24 +358,22 @@ fn children_do_not_inherit_the_variable_of_a_pin() {
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
     let arguments = [
-        "bench",
-        "--device",
-        &devices,
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw,agent,gnupg",
-        "--precision",
-        "0.001%",
-        "--max-time",
-        "60s",
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+        &[
+            "bench",
+            "--device",
+            &devices,
+            "--algorithm",
+            "cv25519",
+            "--stack",
+            "raw,agent,gnupg",
+            "--precision",
+            "0.001%",
+            "--max-time",
+            "60s",
+        ][..],
+        &may_write(&serial),
+    ]
+    .concat();
     let mut keymark = place.keymark(&arguments);
     let child = keymark.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.unwrap();

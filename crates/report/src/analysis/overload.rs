@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Overload {
     /// Work that arrives over what the workers can do: 1 or more.
     pub utilisation: Ratio,
-    /// By how many operations a second the queue grew.
-    pub growth: PerSecond,
+    /// By how many operations a second the queue grew; records of version 0.1.0 do not tell.
+    pub growth: Option<PerSecond>,
 }
 
 /// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
@@ -32,14 +32,15 @@ pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     if utilisation.is_nan() || utilisation < 1.0 {
         return None;
     }
-    let stretches = || record.blocks.iter().filter_map(|block| block.queue);
-    let watched: f64 = stretches()
-        .map(|stretch| stretch.length_ns as f64 / 1e9)
-        .sum();
-    let served = record.blocks.iter().filter(|block| block.queue.is_some());
-    let served: usize = served.map(|block| block.samples.len()).sum();
+    let (watched, served) = record
+        .blocks
+        .iter()
+        .filter_map(|block| Some((block.queue?.length_ns, block.samples.len())))
+        .fold((0.0, 0.0), |(watched, served), (length, samples)| {
+            (watched + length as f64 / 1e9, served + samples as f64)
+        });
     Some(Overload {
         utilisation: Ratio(utilisation),
-        growth: PerSecond((rate - served as f64 / watched).max(0.0)),
+        growth: (watched > 0.0).then(|| PerSecond((rate - served / watched).max(0.0))),
     })
 }

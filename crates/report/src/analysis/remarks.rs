@@ -32,12 +32,15 @@ const OF_SAMPLES: [RemarkKind; 5] = [
 /// That a queue grew.
 fn overloaded(row: &Row) -> Option<Remark> {
     let overload = row.overload?;
+    let by = overload
+        .growth
+        .map(|growth| format!(" by {}", units::rate(growth)));
     let text = format!(
         "{}: operations arrive faster than they are served ({} of what the workers can do): the queue \
-         grows by {}, and latencies with it",
+         grows{}, and latencies with it",
         row.case,
         units::percent(overload.utilisation.0),
-        units::rate(overload.growth)
+        by.unwrap_or_default()
     );
     Some(Remark::new(RemarkKind::Overload, text))
 }

@@ -8,7 +8,6 @@ use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
-use keymark_bench::store::Capability;
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
 };
@@ -59,10 +58,7 @@ impl Stack for AgentStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let capability = Capability {
-            algorithm: case.algorithm,
-            operation: case.operation,
-        };
+        let capability = case.capability();
         let request = match case.operation {
             Operation::Sign => Request::Sign,
             Operation::Decrypt => Request::Decrypt,

@@ -11,7 +11,6 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::DeviceName;
 use keymark_bench::case::{Case, Protection};
 use keymark_bench::error::Error;
-use keymark_bench::store::Capability;
 use keymark_stores::access::Access;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::openpgp_card::{CardAccess, CardPlace, MadeCards};
@@ -96,10 +95,7 @@ impl GnupgHomes {
             // Nothing but gpg has keys of these, so that no store is asked for one.
             return self.file_home(store, case.algorithm, case.parameters.protection());
         }
-        let capability = Capability {
-            algorithm: case.algorithm,
-            operation: case.operation,
-        };
+        let capability = case.capability();
         match store.access(&store.key(capability)?)? {
             Access::File(_) => self.file_home(store, case.algorithm, case.parameters.protection()),
             #[cfg(feature = "openpgp-card")]

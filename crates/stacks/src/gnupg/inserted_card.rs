@@ -70,10 +70,7 @@ fn exported(gnupg: &Gnupg, card: &CardDevice) -> Result<Vec<u8>, Error> {
     let slots = &card.facts()?.slots;
     let fingerprints = slots.iter().filter_map(|slot| slot.fingerprint.as_deref());
     let fingerprints: Vec<_> = fingerprints.collect();
-    let mut command = gnupg.command("gpg");
-    if let Some(home) = std::env::var_os("GNUPGHOME") {
-        command.env("GNUPGHOME", home);
-    }
+    let mut command = gnupg.command_in_owners_home("gpg");
     let output = command
         .args(["--batch", "--no-tty", "--export"])
         .args(&fingerprints)

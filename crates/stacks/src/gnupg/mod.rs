@@ -114,6 +114,16 @@ impl Gnupg {
         program::command(&path.unwrap_or_else(absent))
     }
 
+    /// The same, in the home of its owner.
+    #[cfg(feature = "openpgp-card")]
+    fn command_in_owners_home(&self, program: &str) -> Command {
+        let mut command = self.command(program);
+        if let Some(home) = std::env::var_os("GNUPGHOME") {
+            command.env("GNUPGHOME", home);
+        }
+        command
+    }
+
     /// One of GnuPG's programs that are not for the command line.
     ///
     /// # Errors

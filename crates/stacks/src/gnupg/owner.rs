@@ -88,10 +88,7 @@ impl Drop for Borrowed {
 
 /// Where the agent of the owner's `GNUPGHOME` listens.
 fn socket(gnupg: &Gnupg) -> Option<PathBuf> {
-    let mut command = gnupg.command("gpgconf");
-    if let Some(home) = std::env::var_os("GNUPGHOME") {
-        command.env("GNUPGHOME", home);
-    }
+    let mut command = gnupg.command_in_owners_home("gpgconf");
     let listed = command.args(["--list-dirs", "agent-socket"]).output();
     let listed = listed.ok()?.stdout;
     Some(PathBuf::from(unescaped(

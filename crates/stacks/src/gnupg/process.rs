@@ -13,7 +13,6 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
-use keymark_bench::store::Capability;
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
@@ -47,11 +46,7 @@ impl Task {
             Operation::Sign => Ok(Self::Sign),
             Operation::Decrypt => Ok(Self::Decrypt),
             Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => {
-                let capability = Capability {
-                    algorithm: case.algorithm,
-                    operation: case.operation,
-                };
-                Err(unsupported("gpg", capability))
+                Err(unsupported("gpg", case.capability()))
             }
         }
     }

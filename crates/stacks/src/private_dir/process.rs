@@ -1,4 +1,4 @@
-//! Processes as they are taken down: a number and a start, since numbers are given again.
+//! Processes as they are taken down in private directories.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -6,8 +6,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use keymark_bench::error::Error;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
+
+use crate::process::Process;
 
 /// In a private directory and in those in it: the processes that use it, a line each.
 const RECORD: &str = "processes";
@@ -37,47 +38,12 @@ fn namespace() -> io::Result<u64> {
     Ok(fs::metadata("/proc/self/ns/pid")?.ino())
 }
 
-/// A process of this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Process {
-    number: u32,
-    /// In ticks since the machine's start.
-    started: u64,
-}
-
-impl Process {
-    /// The process that has the number now; none if it has ended, waited for or not.
-    fn of(number: u32) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // proc_pid_stat(5): the program's name may hold spaces and parentheses.
-        let fields = stat.rsplit_once(") ")?.1;
-        let mut fields = fields.split(' ');
-        let state = fields.next()?;
-        let started = fields.nth(18)?.parse().ok()?;
-        (!matches!(state, "Z" | "X")).then_some(Self { number, started })
-    }
-
-    fn lives(self) -> bool {
-        Self::of(self.number) == Some(self)
-    }
-
-    fn end(self) {
-        let Ok(number) = i32::try_from(self.number) else {
-            return;
-        };
-        if number > 1 && self.lives() {
-            // It may be gone already.
-            let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
-        }
-    }
-
-    fn parse(line: &str) -> Option<Self> {
-        let (number, started) = line.split_once(' ')?;
-        Some(Self {
-            number: number.parse().ok()?,
-            started: started.parse().ok()?,
-        })
-    }
+fn parse(line: &str) -> Option<Process> {
+    let (number, started) = line.split_once(' ')?;
+    Some(Process {
+        number: number.parse().ok()?,
+        started: started.parse().ok()?,
+    })
 }
 
 /// Takes down that a process uses a private directory, or one in it: it ends with the directory at the
@@ -109,8 +75,8 @@ pub(super) fn end_recorded(directory: &Path) {
         let lines = fs::read_to_string(place.join(RECORD)).unwrap_or_default();
         lines
             .lines()
-            .filter_map(Process::parse)
-            .for_each(Process::end);
+            .filter_map(parse)
+            .for_each(|process| process.signal(Signal::SIGKILL));
     }
 }
 
@@ -192,16 +158,5 @@ mod tests {
         ] {
             assert!(!died_over(other), "{other}");
         }
-    }
-
-    #[test]
-    fn a_zombie_has_ended() {
-        let mut child = Command::new("true").spawn().unwrap();
-        let ended = (0..1_000).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            Process::of(child.id()).is_none()
-        });
-        assert!(ended);
-        child.wait().unwrap();
     }
 }

@@ -108,10 +108,7 @@ impl Stack for RawStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let capability = Capability {
-            algorithm: case.algorithm,
-            operation: case.operation,
-        };
+        let capability = case.capability();
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
         let challenge = Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;

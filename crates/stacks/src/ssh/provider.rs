@@ -176,10 +176,7 @@ impl Stack for SshStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        let capability = Capability {
-            algorithm: case.algorithm,
-            operation: case.operation,
-        };
+        let capability = case.capability();
         let agent = case.parameters.ssh_agent();
         let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
         let key = self.store.key(capability)?;

@@ -1,26 +1,24 @@
 //! The program that is traced, until it ends or keymark is told to end.
 
 use std::io::IsTerminal;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use keymark_stacks::process::Process;
+use nix::sys::signal::Signal;
+use signal_hook::SigId;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::unregister;
-use signal_hook::{SigId, flag};
 
 use super::now_ns;
 use crate::exit::{Exit, Failure};
+use crate::signals::{self, SIGNALS};
 
 /// What a program has to end by itself, after a signal.
 const GRACE: Duration = Duration::from_secs(2);
-
-const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// A program that has ended.
 pub(super) struct Ended {
@@ -47,19 +45,13 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn listen() -> Result<Self, Failure> {
-        let already = Arc::new(AtomicBool::new(false));
-        let mut at_once = Vec::new();
-        for signal in SIGNALS {
-            let second = flag::register_conditional_shutdown(signal, 130, Arc::clone(&already));
-            at_once.push(second.map_err(uncaught)?);
-            at_once.push(flag::register(signal, Arc::clone(&already)).map_err(uncaught)?);
-        }
+        let (already, at_once) = signals::listen()?;
         Ok(Self { already, at_once })
     }
 
     /// Runs the program, unless keymark was told to end before. What keymark is told, the program is told.
     pub(super) fn run(self, command: &mut Command) -> Result<Option<Ended>, Failure> {
-        let mut signals = Signals::new(SIGNALS).map_err(uncaught)?;
+        let mut signals = Signals::new(SIGNALS).map_err(signals::uncaught)?;
         for second in self.at_once {
             unregister(second);
         }
@@ -72,7 +64,10 @@ impl Told {
         let mut child = command
             .spawn()
             .map_err(|error| Failure::usage(format!("{program}: {error}")))?;
-        let mut tree = Tree::of(&child);
+        let mut tree = Tree {
+            root: child.id(),
+            members: Vec::new(),
+        };
         let (tell, events) = channel();
         let ended = tell.clone();
         let waiting = std::thread::spawn(move || {
@@ -100,10 +95,6 @@ impl Told {
             },
         }))
     }
-}
-
-fn uncaught(error: std::io::Error) -> Failure {
-    Failure::failed(format!("signals cannot be caught: {error}"))
 }
 
 /// Waits for the program's end. The first signal is handed on and the program has time to end; then, or at
@@ -146,30 +137,14 @@ fn until_ended(
 
 /// The program, and what it has started when keymark was told to end.
 struct Tree {
-    root: Pid,
-    /// Each with its start, so that a number which was given away again is nobody else's.
+    root: u32,
     members: Vec<Process>,
 }
 
-/// A process, as `/proc` has it (proc_pid_stat(5)).
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Process {
-    id: i32,
-    parent: i32,
-    start: u64,
-}
-
 impl Tree {
-    fn of(child: &Child) -> Self {
-        Self {
-            root: Pid::from_raw(child.id().cast_signed()),
-            members: Vec::new(),
-        }
-    }
-
     /// Tells all of them what keymark was told. Of Ctrl-C the terminal has told them already.
     fn hand_on(&mut self, signal: Signal) {
-        self.members = self.look();
+        self.members = Process::with_descendants(self.root);
         let by_terminal = signal == Signal::SIGINT && std::io::stdin().is_terminal();
         if !by_terminal {
             self.signal(signal);
@@ -178,40 +153,7 @@ impl Tree {
 
     fn signal(&self, signal: Signal) {
         for member in &self.members {
-            if Process::read(member.id).is_some_and(|process| process.start == member.start) {
-                // It may be gone by now.
-                let _ = kill(Pid::from_raw(member.id), signal);
-            }
+            member.signal(signal);
         }
-    }
-
-    /// The program and everything below it.
-    fn look(&self) -> Vec<Process> {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let all: Vec<Process> = entries
-            .filter_map(|entry| Process::read(entry.file_name().to_str()?.parse().ok()?))
-            .collect();
-        let is_root = |process: &&Process| process.id == self.root.as_raw();
-        let mut members: Vec<Process> = all.iter().filter(is_root).copied().collect();
-        let mut at = 0;
-        while let Some(parent) = members.get(at).map(|member| member.id) {
-            members.extend(all.iter().filter(|process| process.parent == parent));
-            at += 1;
-        }
-        members
-    }
-}
-
-impl Process {
-    fn read(id: i32) -> Option<Self> {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        // The name, in brackets, may hold anything.
-        let (_, rest) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        Some(Self {
-            id,
-            parent: fields.get(1)?.parse().ok()?,
-            start: fields.get(19)?.parse().ok()?,
-        })
     }
 }

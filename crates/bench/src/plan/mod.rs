@@ -1,0 +1,219 @@
+//! From a selection to the validated matrix of cases of one run.
+
+mod selection;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::algorithm::Algorithm;
+use crate::baseline::Baseline;
+use crate::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName, StoreKind, Worker};
+use crate::stop::{Precision, StopRule};
+use crate::store::Capability;
+
+pub use selection::{AlgorithmChoice, Selection, default_input_bytes};
+
+/// What one device offers through one stack.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Where the keys are.
+    pub device: DeviceName,
+    /// Its kind.
+    pub store: StoreKind,
+    /// The kind of figure it yields.
+    pub provenance: Provenance,
+    /// The way to it.
+    pub stack: StackName,
+    /// What can be asked.
+    pub capabilities: Vec<Capability>,
+    /// What can be asked as well, but is the same work under another name: measured only for who names
+    /// the operation.
+    pub synonyms: Vec<Capability>,
+    /// The sets of parameters that make a difference there.
+    pub parameters: Vec<Parameters>,
+    /// What its workers can be.
+    pub workers: &'static [Worker],
+    /// Whether it is measured unasked.
+    pub standing: Standing,
+}
+
+/// Whether a stack is part of a plan that names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is.
+    Usual,
+    /// Only if it is named.
+    OnRequest,
+}
+
+/// In which order cases are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
+    Interleaved,
+    /// One case after the other.
+    Sequential,
+}
+
+/// How the cases of a plan are to be measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// When a case is done.
+    pub stop: StopRule,
+    /// Measuring time of the whole plan.
+    pub time_limit: Option<Duration>,
+    /// Operations each worker does first, uncounted.
+    pub warmup: u32,
+    /// Interleaved or not.
+    pub order: Order,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What ratios are taken to.
+    pub baseline: Baseline,
+    /// How long users tolerate one operation to take.
+    pub tolerance: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            stop: StopRule::Precision {
+                target: Precision::ONE_PERCENT,
+                max_time: None,
+            },
+            time_limit: Some(Duration::from_secs(90)),
+            warmup: 2,
+            order: Order::Interleaved,
+            seed: 0,
+            baseline: Baseline::default(),
+            tolerance: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The validated matrix of cases of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// In table order; a [`crate::case::CaseId`] is an index into this.
+    pub cases: Vec<Case>,
+    /// How they are measured.
+    pub settings: Settings,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The algorithm does not have the operation.
+    #[error("{algorithm} has no {asked}; it has: {has}")]
+    LacksOperation {
+        /// As named.
+        algorithm: Algorithm,
+        /// As asked.
+        asked: String,
+        /// What there is.
+        has: String,
+    },
+    /// Nothing selected offers the algorithm.
+    #[error("{algorithm} is not offered by {asked} here; {where_else}")]
+    NotOffered {
+        /// As named.
+        algorithm: Algorithm,
+        /// Devices and stacks that were looked at.
+        asked: String,
+        /// Where it can be had.
+        where_else: String,
+    },
+    /// A device that is not here.
+    #[error("no device called '{0}' is here; 'keymark devices' lists those that are")]
+    UnknownDevice(DeviceName),
+    /// Processes where there can be none.
+    #[error("workers can be processes only where each can open the key for itself: {}", .0)]
+    NoProcesses(String),
+    /// Nothing at all fits.
+    #[error(
+        "nothing here offers what was asked for; 'keymark devices' lists what there is and what is missing"
+    )]
+    Nothing,
+}
+
+impl Plan {
+    /// The union of the selections' cases that the offers allow.
+    ///
+    /// # Errors
+    /// When a selection names something that cannot be had, or nothing is left.
+    pub fn build(
+        selections: &[Selection],
+        offers: &[Offer],
+        settings: Settings,
+    ) -> Result<Self, PlanError> {
+        let mut cases: Vec<Case> = Vec::new();
+        for selection in selections {
+            selection.check(offers)?;
+            for case in selection.cases(offers) {
+                if !cases.contains(&case) {
+                    cases.push(case);
+                }
+            }
+        }
+        if cases.is_empty() {
+            return Err(PlanError::Nothing);
+        }
+        // Offers come in the order in which their stacks are registered.
+        let rank = |case: &Case| offers.iter().position(|offer| offer.stack == case.stack);
+        cases.sort_by_cached_key(|case| {
+            let place = Algorithm::all().position(|known| known == case.algorithm);
+            let Case {
+                operation,
+                device,
+                parameters,
+                replica,
+                ..
+            } = case;
+            (
+                *operation,
+                place,
+                device.clone(),
+                rank(case),
+                *parameters,
+                case.load.worker,
+                case.concurrency(),
+                *replica,
+            )
+        });
+        Ok(Self { cases, settings })
+    }
+
+    /// How long measuring is expected to take, given what one operation of a case costs.
+    /// Preparation (key generation) is not included; with a precision rule this is an upper bound.
+    #[must_use]
+    pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
+        let total: Duration = self
+            .cases
+            .iter()
+            .map(|case| match self.settings.stop {
+                StopRule::Runs(runs) => {
+                    let per_worker = runs.get().div_ceil(case.concurrency());
+                    let working = cost(case) * (per_worker + self.settings.warmup);
+                    match case.load.pacing {
+                        Pacing::Closed => working,
+                        Pacing::Thinking(longest) => working + longest / 2 * per_worker,
+                        // Arrivals are waited for.
+                        Pacing::Open(rate) => {
+                            let arriving = f64::from(runs.get()) / rate.per_second();
+                            working
+                                .max(Duration::try_from_secs_f64(arriving).unwrap_or(Duration::MAX))
+                        }
+                    }
+                }
+                StopRule::Precision { max_time, .. } => {
+                    max_time.unwrap_or(Duration::MAX / 1_000_000)
+                }
+            })
+            .fold(Duration::ZERO, Duration::saturating_add);
+        self.settings
+            .time_limit
+            .map_or(total, |limit| total.min(limit))
+    }
+}

@@ -1,0 +1,33 @@
+//! Ctrl-C, TERM and HUP: the first ends keymark in good order, the second at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{SigId, flag};
+
+use crate::exit::Failure;
+
+/// What ends keymark.
+pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// A flag that the first of them sets, and what ends keymark at the second.
+///
+/// # Errors
+/// When signals cannot be caught.
+pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
+    let told = Arc::new(AtomicBool::new(false));
+    let mut listeners = Vec::new();
+    for signal in SIGNALS {
+        let second = flag::register_conditional_shutdown(signal, 130, Arc::clone(&told));
+        listeners.push(second.map_err(uncaught)?);
+        listeners.push(flag::register(signal, Arc::clone(&told)).map_err(uncaught)?);
+    }
+    Ok((told, listeners))
+}
+
+/// That signals cannot be caught.
+pub fn uncaught(error: io::Error) -> Failure {
+    Failure::failed(format!("signals cannot be caught: {error}"))
+}
