@@ -53,7 +53,7 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
             } else {
                 Touch::Refused
             },
-            write: arguments.write_to,
+            write: arguments.write_to.clone(),
         },
         notice: Arc::new(OnTerminal),
     }
@@ -70,7 +70,7 @@ pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
         },
         consent: Consent {
             touch: Touch::Refused,
-            write: Some(arguments.serial),
+            write: Some(arguments.serial.clone()),
         },
         notice: Arc::new(OnTerminal),
     }
@@ -93,10 +93,33 @@ fn user_pin(arguments: &CardArguments) -> PinSource {
     }
 }
 
+/// Whether it is clear which of the tokens that are there may be written to.
+pub(crate) fn consent_fits(arguments: &CardArguments, present: &[TokenId]) -> Result<(), String> {
+    let Some(name) = &arguments.write_to else {
+        return Ok(());
+    };
+    let one = name.among(present);
+    one.map_err(|error| format!("--write-to {name}: {error}"))?;
+    Ok(())
+}
+
 /// Whether it is clear which PIN is whose, on the tokens of a run: a PIN is never tried on another's.
-pub(crate) fn pins_fit(arguments: &CardArguments, tokens: &[TokenId]) -> Result<(), String> {
-    let said = arguments.pin_env.iter();
-    let unnamed = said.clone().find(|pin| pin.serial.is_none());
+pub(crate) fn pins_fit(arguments: &CardArguments, used: &[TokenId]) -> Result<(), String> {
+    pin_is_for_one(arguments, used)?;
+    for name in arguments
+        .pin_env
+        .iter()
+        .filter_map(|pin| pin.serial.as_ref())
+    {
+        let one = name.among(used);
+        one.map_err(|error| format!("--pin-env {name}=…, in this run: {error}"))?;
+    }
+    Ok(())
+}
+
+/// A PIN that does not say whose it is, is the only token's.
+fn pin_is_for_one(arguments: &CardArguments, used: &[TokenId]) -> Result<(), String> {
+    let unnamed = arguments.pin_env.iter().find(|pin| pin.serial.is_none());
     let option = match (unnamed, arguments.pin_fd) {
         (Some(pin), _) if arguments.pin_env.len() > 1 => {
             return Err(format!(
@@ -104,26 +127,18 @@ pub(crate) fn pins_fit(arguments: &CardArguments, tokens: &[TokenId]) -> Result<
                 pin.variable, pin.variable
             ));
         }
-        (Some(pin), _) => Some(format!("--pin-env {}", pin.variable)),
-        (None, Some(number)) => Some(format!("--pin-fd {number}")),
-        (None, None) => None,
+        (Some(pin), _) => format!("--pin-env {}", pin.variable),
+        (None, Some(number)) => format!("--pin-fd {number}"),
+        (None, None) => return Ok(()),
     };
-    if let (Some(option), [_, _, ..]) = (option, tokens) {
-        let serials: Vec<_> = tokens.iter().map(TokenId::serial).collect();
-        return Err(format!(
-            "{option} is the PIN of one card, and the run uses {}; write --pin-env {}=VARIABLE",
-            serials.join(" and "),
-            serials[0]
-        ));
-    }
-    for serial in said.filter_map(|pin| pin.serial.as_deref()) {
-        if !tokens.iter().any(|token| token.is_called(serial)) {
-            return Err(format!(
-                "--pin-env {serial}=…: the run uses no card of that serial number"
-            ));
-        }
-    }
-    Ok(())
+    let [first, _, ..] = used else {
+        return Ok(());
+    };
+    let names: Vec<_> = used.iter().map(TokenId::as_str).collect();
+    Err(format!(
+        "{option} is the PIN of one card, and the run uses {}; write --pin-env {first}=VARIABLE",
+        names.join(" and "),
+    ))
 }
 
 #[cfg(test)]
@@ -139,11 +154,11 @@ mod tests {
             panic!("it is another command");
         };
         let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();
-        pins_fit(&bench.card, &tokens)
+        consent_fits(&bench.card, &tokens).and_then(|()| pins_fit(&bench.card, &tokens))
     }
 
     #[test]
-    fn a_pin_belongs_to_one_card() {
+    fn a_pin_and_consent_are_for_one_card() {
         let (one, other) = ("0006:0a1b2c3d", "000f:00000002");
         for (options, tokens) in [
             (&[][..], &[one, other][..]),
@@ -155,6 +170,8 @@ mod tests {
                 &["--pin-env", "0a1b2c3d=A", "--pin-env", "000f:00000002=B"],
                 &[one, other],
             ),
+            (&["--write-to", "0A1B2C3D"], &[one, other]),
+            (&["--write-to", "000f:00000002"], &["0006:00000002", other]),
         ] {
             assert_eq!(fits(options, tokens), Ok(()), "{options:?}");
         }
@@ -162,15 +179,30 @@ mod tests {
             (
                 &["--pin-env", "PIN"][..],
                 &[one, other][..],
-                "--pin-env 0a1b2c3d=VARIABLE",
+                "--pin-env 0006:0a1b2c3d=VARIABLE",
             ),
-            (&["--pin-fd", "3"], &[one, other], "0a1b2c3d and 00000002"),
+            (
+                &["--pin-fd", "3"],
+                &[one, other],
+                "0006:0a1b2c3d and 000f:00000002",
+            ),
             (&["--pin-env", "0badcafe=PIN"], &[one], "0badcafe"),
             (
                 &["--pin-env", "A", "--pin-env", "0a1b2c3d=B"],
                 &[one],
                 "SERIAL=A",
             ),
+            (
+                &["--pin-env", "00000002=A"],
+                &["0006:00000002", other],
+                "0006:00000002 and 000f:00000002",
+            ),
+            (
+                &["--write-to", "00000002"],
+                &["0006:00000002", other],
+                "0006:00000002 and 000f:00000002",
+            ),
+            (&["--write-to", "0badcafe"], &[one], "0badcafe"),
         ] {
             let error = fits(options, tokens).unwrap_err();
             assert!(error.contains(said), "{error}");

@@ -194,6 +194,13 @@ impl Inventory {
             .collect()
     }
 
+    /// All the tokens that are there.
+    #[must_use]
+    pub fn present_tokens(&self) -> Vec<TokenId> {
+        let devices = self.devices.iter();
+        devices.filter_map(|found| found.device.token()).collect()
+    }
+
     /// Whether each device can do all that a plan asks of it together.
     ///
     /// # Errors

@@ -391,7 +391,7 @@ fn a_slot_of_which_the_card_says_nothing_is_not_taken_for_empty() {
         pins: Pins::factory(),
         consent: Consent {
             touch: Touch::Refused,
-            write: Some(card.device.facts().unwrap().serial),
+            write: Some(card.device.facts().unwrap().token().name()),
         },
         notice: Arc::new(Unattended),
     };
@@ -444,7 +444,7 @@ fn a_key_that_its_owner_has_put_back_is_left_alone_where_the_card_says_nothing()
         pins: Pins::factory(),
         consent: Consent {
             touch: Touch::Refused,
-            write: Some(owner.facts().unwrap().serial),
+            write: Some(owner.facts().unwrap().token().name()),
         },
         notice: Arc::new(Willing),
     };

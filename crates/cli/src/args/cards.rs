@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_report::archive::RunSelector;
+use keymark_stores::user::TokenName;
 
 /// How cards in readers may be used.
 #[derive(Debug, Args)]
@@ -34,37 +35,32 @@ pub struct CardArguments {
     pub allow_touch: bool,
 
     /// Write test keys of missing algorithms to the card of this serial number
-    #[arg(long, value_name = "SERIAL", value_parser = serial, help_heading = "Cards")]
-    pub write_to: Option<u32>,
+    #[arg(long, value_name = "SERIAL", value_parser = TokenName::parse, help_heading = "Cards")]
+    pub write_to: Option<TokenName>,
 }
 
 /// Which environment variable has the PIN of which card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinVariable {
     /// Of the only one, if it is not said.
-    pub serial: Option<String>,
+    pub serial: Option<TokenName>,
     /// Name of the variable.
     pub variable: String,
 }
 
 fn pin_variable(text: &str) -> Result<PinVariable, String> {
     let (serial, variable) = match text.split_once('=') {
-        Some((serial, variable)) => (Some(serial.to_ascii_lowercase()), variable),
+        Some((serial, variable)) => (Some(serial), variable),
         None => (None, text),
     };
-    if variable.is_empty() || serial.as_deref() == Some("") {
-        return Err(format!("'{text}' is not of the form 0a1b2c3d=VARIABLE"));
+    let serial = serial.map(TokenName::parse).transpose();
+    match serial {
+        Ok(serial) if !variable.is_empty() => Ok(PinVariable {
+            serial,
+            variable: variable.to_owned(),
+        }),
+        Ok(_) | Err(_) => Err(format!("'{text}' is not of the form 0a1b2c3d=VARIABLE")),
     }
-    Ok(PinVariable {
-        serial,
-        variable: variable.to_owned(),
-    })
-}
-
-/// A card's serial number as keymark prints it: hexadecimal.
-fn serial(text: &str) -> Result<u32, String> {
-    u32::from_str_radix(text, 16)
-        .map_err(|_| format!("'{text}' is no serial number such as 0a1b2c3d"))
 }
 
 /// `keymark token`
@@ -86,8 +82,8 @@ pub enum TokenCommand {
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
     /// The card's serial number, as the warning says it
-    #[arg(value_name = "SERIAL", value_parser = serial)]
-    pub serial: u32,
+    #[arg(value_name = "SERIAL", value_parser = TokenName::parse)]
+    pub serial: TokenName,
 
     /// Environment variable with the admin PIN [default: asked on the terminal]
     #[arg(long, value_name = "NAME")]

@@ -13,7 +13,7 @@ use keymark_stats::Seconds;
 use keymark_stores::device::Fact;
 use serde_json::json;
 
-use super::{Outcome, abilities};
+use super::{Outcome, abilities, leftovers};
 use crate::args::DevicesArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -39,6 +39,7 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     if let Some(error) = &inventory.unseen {
         output::warning(&format!("cards in readers: {error}"));
     }
+    leftovers::tell();
     Ok(Exit::Fine)
 }
 

@@ -21,9 +21,8 @@ pub(super) fn tidy(
     }
     for journal in left.journals {
         let token = &journal.content().token;
-        let allowed = arguments
-            .write_to
-            .is_some_and(|serial| token.is_called(&format!("{serial:08x}")));
+        let allowed = arguments.write_to.as_ref();
+        let allowed = allowed.is_some_and(|name| token.is_called(name));
         let mut devices = inventory.devices.iter();
         match devices.find(|found| found.device.token().as_ref() == Some(token)) {
             Some(found) if allowed => {
@@ -40,12 +39,27 @@ pub(super) fn tidy(
     Ok(removed)
 }
 
+/// Says what is left, for commands that write to no token.
+pub(super) fn tell() {
+    // Who has no home has written to no token.
+    let Ok(journals) = Journals::of_user() else {
+        return;
+    };
+    let left = journals.left();
+    for error in &left.unreadable {
+        output::warning(&error.to_string());
+    }
+    for journal in &left.journals {
+        output::warning(&told(journal));
+    }
+}
+
 fn told(journal: &Journal) -> String {
     let content = journal.content();
     format!(
         "{} was left with a test key of run {}: 'keymark token restore {}' removes it",
         content.token,
         content.run,
-        content.token.serial()
+        content.token.serial(),
     )
 }

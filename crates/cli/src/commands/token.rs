@@ -25,22 +25,24 @@ pub(super) fn run(command: &TokenCommand) -> Outcome {
 }
 
 fn restore(arguments: &RestoreArguments) -> Outcome {
-    let serial = format!("{:08x}", arguments.serial);
+    let name = &arguments.serial;
     let journals = Journals::of_user().map_err(Failure::failed)?;
     let mut left = journals.left();
     for error in &left.unreadable {
         output::warning(&error.to_string());
     }
     left.journals
-        .retain(|journal| journal.content().token.is_called(&serial));
+        .retain(|journal| journal.content().token.is_called(name));
     let Some(first) = left.journals.first() else {
         return Err(Failure::nothing_usable(format!(
-            "no run has left anything on {serial}"
+            "no run has left anything on {name}"
         )));
     };
+    let token = name
+        .among(left.journals.iter().map(|journal| &journal.content().token))
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let inventory = Inventory::look(Some(&[]), &Wish::Inserted, &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
-    let token = &first.content().token;
     let mut devices = inventory.devices.iter();
     let Some(card) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
         let why = inventory.unseen.as_ref().map(ToString::to_string);
@@ -53,7 +55,7 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     for journal in left.journals {
         let run = journal.content().run.clone();
         card.device.undo(journal).map_err(Failure::failed)?;
-        output::note(&format!("{serial} is as it was before run {run}"));
+        output::note(&format!("{name} is as it was before run {run}"));
     }
     Ok(Exit::Fine)
 }

@@ -197,7 +197,7 @@ fn a_card_is_described_and_never_written_to_unasked() {
         "0badcafe",
     ];
     let refused = place.bench(serial, "cv25519", &other);
-    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
     assert!(
         place.card()["facts"]["DEC"][0]
             .as_str()
@@ -229,7 +229,9 @@ fn test_keys_are_measured_and_gone_afterwards() {
         (&row["n"], &row["provenance"]),
         (&2.into(), &"virtual".into())
     );
-    let measured = place.bench(&serial, "ed25519", &allowed);
+    // In full, as two manufacturers may have the same serial number.
+    let name = before["facts"]["serial"][0].as_str().unwrap();
+    let measured = place.bench(name, "ed25519", &may_write(name));
     assert_eq!(
         text(&measured.stdout).lines().count(),
         2,

@@ -32,6 +32,16 @@ pub(super) fn owner() -> (GnupgHomes, Arc<KeyHome>, Reader) {
 impl CardPlace {
     /// Measures with the owner's keys, on every layer of GnuPG.
     fn bench_as_owner(&self, owner: &KeyHome, algorithm: &str, operation: &str) -> Output {
+        self.bench_by_workers(owner, algorithm, operation, "1")
+    }
+
+    fn bench_by_workers(
+        &self,
+        owner: &KeyHome,
+        algorithm: &str,
+        operation: &str,
+        workers: &str,
+    ) -> Output {
         let card = self.card();
         let arguments = [
             "bench",
@@ -43,6 +53,8 @@ impl CardPlace {
             operation,
             "--stack",
             "raw,agent,gnupg",
+            "--concurrency",
+            workers,
             "--runs",
             "3",
             "--json",
@@ -139,6 +151,15 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
     );
     all_layers(&place.bench_as_owner(&owner, "ed25519", "sign"));
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+
+    // Several programs at once would each send a PIN before one has seen it refused.
+    let by_two = place.bench_by_workers(&owner, "ed25519", "sign", "2");
+    let (stdout, stderr) = (text(&by_two.stdout), text(&by_two.stderr));
+    assert_eq!(by_two.status.code(), Some(1), "{stdout}{stderr}");
+    for said in ["agent c=2", "gnupg c=2", "forcesig"] {
+        assert!(stderr.contains(said), "{stderr}");
+    }
+    assert!(stdout.contains("\"stack\":\"raw\""), "{stdout}");
 }
 
 #[test]

@@ -194,6 +194,11 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     child.wait().unwrap();
     assert_ne!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
     // Whatever is done next says so, and does not touch the card.
+    let listed = text(&place.output(&["devices"]).stderr);
+    assert!(
+        listed.contains(&format!("token restore {serial}")),
+        "{listed}"
+    );
     let quick = [
         "bench",
         "--algorithm",
@@ -264,17 +269,21 @@ fn the_first_signal_restores() {
 }
 
 #[test]
-fn a_pin_of_another_card_is_wrong_usage() {
+fn a_pin_or_consent_of_another_card_is_wrong_usage() {
     let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let refused = place.bench(
-        &serial,
-        "ed25519",
-        &["--write-to", &serial, "--pin-env", "0badcafe=RIGHT"],
-    );
-    let stderr = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("0badcafe"), "{stderr}");
+    let of_another_maker = format!("0bad:{serial}");
+    for (write_to, pin, wrong) in [
+        (&*serial, "0badcafe=RIGHT", "0badcafe"),
+        ("0badcafe", "RIGHT", "0badcafe"),
+        (&of_another_maker, "RIGHT", &of_another_maker),
+    ] {
+        let options = ["--write-to", write_to, "--pin-env", pin];
+        let refused = place.bench(&serial, "ed25519", &options);
+        let stderr = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(wrong), "{stderr}");
+    }
 }
 
 #[test]

@@ -72,6 +72,7 @@ impl Stack for AgentStack {
             Request::Decrypt => decryption(case.algorithm, &public)?,
         };
         let home = self.homes.home_of(case, self.store.as_ref())?;
+        home.check_workers(case)?;
         let keygrip = home.key(case.operation)?.keygrip.clone();
         let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
             let mut connection = home.home.connect()?;

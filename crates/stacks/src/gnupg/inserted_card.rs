@@ -35,7 +35,7 @@ pub(super) fn home(
             refused: AtomicBool::new(false),
         }),
     };
-    let card = card.clone();
+    let card = Box::new(card.clone());
     KeyHome::of_card(home, keys, HomeCard::Inserted { card, signing_pin })
 }
 

@@ -38,7 +38,7 @@ pub(super) enum HomeCard {
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
     Inserted {
-        card: CardDevice,
+        card: Box<CardDevice>,
         /// For each signature anew, if the card wants that.
         signing_pin: Option<SigningPin>,
     },
@@ -103,6 +103,22 @@ impl KeyHome {
     /// Keys in files want no touch.
     #[cfg(not(feature = "openpgp-card"))]
     pub(crate) const fn ask_for_touch(&self, _: Operation) {}
+
+    /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
+    /// would cost a try before the first refusal is known.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
+        if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
+            return Ok(());
+        }
+        Err(Error::call(
+            format!("letting {} workers at one card", case.concurrency()),
+            "it wants its PIN for every signature: a PIN refused meanwhile would cost several tries",
+            "--stack raw asks it in turn; gpg --card-edit, admin, forcesig has the card keep its PIN",
+        ))
+    }
 
     /// The PIN that the card's operation needs, told each time.
     ///

@@ -93,6 +93,7 @@ impl Stack for GnupgStack {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let task = Task::of(case)?;
         let home = self.homes.home_of(case, self.store.as_ref())?;
+        home.check_workers(case)?;
         let messages = messages(&home, case.operation, case.input_bytes)?;
         let key = home.key(case.operation)?;
         let handle = |worker| -> Box<dyn KeyHandle> {

@@ -259,7 +259,7 @@ impl CardDevice {
     /// What can be asked of the keys that are there, or with test keys too, where they may be written.
     fn asked(&self, with_test_keys: bool) -> Result<Vec<Capability>, Error> {
         let facts = self.facts()?;
-        let may_write = with_test_keys && self.user.consent.write == Some(facts.serial);
+        let may_write = with_test_keys && self.user.consent.may_write(&facts.token());
         let mut capabilities = Vec::new();
         for slot in &facts.slots {
             let there = slot.algorithm.filter(|_| slot.has_key());

@@ -12,7 +12,7 @@ use super::pcsc;
 use super::virtual_card::CardMaker;
 use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
 use crate::store::KeyStore;
-use crate::user::User;
+use crate::user::{TokenName, User};
 
 /// Cards in readers, the virtual card, and twins.
 #[derive(Debug)]
@@ -76,11 +76,15 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
     for name in others {
         let wanted = name.to_ascii_lowercase();
         let is_called = |card: &Option<Box<dyn Device>>| {
-            let identity = card.as_ref().map(|card| card.identity());
-            identity.is_some_and(|identity| {
+            card.as_ref().is_some_and(|card| {
+                let identity = card.identity();
+                let name = TokenName::parse(name).ok();
                 identity.device.as_str() == wanted
-                    || identity.serial.as_ref() == Some(&wanted)
                     || identity.product.to_ascii_lowercase().contains(&wanted)
+                    || card
+                        .token()
+                        .zip(name)
+                        .is_some_and(|(token, name)| token.is_called(&name))
             })
         };
         let places: Vec<usize> = (0..cards.len())

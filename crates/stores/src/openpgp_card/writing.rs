@@ -175,14 +175,14 @@ impl CardDevice {
 
     /// The card, if the user lets it be written to.
     fn may_write(&self) -> Result<TokenId, Error> {
-        let facts = self.facts()?;
-        if self.user.consent.write == Some(facts.serial) {
-            return Ok(facts.token());
+        let token = self.facts()?.token();
+        if self.user.consent.may_write(&token) {
+            return Ok(token);
         }
         Err(Error::call(
             format!("writing to {}", self.name),
             "a real card is never written to unasked",
-            format!("--write-to {:08x} allows it", facts.serial),
+            format!("--write-to {} allows it", token.serial()),
         ))
     }
 

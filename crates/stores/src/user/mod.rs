@@ -13,15 +13,25 @@ use std::sync::Arc;
 pub use changes::{Agreements, Change, Loss};
 pub use pin::{Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, Refusal};
-pub use token::TokenId;
+pub use token::{NoTokenName, NotOneToken, TokenId, TokenName};
 
 /// What the user has allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Consent {
     /// Keys that want a touch may be used: the user sits there.
     pub touch: Touch,
-    /// Test keys may be written to the token of this serial number.
-    pub write: Option<u32>,
+    /// Test keys may be written to the token that is called so.
+    pub write: Option<TokenName>,
+}
+
+impl Consent {
+    /// Whether test keys may be written to this token.
+    #[must_use]
+    pub fn may_write(&self, token: &TokenId) -> bool {
+        self.write
+            .as_ref()
+            .is_some_and(|name| token.is_called(name))
+    }
 }
 
 /// Whether keys that want a touch for their use may be used.

@@ -6,8 +6,7 @@ use std::io::Read;
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
-use super::TokenId;
-use super::memory;
+use super::{TokenId, TokenName, memory};
 
 /// A PIN. Not to be printed.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -41,7 +40,7 @@ pub enum PinSource {
     Prompt,
     /// Each token has its own: by what the user calls it. One that is not named is asked for on the
     /// terminal.
-    ByToken(Vec<(String, PinSource)>),
+    ByToken(Vec<(TokenName, PinSource)>),
 }
 
 impl PinSource {
@@ -154,10 +153,11 @@ mod tests {
 
     #[test]
     fn a_pin_is_for_one_token() {
+        let name = |text: &str| TokenName::parse(text).unwrap();
         let known = |pin: &str| PinSource::Known(Pin::new(pin));
         let source = PinSource::ByToken(vec![
-            ("0a1b2c3d".to_owned(), known("111111")),
-            ("0006:00000002".to_owned(), known("222222")),
+            (name("0a1b2c3d"), known("111111")),
+            (name("0006:00000002"), known("222222")),
         ]);
         let pin = |token: &str| match source.of(&TokenId::new(token)) {
             PinSource::Known(pin) => Some(pin.expose().to_owned()),

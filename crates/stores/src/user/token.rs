@@ -27,12 +27,16 @@ impl TokenId {
         self.0.rsplit(':').next().unwrap_or_default()
     }
 
+    /// What calls this token and no other.
+    #[must_use]
+    pub fn name(&self) -> TokenName {
+        TokenName(self.0.clone())
+    }
+
     /// Whether a user means this token: by all of its name, or by its serial number.
     #[must_use]
-    pub fn is_called(&self, said: &str) -> bool {
-        [self.as_str(), self.serial()]
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(said))
+    pub fn is_called(&self, said: &TokenName) -> bool {
+        [self.as_str(), self.serial()].contains(&said.as_str())
     }
 }
 
@@ -42,19 +46,116 @@ impl fmt::Display for TokenId {
     }
 }
 
+/// What a user calls a token: its serial number, which tokens of two manufacturers may share, or all of its
+/// name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenName(String);
+
+impl TokenName {
+    /// Reads it, as in `0a1b2c3d` or `0006:0a1b2c3d`.
+    ///
+    /// # Errors
+    /// When it is empty, or has what no serial number has.
+    pub fn parse(text: &str) -> Result<Self, NoTokenName> {
+        let fits =
+            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic());
+        if text.split(':').all(fits) && !text.contains('=') {
+            return Ok(Self(text.to_ascii_lowercase()));
+        }
+        Err(NoTokenName(text.to_owned()))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The one token of those at hand that is meant: PINs and consent are for one.
+    ///
+    /// # Errors
+    /// When none is called so, or several are.
+    pub fn among<'t>(
+        &self,
+        tokens: impl IntoIterator<Item = &'t TokenId>,
+    ) -> Result<&'t TokenId, NotOneToken> {
+        let mut called: Vec<_> = tokens
+            .into_iter()
+            .filter(|token| token.is_called(self))
+            .collect();
+        called.sort_unstable();
+        called.dedup();
+        match called.as_slice() {
+            [] => Err(NotOneToken::None),
+            [one] => Ok(*one),
+            several => Err(NotOneToken::Several(
+                several.iter().copied().cloned().collect(),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for TokenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// A text that is no token's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no serial number such as 0a1b2c3d, or 0006:0a1b2c3d with its manufacturer")]
+pub struct NoTokenName(String);
+
+/// Why a name does not say which token is meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotOneToken {
+    /// There is none.
+    #[error("no token here has that serial number; 'keymark devices' lists them")]
+    None,
+    /// A serial number is its manufacturer's alone.
+    #[error("it is that of {}: say which, with its manufacturer", list(.0))]
+    Several(Vec<TokenId>),
+}
+
+fn list(tokens: &[TokenId]) -> String {
+    let names: Vec<_> = tokens.iter().map(TokenId::as_str).collect();
+    names.join(" and ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn name(text: &str) -> TokenName {
+        TokenName::parse(text).unwrap()
+    }
 
     #[test]
     fn a_token_is_called_by_its_serial_or_in_full() {
         let token = TokenId::new("0006:0A1B2C3D");
         assert_eq!(token.serial(), "0a1b2c3d");
         for said in ["0a1b2c3d", "0A1B2C3D", "0006:0a1b2c3d"] {
-            assert!(token.is_called(said), "{said}");
+            assert!(token.is_called(&name(said)), "{said}");
         }
-        for said in ["", "0006", "1b2c3d", "0007:0a1b2c3d"] {
-            assert!(!token.is_called(said), "{said}");
+        for said in ["0006", "1b2c3d", "0007:0a1b2c3d"] {
+            assert!(!token.is_called(&name(said)), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_serial_number_that_two_tokens_have_says_neither() {
+        let tokens = ["0006:00000001", "000f:00000001", "000f:00000002"].map(TokenId::new);
+        assert_eq!(name("00000002").among(&tokens), Ok(&tokens[2]));
+        assert_eq!(name("000F:00000001").among(&tokens), Ok(&tokens[1]));
+        let error = name("00000001").among(&tokens).unwrap_err().to_string();
+        assert!(error.contains("0006:00000001 and 000f:00000001"), "{error}");
+        assert_eq!(name("0badcafe").among(&tokens), Err(NotOneToken::None));
+    }
+
+    #[test]
+    fn what_no_token_is_called_is_refused() {
+        for text in ["", " ", ":", "0006:", "0a1b 2c3d", "A=B", "0a1b\n"] {
+            assert!(TokenName::parse(text).is_err(), "{text:?}");
         }
     }
 }

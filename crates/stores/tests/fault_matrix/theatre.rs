@@ -259,7 +259,7 @@ impl Theatre {
             },
             consent: Consent {
                 touch: Touch::Refused,
-                write: Some(self.before.serial),
+                write: Some(self.before.token().name()),
             },
             notice: Arc::new(Silent),
         };

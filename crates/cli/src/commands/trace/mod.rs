@@ -19,7 +19,7 @@ use keymark_stacks::private_dir;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
 
-use super::{Outcome, abilities};
+use super::{Outcome, abilities, leftovers};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
@@ -29,6 +29,7 @@ use summary::Trace;
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     let _ = private_dir::sweep();
     let told = Told::listen()?;
+    leftovers::tell();
     let wish = arguments
         .device
         .as_ref()
