@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Precision(f64);
 
 impl Precision {
-    /// ±1 %.
-    pub const ONE_PERCENT: Self = Self(0.01);
+    /// ±5 %, with which a choice can be made on a machine that others use, too.
+    pub const USUAL: Self = Self(0.05);
 
     /// As a fraction.
     #[must_use]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn precision_is_written_in_percent() {
-        assert_eq!("1%".parse(), Ok(Precision::ONE_PERCENT));
+        assert_eq!("5%".parse(), Ok(Precision::USUAL));
         assert_eq!("0.5%".parse::<Precision>().unwrap().fraction(), 0.005);
         for bad in ["1", "-1%", "0%", "100%", "x%", "NaN%", "inf%", ""] {
             assert!(bad.parse::<Precision>().is_err(), "{bad}");

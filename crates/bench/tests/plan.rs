@@ -269,7 +269,7 @@ fn the_expected_duration_is_bounded_by_the_plan() {
     let arrivals = Duration::from_millis(9_800) * 2;
     assert_eq!(plan.expected_duration(&cost), arrivals);
     plan.settings.stop = StopRule::Precision {
-        target: Precision::ONE_PERCENT,
+        target: Precision::USUAL,
         max_time: None,
     };
     plan.settings.time_limit = Some(Duration::from_secs(7));

@@ -2,6 +2,7 @@
 
 mod selection;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -80,7 +81,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             stop: StopRule::Precision {
-                target: Precision::ONE_PERCENT,
+                target: Precision::USUAL,
                 max_time: None,
             },
             time_limit: Some(Duration::from_secs(90)),
@@ -185,8 +186,29 @@ impl Plan {
         Ok(Self { cases, settings })
     }
 
+    /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
+    /// each worker, and keys, with a home and an agent for those of programs.
+    #[must_use]
+    pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
+        /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
+        const HOME: Duration = Duration::from_millis(500);
+        let of_programs = self
+            .cases
+            .iter()
+            .filter(|case| case.stack != StackName::RAW);
+        let homes: BTreeSet<_> = of_programs
+            .map(|case| (&case.device, case.algorithm, case.parameters))
+            .collect();
+        let warm_up = |case: &Case| {
+            cost(case).saturating_mul((self.settings.warmup + 1) * case.concurrency())
+        };
+        let warm_ups = self.cases.iter().map(warm_up);
+        let homes = HOME * u32::try_from(homes.len()).unwrap_or(u32::MAX);
+        warm_ups.fold(homes, Duration::saturating_add)
+    }
+
     /// How long measuring is expected to take, given what one operation of a case costs.
-    /// Preparation (key generation) is not included; with a precision rule this is an upper bound.
+    /// With a precision rule this is an upper bound.
     #[must_use]
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         let total: Duration = self

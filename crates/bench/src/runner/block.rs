@@ -1,6 +1,7 @@
 //! One block: workers released together, and the check of what they bring.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::error::{Error, ReturnCode};
 use crate::parts::PartSums;
@@ -19,6 +20,8 @@ pub(super) struct MeasuredBlock {
     pub(super) failure: Option<Failure>,
     /// Where the time of its operations went.
     pub(super) parts: PartSums,
+    /// What the check of its results took.
+    pub(super) checking: Duration,
 }
 
 /// Why a case ends early: an error, or a result that the check refused.
@@ -89,7 +92,9 @@ pub(super) fn measure(
             worker::in_processes(processes, &terms, budget, seed, outputs)
         }
     };
+    let checked_from = runner.clock.now();
     let mut measured = conclude(shifts, outputs, workload.verifier.as_ref());
+    measured.checking = runner.clock.now().since(checked_from);
     measured.block.queue = stretch;
     measured
 }
@@ -196,6 +201,7 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
         },
         failure,
         parts,
+        checking: Duration::ZERO,
     }
 }
 

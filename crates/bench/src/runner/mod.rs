@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 mod block;
 mod progress;
+mod schedule;
 pub(crate) mod shift;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::{Case, CaseId, DeviceName, StackName};
@@ -27,6 +27,7 @@ use crate::workload::{Stack, Workload};
 use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
+use schedule::Account;
 use shift::Budget;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
@@ -90,6 +91,27 @@ pub struct Measured {
     pub cases: Vec<CaseRecord>,
     /// Whether the user ended it.
     pub interrupted: bool,
+    /// What it took.
+    pub spent: Spent,
+}
+
+/// What a run has spent its time on, each in its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Keys, homes and connections, and the warm-up.
+    pub preparing: Duration,
+    /// Blocks, with what has to be done around them.
+    pub measuring: Duration,
+    /// The check of what they brought.
+    pub checking: Duration,
+}
+
+impl Spent {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.preparing + self.measuring + self.checking
+    }
 }
 
 impl Runner<'_> {
@@ -101,9 +123,13 @@ impl Runner<'_> {
             buffers: Buffers::default(),
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             observer,
+            checking: Duration::ZERO,
         };
+        let begin = self.clock.now();
         let harness = run.harness();
         let mut active = run.prepare(plan, stacks);
+        let prepared = self.clock.now();
+        run.checking = Duration::ZERO;
         run.observer.measuring(&harness, active.len());
         match plan.settings.order {
             Order::Interleaved => run.measure(active, plan.settings.time_limit),
@@ -117,10 +143,16 @@ impl Runner<'_> {
             }
         }
         let interrupted = self.interrupted();
+        let checking = run.checking;
         Measured {
             harness,
             cases: run.records,
             interrupted,
+            spent: Spent {
+                preparing: prepared.since(begin),
+                measuring: self.clock.now().since(prepared).saturating_sub(checking),
+                checking,
+            },
         }
     }
 
@@ -134,6 +166,7 @@ struct Active {
     id: CaseId,
     workload: Workload,
     progress: Progress,
+    account: Account,
     parts: PartSums,
     /// Of an open loop.
     queue: Option<Queue>,
@@ -146,6 +179,16 @@ struct Run<'r> {
     buffers: Buffers,
     records: Vec<CaseRecord>,
     observer: &'r mut dyn Observer,
+    /// What checks have taken, which is nobody's measuring time.
+    checking: Duration,
+}
+
+/// How a case's turn ended.
+enum Turn {
+    /// With a block, or with none for want of credit.
+    Continues,
+    /// There will be no further one.
+    Over(Stopped, Option<Failure>),
 }
 
 impl Run<'_> {
@@ -243,6 +286,7 @@ impl Run<'_> {
         Ok(Active {
             id,
             workload,
+            account: Account::new(progress.visit(part)),
             progress,
             parts: measured.parts.of_warm_up(),
             queue: None,
@@ -252,20 +296,30 @@ impl Run<'_> {
     /// Rounds over the cases until each has met its stop rule or the time is up.
     fn measure(&mut self, mut active: Vec<Active>, limit: Option<Duration>) {
         let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
-        let deadline = limit.map(|limit| self.runner.clock.now().after(limit));
         let part =
             limit.map(|limit| limit / u32::try_from(active.len()).unwrap_or(u32::MAX).max(1));
+        let time = PlanTime {
+            deadline: limit.map(|limit| self.runner.clock.now().after(limit)),
+            checked_before: self.checking,
+            part,
+        };
         for round in 0.. {
-            active.shuffle(&mut rng);
+            // The ways to one key's operation are compared.
+            let key = |case: &Active| {
+                let record = self.records.get(case.id.0 as usize);
+                record.map(|record| (record.case.algorithm, record.case.operation))
+            };
+            schedule::shuffle(&mut active, key, &mut rng);
+            let left = self.left(&time, &active);
+            let quantum = schedule::quantum(active.iter().map(|case| &case.account), left);
             let mut remaining = Vec::with_capacity(active.len());
             for mut case in active {
-                let stopped = self.visit(&mut case, round, part, deadline);
-                match stopped {
-                    Some((stopped, reason)) => {
+                match self.turn(&mut case, round, quantum, &time, &mut rng) {
+                    Turn::Continues => remaining.push(case),
+                    Turn::Over(stopped, reason) => {
                         self.note_parts(&case);
                         self.finish(case.id, stopped, reason);
                     }
-                    None => remaining.push(case),
                 }
             }
             active = remaining;
@@ -275,25 +329,54 @@ impl Run<'_> {
         }
     }
 
-    /// One block of one case, or the reason why there will be no further one.
+    /// What is left to measure all these cases in; nothing is known where a number of operations ends them.
+    fn left(&self, time: &PlanTime, active: &[Active]) -> Option<Duration> {
+        time.left(self).or_else(|| {
+            let left = active.iter().map(|case| case.progress.time_left());
+            left.sum()
+        })
+    }
+
+    /// One case's turn in a round: a block, if its credit is enough for that and the time for it.
+    fn turn(
+        &mut self,
+        case: &mut Active,
+        round: u32,
+        quantum: Duration,
+        time: &PlanTime,
+        rng: &mut ChaCha8Rng,
+    ) -> Turn {
+        if self.runner.interrupted() {
+            return Turn::Over(Stopped::Interrupted, None);
+        }
+        let of_plan = time.left(self);
+        let left = [of_plan, case.progress.time_left()];
+        let left = left.into_iter().flatten().min();
+        // Half a visit that would end late is as near to the promise as half a visit less.
+        if left.is_some_and(|left| left < case.account.cost() / 2) && case.progress.has_samples() {
+            return Turn::Over(Stopped::OutOfTime, None);
+        }
+        if of_plan.is_some_and(|left| left.is_zero()) {
+            case.progress.stop_filling();
+        }
+        if !case.account.receive(quantum) {
+            return Turn::Continues;
+        }
+        self.visit(case, round, left, time.part, rng)
+    }
+
+    /// One block of one case.
     fn visit(
         &mut self,
         case: &mut Active,
         round: u32,
+        left: Option<Duration>,
         part: Option<Duration>,
-        deadline: Option<Timestamp>,
-    ) -> Option<(Stopped, Option<Failure>)> {
-        if self.runner.interrupted() {
-            return Some((Stopped::Interrupted, None));
-        }
-        let late = deadline.is_some_and(|deadline| self.runner.clock.now() >= deadline);
-        if late && case.progress.has_samples() {
-            return Some((Stopped::OutOfTime, None));
-        }
-        if late {
-            case.progress.stop_filling();
-        }
-        let budget = case.progress.budget(part);
+        rng: &mut ChaCha8Rng,
+    ) -> Turn {
+        let begin = self.runner.clock.now();
+        let mut budget = case.progress.budget(part);
+        budget.time = left.map_or(budget.time, |left| budget.time.min(left));
         let seed = self.settings.seed ^ (u64::from(round) << 32) ^ u64::from(case.id.0);
         let mut measured = block::measure(
             self.runner,
@@ -303,9 +386,14 @@ impl Run<'_> {
             seed,
             &mut case.queue,
         );
+        let took = self.runner.clock.now().since(begin);
+        let took = took.saturating_sub(measured.checking);
+        self.checking += measured.checking;
+        case.account.pay(took, rng);
+        case.progress.spend(took);
         measured.block.round = round;
         if measured.failure.is_none() && case.progress.fills_the_queue(&measured.block) {
-            return None;
+            return Turn::Continues;
         }
         case.parts.merge(&measured.parts);
         case.progress.add(&measured.block);
@@ -314,8 +402,11 @@ impl Run<'_> {
             record.blocks.push(measured.block);
         }
         match measured.failure {
-            Some(reason) => Some((Stopped::Failed, Some(reason))),
-            None => case.progress.stopped().map(|stopped| (stopped, None)),
+            Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
+            None => case
+                .progress
+                .stopped()
+                .map_or(Turn::Continues, |stopped| Turn::Over(stopped, None)),
         }
     }
 
@@ -337,5 +428,22 @@ impl Run<'_> {
             });
             self.observer.finished(id, record);
         }
+    }
+}
+
+/// The plan's own time.
+struct PlanTime {
+    deadline: Option<Timestamp>,
+    /// What checks had taken when it began.
+    checked_before: Duration,
+    /// One case's part of it.
+    part: Option<Duration>,
+}
+
+impl PlanTime {
+    fn left(&self, run: &Run<'_>) -> Option<Duration> {
+        let checking = run.checking.saturating_sub(self.checked_before);
+        let deadline = self.deadline?.after(checking);
+        Some(deadline.since(run.runner.clock.now()))
     }
 }

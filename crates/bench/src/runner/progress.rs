@@ -19,15 +19,17 @@ const LEAST_BLOCKS: usize = 20;
 /// Nor is a stretch shorter than this worth believing: machines have slow states that come seldom and last for
 /// a second.
 const LEAST_TIME: Duration = Duration::from_secs(2);
-/// A block is this part of its case's share of the plan's time: short, because lead-ins, checks and
-/// the longer blocks of slow operations take most of that, and at least a dozen rounds are wanted.
-const PARTS: u32 = 72;
+/// A block is this part of its case's share of the plan's time: blocks vary among each other by more than the operations
+/// in them do, so that many short ones say more than a few long ones (Kalibera & Jones, ISMM 2013, §6).
+const PARTS: u32 = 200;
 /// A block without a plan's time limit lasts this long.
-const USUAL_BLOCK: Duration = Duration::from_millis(20);
-/// Blocks of operations shorter than this hold several of them, led in by one that is not counted,
-/// because the caches hold another case's data when a block begins.
-const SHORT_OPERATION: Duration = Duration::from_millis(100);
-/// Least number of operations in a block of short ones.
+const USUAL_BLOCK: Duration = Duration::from_millis(10);
+/// Blocks of operations shorter than this hold several of them; longer ones stand alone.
+const SHORT_OPERATION: Duration = Duration::from_millis(1);
+/// Blocks of operations shorter than this are led in by one that is not counted, because the caches hold another
+/// case's data when a block begins. What takes longer fills them as it goes.
+const CACHED_OPERATION: Duration = Duration::from_millis(10);
+/// Operations of one who thinks before each, in a block.
 const LEAST_OPERATIONS: u32 = 4;
 /// Operations that each of several workers does in a block, at least: where a block ends, it cuts one of
 /// each, and a shorter block is mostly its ends.
@@ -46,7 +48,8 @@ pub(super) struct Progress {
     mean: RunningMean,
     done: u64,
     blocks: usize,
-    measured: Duration,
+    /// On visits, with what has to be done around the operations, but without checks.
+    spent: Duration,
     /// From the first sample to the last, whatever was measured in between.
     span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
@@ -70,7 +73,7 @@ impl Progress {
             mean: RunningMean::default(),
             done: 0,
             blocks: 0,
-            measured: Duration::ZERO,
+            spent: Duration::ZERO,
             span: None,
             operation,
             filling: filling(case, settings.stop, part, operation),
@@ -96,8 +99,28 @@ impl Progress {
         };
         let length = Duration::from_nanos(stretch.length_ns);
         self.filling = self.filling.saturating_sub(length);
-        self.measured += length;
         true
+    }
+
+    /// A visit took so long.
+    pub(super) fn spend(&mut self, took: Duration) {
+        self.spent += took;
+    }
+
+    /// What is left of the case's own time, if it has any.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        match self.stop {
+            StopRule::Runs(_) => None,
+            StopRule::Precision { max_time, .. } => {
+                max_time.map(|limit| limit.saturating_sub(self.spent))
+            }
+        }
+    }
+
+    /// What a visit may be expected to take.
+    pub(super) fn visit(&self, part: Option<Duration>) -> Duration {
+        let Budget { time, lead_in, .. } = self.budget(part);
+        time.max(self.operation) + self.operation * lead_in
     }
 
     pub(super) const fn has_samples(&self) -> bool {
@@ -107,9 +130,9 @@ impl Progress {
     /// Length of the next block, given this case's part of the plan's time.
     pub(super) fn budget(&self, part: Option<Duration>) -> Budget {
         let usual = part.map_or(USUAL_BLOCK, |part| {
-            (part / PARTS).clamp(Duration::from_millis(5), Duration::from_millis(50))
+            (part / PARTS).clamp(Duration::from_millis(5), Duration::from_millis(20))
         });
-        let short = self.operation <= SHORT_OPERATION;
+        let cached = self.operation <= CACHED_OPERATION;
         let time = match self.pacing {
             Pacing::Open(rate) => {
                 let full = Duration::try_from_secs_f64(MOST_ARRIVALS / rate.per_second());
@@ -126,8 +149,9 @@ impl Progress {
                 usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
             }
             Pacing::Closed if self.workers.get() > 1 => usual.max(self.operation * LEAST_OF_EACH),
-            Pacing::Closed if short => usual.max(self.operation * LEAST_OPERATIONS),
-            Pacing::Closed => usual.max(self.operation),
+            Pacing::Closed if self.operation <= SHORT_OPERATION => usual,
+            // One, whatever it takes.
+            Pacing::Closed => Duration::ZERO,
         };
         let operations = match self.stop {
             StopRule::Precision { .. } => u64::MAX,
@@ -151,7 +175,7 @@ impl Progress {
             // Several workers get going together; in an open loop they would be a burst that nobody has sent.
             lead_in: match self.pacing {
                 Pacing::Open(_) => 0,
-                Pacing::Closed | Pacing::Thinking(_) => u32::from(short || self.workers.get() > 1),
+                Pacing::Closed | Pacing::Thinking(_) => u32::from(cached || self.workers.get() > 1),
             },
             pacing: self.pacing,
         }
@@ -170,11 +194,6 @@ impl Progress {
             let begun = self.span.map_or(first, |(begun, _)| begun);
             self.span = Some((begun, last));
         }
-        self.measured += match (block.queue, first, last) {
-            (Some(stretch), _, _) => Duration::from_nanos(stretch.length_ns),
-            (None, Some(first), Some(last)) => last.since(first),
-            (None, _, _) => Duration::ZERO,
-        };
         if !latencies.is_empty() {
             self.operation = service_time(block);
         }
@@ -191,7 +210,7 @@ impl Progress {
                     return Some(Stopped::RuleMet);
                 }
                 max_time
-                    .is_some_and(|limit| self.measured >= limit)
+                    .is_some_and(|limit| self.spent >= limit)
                     .then_some(Stopped::OutOfTime)
             }
         }

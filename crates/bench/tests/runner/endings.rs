@@ -100,11 +100,50 @@ fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
         jittery,
     );
     assert_eq!(stopped(&measured.cases[0]), Stopped::OutOfTime);
-    let total: Duration = measured.cases[0]
-        .samples()
-        .map(|sample| sample.latency())
-        .sum();
-    assert!((500..600).contains(&total.as_millis()), "{total:?}");
+    let samples: Vec<_> = measured.cases[0].samples().collect();
+    let total = samples.last().unwrap().end.since(samples[0].start);
+    assert!((490..=510).contains(&total.as_millis()), "{total:?}");
+}
+
+#[test]
+fn every_case_keeps_its_time_however_many_workers_it_has() {
+    let limit = Duration::from_secs(1);
+    // A block of eight operations by each of four takes longer than the time that is left after the first.
+    let slow = |_: &Case| Script::Steps(vec![Step::Take(MS * 80)]);
+    let cases = [case("ed25519"), by_four("rsa2048")];
+    let (measured, _) = run(&plan(&cases, precision("0.0001%", Some(limit))), slow);
+    assert_eq!(
+        measured.spent.preparing + measured.spent.measuring,
+        measured.spent.total()
+    );
+    let measuring = measured.spent.measuring;
+    assert!(measuring <= limit * 2 + limit / 5, "{measuring:?}");
+    assert!(measuring >= limit * 2 - limit / 5, "{measuring:?}");
+}
+
+#[test]
+fn what_is_slow_does_not_keep_the_others_waiting() {
+    let settings = Settings {
+        time_limit: Some(Duration::from_secs(60)),
+        ..precision("0.0001%", None)
+    };
+    let cases = [case("ed25519"), case("rsa2048"), case("rsa4096")];
+    let (measured, _) = run(&plan(&cases, settings), |case| {
+        let slow = case.algorithm.to_string() == "rsa4096";
+        let took = if slow { MS * 2_000 } else { MS * 20 };
+        Script::Steps(vec![Step::Take(took), Step::Take(took + MS)])
+    });
+    let blocks: Vec<usize> = measured
+        .cases
+        .iter()
+        .map(|case| case.blocks.len())
+        .collect();
+    assert!(blocks[2] >= 6 && blocks[2] <= 12, "{blocks:?}");
+    assert!(blocks[0] > 500 && blocks[1] > 500, "{blocks:?}");
+    // What is compared stands side by side: pairs of a round are milliseconds apart.
+    let rounds = |case: usize| measured.cases[case].blocks.iter().map(|block| block.round);
+    let shared = rounds(0).filter(|round| rounds(1).any(|other| other == *round));
+    assert!(shared.count() > 500);
 }
 
 #[test]

@@ -97,8 +97,9 @@ fn a_time_limit_is_kept_whatever_arrives() {
         .map(|block| block.queue.unwrap().length_ns)
         .sum();
     let watched = Duration::from_nanos(watched);
-    assert!(watched <= limit + Duration::from_secs(1), "{watched:?}");
     assert!(watched >= limit / 2, "{watched:?}");
+    let measuring = measured.spent.measuring;
+    assert!(measuring <= limit + Duration::from_secs(1), "{measuring:?}");
 }
 
 #[test]

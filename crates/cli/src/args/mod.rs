@@ -260,7 +260,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"], help_heading = "How long")]
     pub runs: Option<NonZeroU32>,
 
-    /// Measure each case until its mean is known this well (95 % interval) [default: 1%]
+    /// Measure each case until its mean is known this well (95 % interval) [default: 5%]
     #[arg(
         long,
         value_name = "PERCENT",

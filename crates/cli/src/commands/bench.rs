@@ -11,10 +11,11 @@ use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::plan::{Plan, PlanError, Selection};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
-use keymark_bench::runner::{Measured, Observer, Runner};
+use keymark_bench::runner::{Measured, Observer, Runner, Spent};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::failures;
 use keymark_report::archive::{Archive, LastMeans};
+use keymark_report::units;
 use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::private_dir;
 use keymark_stacks::provider::Way;
@@ -309,8 +310,10 @@ fn measure(
         harness,
         cases,
         interrupted,
+        spent,
     } = runner.run(&plan, &stacks.by_name(), &mut observers);
     progress.clear();
+    output::note(&took(spent));
     record.harness = Some(harness);
     record.cases = cases;
     record.state = if interrupted {
@@ -329,6 +332,21 @@ fn measure(
         (Some(Err(error)), None) => Err(error.to_string()),
         _ => Ok(()),
     }
+}
+
+/// What a run took, as `dry_run` promises it.
+fn took(spent: Spent) -> String {
+    let [all, preparing, measuring, checking] = [
+        spent.total(),
+        spent.preparing,
+        spent.measuring,
+        spent.checking,
+    ]
+    .map(|time| units::duration(Seconds(time.as_secs_f64())));
+    format!(
+        "took {all}: {preparing} to make keys and agents ready, {measuring} of measuring, {checking} of \
+         checking the results"
+    )
 }
 
 fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArguments) -> Outcome {
@@ -375,10 +393,14 @@ fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
         let known = means.get(&case.key()).copied();
         known.unwrap_or_else(|| inventory.guess(case))
     };
-    let expected = plan.expected_duration(&cost);
+    let (preparing, measuring) = (
+        plan.expected_preparation(&cost),
+        plan.expected_duration(&cost),
+    );
+    let [all, preparing, measuring] = [preparing + measuring, preparing, measuring]
+        .map(|time| units::duration(Seconds(time.as_secs_f64())));
     output::line(&format!(
-        "measuring takes up to {}; making the keys comes before that",
-        keymark_report::units::duration(Seconds(expected.as_secs_f64()))
+        "takes up to {all}: about {preparing} to make keys and agents ready, {measuring} of measuring"
     ));
     output::line(&format!("seed {}", plan.settings.seed));
 }

@@ -18,7 +18,7 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
     let stop = match arguments.runs {
         Some(runs) => StopRule::Runs(runs),
         None => StopRule::Precision {
-            target: arguments.precision.unwrap_or(Precision::ONE_PERCENT),
+            target: arguments.precision.unwrap_or(Precision::USUAL),
             max_time: arguments.max_time,
         },
     };
