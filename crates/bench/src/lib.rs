@@ -17,6 +17,7 @@ pub mod operation;
 pub mod parts;
 pub mod plan;
 pub mod record;
+pub mod reference;
 pub mod runner;
 pub mod sample;
 pub mod stop;

@@ -178,6 +178,8 @@ struct BlockRows {
     samples: Vec<Row>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queue: Option<Stretch>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference_ns: Option<u64>,
 }
 
 impl Serialize for Block {
@@ -198,6 +200,7 @@ impl Serialize for Block {
             round: self.round,
             samples: self.samples.iter().map(row).collect(),
             queue: self.queue,
+            reference_ns: self.reference_ns,
         }
         .serialize(serializer)
     }
@@ -209,6 +212,7 @@ impl<'de> Deserialize<'de> for Block {
             round,
             samples,
             queue,
+            reference_ns,
         } = BlockRows::deserialize(deserializer)?;
         let sample = |Row(worker, scheduled, start, end, outcome, user, system): Row| {
             if start > end || scheduled > start {
@@ -229,6 +233,7 @@ impl<'de> Deserialize<'de> for Block {
             round,
             samples: samples.into_iter().map(sample).collect::<Result<_, _>>()?,
             queue,
+            reference_ns,
         })
     }
 }

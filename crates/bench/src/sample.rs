@@ -97,6 +97,8 @@ pub struct Block {
     pub samples: Vec<Sample>,
     /// Of an open loop: what it covers of the queue's time.
     pub queue: Option<Stretch>,
+    /// What [`crate::reference::calculate`] took around it, the mean of before and after, in nanoseconds.
+    pub reference_ns: Option<u64>,
 }
 
 impl Block {
@@ -168,7 +170,7 @@ mod tests {
         let block = Block {
             round: 3,
             samples: vec![sample(0, 100, 200), sample(0, 210, 310)],
-            queue: None,
+            ..Block::default()
         };
         let window = block.window(1).unwrap();
         assert_eq!((window.length_ns, window.round), (210, 3));

@@ -14,7 +14,7 @@ use keymark_bench::store::StoreIdentity;
 use keymark_report::analysis::row_of;
 use keymark_report::table::FlatRow;
 use keymark_report::{units, visible};
-use keymark_stats::{Blocks, Seconds};
+use keymark_stats::{Blocks, MachineSpeed, Seconds};
 
 use crate::output;
 
@@ -102,6 +102,8 @@ pub(crate) struct JsonStream<'a> {
     interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
     latencies: Vec<Blocks>,
+    /// What the reference took around each block so far, in nanoseconds.
+    references: Vec<u64>,
     waiting: Vec<usize>,
 }
 
@@ -117,6 +119,7 @@ impl<'a> JsonStream<'a> {
             interrupt,
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             latencies: vec![Blocks::default(); plan.cases.len()],
+            references: Vec::new(),
             waiting: Vec::new(),
         }
     }
@@ -133,6 +136,10 @@ impl<'a> JsonStream<'a> {
 }
 
 impl Observer for JsonStream<'_> {
+    fn block(&mut self, _: CaseId, block: &Block) {
+        self.references.extend(block.reference_ns);
+    }
+
     fn finished(&mut self, id: CaseId, record: &CaseRecord) {
         let index = id.0 as usize;
         self.latencies[index] = record.latencies();
@@ -144,8 +151,10 @@ impl Observer for JsonStream<'_> {
             .partition(|index| self.is_complete(**index));
         self.waiting = waiting;
         let complete: Vec<usize> = complete;
+        let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
         for index in complete {
-            let row = row_of(self.plan, &self.records, &self.latencies, index);
+            let speed = speed.as_ref();
+            let row = row_of(self.plan, &self.records, &self.latencies, speed, index);
             print_json(&FlatRow::from(&row.on(self.devices)));
         }
         if output::is_gone() {

@@ -96,6 +96,7 @@ fn record(case: &Case) -> Record {
             round,
             samples: (0..SAMPLES).map(|_| sample()).collect(),
             queue: None,
+            reference_ns: None,
         }
     };
     let blocks = (0..BLOCKS).map(&mut block).collect();

@@ -10,6 +10,7 @@ use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::plan::{Plan, Settings};
 use keymark_bench::record::CaseRecord;
+use keymark_bench::reference;
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::stop::StopRule;
 use keymark_bench::workload::{KeyHandle, Stack};
@@ -86,6 +87,7 @@ fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failur
     let interrupt = AtomicBool::new(false);
     let stacks: Stacks<'_> = [((case.device.clone(), case.stack), stack as &dyn Stack)].into();
     let runner = Runner {
+        reference: reference::calculate,
         clock: &clock,
         interrupt: &interrupt,
     };

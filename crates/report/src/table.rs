@@ -55,6 +55,7 @@ pub struct FlatRow {
     pub p99_high_s: Option<f64>,
     pub ops_low_per_s: Option<f64>,
     pub ops_high_per_s: Option<f64>,
+    pub raw_mean_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -115,6 +116,7 @@ impl From<&Row> for FlatRow {
             p99_high_s: time(&|summary| summary.p99.high),
             ops_low_per_s: row.throughput.and_then(|rate| rate.low).map(|low| low.0),
             ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
+            raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
         }
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn block(round: u32, latencies: &[u64]) -> Block {
         round,
         samples: samples.collect(),
         queue: None,
+        reference_ns: None,
     }
 }
 
@@ -250,11 +251,18 @@ fn case_records() -> impl Strategy<Value = CaseRecord> {
         let samples = proptest::collection::vec(samples(case.concurrency()), 0..4);
         let stretch = (0_u64..1 << 63, 0_u64..1 << 63);
         let stretch = stretch.prop_map(|(length_ns, waiting)| Stretch { length_ns, waiting });
-        let block = (any::<u32>(), samples, proptest::option::of(stretch));
-        let block = block.prop_map(|(round, samples, queue)| Block {
+        let reference = proptest::option::of(0_u64..1 << 63);
+        let block = (
+            any::<u32>(),
+            samples,
+            proptest::option::of(stretch),
+            reference,
+        );
+        let block = block.prop_map(|(round, samples, queue, reference_ns)| Block {
             round,
             samples,
             queue,
+            reference_ns,
         });
         let published = (
             1e-9..1e3,

@@ -116,6 +116,7 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
         .collect();
     let interrupt = AtomicBool::new(false);
     let measured = Runner {
+        reference: || (),
         clock: clock.as_ref(),
         interrupt: &interrupt,
     }

@@ -39,6 +39,8 @@ pub enum Method {
     PairedStudentT,
     /// Weighted least squares with a percentile bootstrap over windows.
     UslBootstrap,
+    /// That of the mean at the mean speed of the machine.
+    ControlVariate,
     /// Recovered from the intervals of the two terms of a difference.
     Mover,
 }
@@ -66,6 +68,9 @@ impl fmt::Display for Method {
             Self::PairedStudentT => "Student's t of the log ratio over shared rounds (Student 1908)",
             Self::UslBootstrap => {
                 "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
+            }
+            Self::ControlVariate => {
+                "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
             }
             Self::Mover => "variance recovered from two intervals (Zou & Donner 2008)",
         })

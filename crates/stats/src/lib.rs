@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;
+mod control;
 mod dependence;
 mod difference;
 mod dip;
@@ -30,6 +31,7 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
+pub use control::{Controlled, MachineSpeed};
 pub use dependence::Dependence;
 pub use difference::difference;
 pub use drift::{Drift, drift};

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
+use crate::control::{Controlled, MachineSpeed, controlled};
 use crate::dependence::Dependence;
 use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
@@ -60,9 +61,33 @@ pub struct Summary {
     pub modality: Option<Modality>,
     /// How much neighbouring blocks are alike; 0 where there are too few to tell.
     pub dependence: Dependence,
+    /// What the mean was before it was corrected for the machine's speed, where that helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controlled: Option<Controlled>,
 }
 
 impl Summary {
+    /// The same with the mean at the mean speed of the machine, where that is known better; `around` is what the
+    /// reference took around each block, in nanoseconds.
+    #[must_use]
+    pub fn at_mean_speed(
+        self,
+        blocks: &Blocks,
+        around: &[u64],
+        speed: &MachineSpeed,
+        seed: u64,
+    ) -> Self {
+        match controlled(blocks, around, speed, seed) {
+            None => self,
+            Some((mean, dependence, controlled)) => Self {
+                mean,
+                dependence,
+                controlled: Some(controlled),
+                ..self
+            },
+        }
+    }
+
     /// Summarises a case; `None` without samples.
     #[must_use]
     pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
@@ -82,6 +107,7 @@ impl Summary {
             drift: drift(blocks),
             modality: modality(blocks),
             dependence: dependence_of(&blocks.units().clusters()),
+            controlled: None,
         })
     }
 

@@ -22,6 +22,8 @@ pub(super) struct MeasuredBlock {
     pub(super) parts: PartSums,
     /// What the check of its results took.
     pub(super) checking: Duration,
+    /// What the reference took right after it, in nanoseconds.
+    pub(super) reference_after_ns: u64,
 }
 
 /// Why a case ends early: an error, or a result that the check refused.
@@ -92,9 +94,11 @@ pub(super) fn measure(
             worker::in_processes(processes, &terms, budget, seed, outputs)
         }
     };
+    let reference_after_ns = runner.reference_ns();
     let checked_from = runner.clock.now();
     let mut measured = conclude(shifts, outputs, workload.verifier.as_ref());
     measured.checking = runner.clock.now().since(checked_from);
+    measured.reference_after_ns = reference_after_ns;
     measured.block.queue = stretch;
     measured
 }
@@ -202,6 +206,7 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
         failure,
         parts,
         checking: Duration::ZERO,
+        reference_after_ns: 0,
     }
 }
 

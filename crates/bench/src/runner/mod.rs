@@ -78,6 +78,8 @@ pub type Stacks<'a> = BTreeMap<(DeviceName, StackName), &'a dyn Stack>;
 pub struct Runner<'a> {
     /// What samples are timed with.
     pub clock: &'a dyn Clock,
+    /// What the machine's own speed is seen by: [`crate::reference::calculate`].
+    pub reference: fn(),
     /// Set from outside (Ctrl-C) to end the run after the operations under way.
     pub interrupt: &'a AtomicBool,
 }
@@ -154,6 +156,13 @@ impl Runner<'_> {
                 checking,
             },
         }
+    }
+
+    /// What the reference takes now, in nanoseconds.
+    fn reference_ns(&self) -> u64 {
+        let begin = self.clock.now();
+        (self.reference)();
+        self.clock.now().0.saturating_sub(begin.0)
     }
 
     fn interrupted(&self) -> bool {
@@ -378,6 +387,7 @@ impl Run<'_> {
         let mut budget = case.progress.budget(part);
         budget.time = left.map_or(budget.time, |left| budget.time.min(left));
         let seed = self.settings.seed ^ (u64::from(round) << 32) ^ u64::from(case.id.0);
+        let before = self.runner.reference_ns();
         let mut measured = block::measure(
             self.runner,
             &mut case.workload,
@@ -392,6 +402,8 @@ impl Run<'_> {
         case.account.pay(took, rng);
         case.progress.spend(took);
         measured.block.round = round;
+        let around = before.midpoint(measured.reference_after_ns);
+        measured.block.reference_ns = (around > 0).then_some(around);
         if measured.failure.is_none() && case.progress.fills_the_queue(&measured.block) {
             return Turn::Continues;
         }

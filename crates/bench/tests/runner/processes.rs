@@ -111,6 +111,7 @@ fn run(case: Case, then: Then, number: u32) -> CaseRecord {
         [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
     let (clock, interrupt) = (MonotonicClock::new(), AtomicBool::new(false));
     let runner = Runner {
+        reference: || (),
         clock: &clock,
         interrupt: &interrupt,
     };
@@ -200,6 +201,7 @@ fn a_clock_that_cannot_be_shared_is_refused() {
         [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
     let (clock, interrupt) = (ManualClock::default(), AtomicBool::new(false));
     let runner = Runner {
+        reference: || (),
         clock: &clock,
         interrupt: &interrupt,
     };

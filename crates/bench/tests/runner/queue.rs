@@ -151,6 +151,7 @@ fn throughput_under_load_is_what_the_server_did() {
         [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
     let interrupt = AtomicBool::new(false);
     let runner = Runner {
+        reference: || (),
         clock: clock.as_ref(),
         interrupt: &interrupt,
     };

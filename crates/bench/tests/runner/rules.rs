@@ -345,6 +345,7 @@ impl Clock for Ticking {
 #[test]
 fn the_harness_measures_its_clock_and_its_loop() {
     let runner = Runner {
+        reference: || (),
         clock: &Ticking::default(),
         interrupt: &AtomicBool::new(false),
     };

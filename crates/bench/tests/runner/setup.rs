@@ -78,7 +78,12 @@ pub fn drive_on(
 ) -> Measured {
     let named = (DeviceName::new(fake::DEVICE), StackName::RAW);
     let stacks: Stacks<'_> = [(named, stack as _)].into();
-    Runner { clock, interrupt }.run(plan, &stacks, observer)
+    let runner = Runner {
+        clock,
+        reference: || (),
+        interrupt,
+    };
+    runner.run(plan, &stacks, observer)
 }
 
 pub fn steady(_: &Case) -> Script {

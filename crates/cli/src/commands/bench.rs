@@ -11,6 +11,7 @@ use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::plan::{Plan, PlanError, Selection};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::reference;
 use keymark_bench::runner::{Measured, Observer, Runner, Spent};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::failures;
@@ -303,6 +304,7 @@ fn measure(
     observers.extend(writer.as_mut().map(|writer| writer as &mut dyn Observer));
     observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
     let runner = Runner {
+        reference: reference::calculate,
         clock: &clock,
         interrupt,
     };

@@ -59,7 +59,7 @@ impl Analysis {
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
-            head: head::head(record),
+            head: head::head(record, self.speed.as_ref()),
             sections,
             warnings: self.warnings(&record.plan),
         }

@@ -5,12 +5,12 @@ use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Order, Settings};
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
-use keymark_stats::Seconds;
+use keymark_stats::{MachineSpeed, Seconds};
 
 use crate::units;
 
 /// The conditions of a run.
-pub(super) fn head(record: &Record) -> Vec<String> {
+pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String> {
     if record.state == RunState::Published {
         return vec!["published figures, as their source states them".to_owned()];
     }
@@ -44,6 +44,7 @@ pub(super) fn head(record: &Record) -> Vec<String> {
             ns(harness.loop_ns)
         ));
     }
+    lines.extend(speed.map(machine_speed));
     match record.state {
         RunState::Interrupted => lines.push("ended early, before all was measured".to_owned()),
         RunState::Unfinished => lines.push(
@@ -52,6 +53,20 @@ pub(super) fn head(record: &Record) -> Vec<String> {
         RunState::Finished | RunState::Published => {}
     }
     lines
+}
+
+/// Runs on machines that differ in this, or that were as uneven, compare badly.
+fn machine_speed(speed: &MachineSpeed) -> String {
+    let MachineSpeed {
+        mean, p5, p95, n, ..
+    } = speed;
+    let off = |time: Seconds| (time.0 / mean.value.0 - 1.0) * 100.0;
+    format!(
+        "the machine's own speed: {} for a fixed calculation, from {:+.0} % to {:+.0} % in nine of ten ({n} blocks)",
+        units::duration(mean.value),
+        off(*p5),
+        off(*p95),
+    )
 }
 
 /// Processor, cores, system.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::document::Answer;
 use keymark_bench::case::{Case, CaseId, Pacing};
+use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
 use keymark_bench::layers::Layers;
 use keymark_bench::parts::Parts;
@@ -22,7 +23,7 @@ use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
-    Blocks, Estimate, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
+    Blocks, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +132,8 @@ pub struct Analysis {
     pub scaling: Vec<Scaling>,
     /// Cases measured through several stacks of a family.
     pub breakdowns: Vec<FamilyBreakdown>,
+    /// How fast the machine was, by what it did around the blocks.
+    pub speed: Option<MachineSpeed>,
     /// The families there are.
     families: Vec<Layers>,
 }
@@ -141,10 +144,21 @@ impl Analysis {
     #[must_use]
     pub fn of(record: &Record, families: &[Layers]) -> Self {
         let latencies: Vec<Blocks> = record.cases.iter().map(CaseRecord::latencies).collect();
+        let speed = machine_speed(record);
+        let row = |index| {
+            row_of(
+                &record.plan,
+                &record.cases,
+                &latencies,
+                speed.as_ref(),
+                index,
+            )
+        };
         let rows: Vec<Row> = (0..record.cases.len())
-            .map(|index| row_of(&record.plan, &record.cases, &latencies, index).on(&record.stores))
+            .map(|index| row(index).on(&record.stores))
             .collect();
         Self {
+            speed,
             scaling: scaling::scaling(record, &rows, families),
             breakdowns: breakdown::breakdowns(&rows, families),
             families: families.to_vec(),
@@ -153,9 +167,53 @@ impl Analysis {
     }
 }
 
+/// How fast the machine was during a run.
+fn machine_speed(record: &Record) -> Option<MachineSpeed> {
+    let blocks = record.cases.iter().flat_map(|case| &case.blocks);
+    let mut times: Vec<(Timestamp, u64)> = blocks
+        .filter_map(|block| Some((block.samples.first()?.start, block.reference_ns?)))
+        .collect();
+    times.sort_unstable();
+    let times: Vec<u64> = times.into_iter().map(|(_, time)| time).collect();
+    MachineSpeed::of(&times, record.plan.settings.seed)
+}
+
+/// What is said of one case's latencies: at the mean speed of the machine, where there is one worker and it has
+/// the processor to itself. Throughput is as it was.
+fn summary(
+    record: &CaseRecord,
+    latencies: &Blocks,
+    speed: Option<&MachineSpeed>,
+    seed: u64,
+) -> Option<Summary> {
+    let summary = Summary::of(latencies, seed)?;
+    let alone = match record.case.load.pacing {
+        Pacing::Closed => record.case.concurrency() == 1,
+        Pacing::Open(_) | Pacing::Thinking(_) => false,
+    };
+    let Some(speed) = speed.filter(|_| alone) else {
+        return Some(summary);
+    };
+    let counted = record
+        .blocks
+        .iter()
+        .filter(|block| block.done().next().is_some());
+    let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
+    Some(match around {
+        Some(around) => summary.at_mean_speed(latencies, &around, speed, seed),
+        None => summary,
+    })
+}
+
 /// The row of one finished case, as soon as its baseline is finished too.
 #[must_use]
-pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: usize) -> Row {
+pub fn row_of(
+    plan: &Plan,
+    records: &[CaseRecord],
+    latencies: &[Blocks],
+    speed: Option<&MachineSpeed>,
+    index: usize,
+) -> Row {
     let record = &records[index];
     let seed = plan.settings.seed;
     let windows = windows(record);
@@ -165,7 +223,7 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Blocks], index: 
     Row {
         id: CaseId(u32::try_from(index).unwrap_or(u32::MAX)),
         case: record.case.clone(),
-        summary: Summary::of(&latencies[index], seed).filter(|_| overload.is_none()),
+        summary: summary(record, &latencies[index], speed, seed).filter(|_| overload.is_none()),
         overload,
         throughput: throughput(&windows, seed),
         ratio: baseline

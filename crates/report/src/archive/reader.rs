@@ -155,7 +155,8 @@ impl Archive {
 
     fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
         let mut blocks = self.connection.prepare_cached(
-            "SELECT id, round, samples, length_ns, waiting FROM block WHERE case_ = ?1 ORDER BY id",
+            "SELECT id, round, samples, length_ns, waiting, reference_ns FROM block
+             WHERE case_ = ?1 ORDER BY id",
         )?;
         let mut samples = self.connection.prepare_cached(
             "SELECT worker, scheduled_ns, start_ns, end_ns, outcome, user_us, system_us
@@ -166,6 +167,7 @@ impl Archive {
                 round: row.get(1)?,
                 samples: Vec::with_capacity(row.get::<_, u32>(2)? as usize),
                 queue: stretch(row)?,
+                reference_ns: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
             };
             let mut rows = samples.query(params![row.get::<_, i64>(0)?])?;
             while let Some(row) = rows.next()? {

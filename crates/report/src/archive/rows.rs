@@ -154,9 +154,19 @@ impl<'a> Writing<'a> {
             .queue
             .map(|queue| stored(queue.waiting, "a queue's length"));
         let (length, waiting) = (length.transpose()?, waiting.transpose()?);
+        let reference = block.reference_ns;
+        let reference = reference.map(|ns| stored(ns, "the reference's time"));
+        let reference = reference.transpose()?;
         let id = self.run(|sql| {
-            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5)")?
-                .insert(params![case, block.round, samples, length, waiting])
+            sql.prepare_cached("INSERT INTO block VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)")?
+                .insert(params![
+                    case,
+                    block.round,
+                    samples,
+                    length,
+                    waiting,
+                    reference
+                ])
         })?;
         let mut insert =
             self.run_cached("INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;

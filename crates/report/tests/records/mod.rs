@@ -53,6 +53,7 @@ pub fn measured(case: Case, microseconds: f64) -> CaseRecord {
             round,
             samples,
             queue: None,
+            reference_ns: None,
         }
     };
     CaseRecord {

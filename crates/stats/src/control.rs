@@ -1,0 +1,263 @@
+//! The machine's own speed as a control variate (Lavenberg & Welch, Management Science 27, 1981; Law & Kelton 2000,
+//! §11.4): blocks measured while the machine was slow are corrected by what they follow a reference, whose mean over
+//! the whole run is known better than a case's blocks know it.
+//!
+//! x'ᵢ = xᵢ − b (zᵢ − μ): x is the mean of a block, z what the reference took around it, b the slope of x on z, μ the
+//! mean of z over all blocks of the run. μ is an estimate, too: b times its half-width is added in quadrature, so that
+//! nothing is gained where there is but one case. References beyond Tukey's outer fences were interrupted, and count
+//! as the fence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::Blocks;
+use crate::dependence::Dependence;
+use crate::estimate::{Computed, Estimate, Method};
+use crate::mean;
+use crate::num::{Float, index};
+use crate::quantity::{NS, Seconds};
+use crate::resample::dependence_of;
+
+/// Fewer blocks do not give away a slope.
+const MIN_BLOCKS: usize = 20;
+/// t of the correlation, below which it may be chance (p = 0.003).
+const CERTAIN: f64 = 3.0;
+/// What the half-width is multiplied by, at most, where it helps.
+const HELPS: f64 = 0.9;
+/// Tukey's outer fences.
+const FENCE: f64 = 3.0;
+
+/// How fast a machine was during a run: what a fixed calculation took, again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MachineSpeed {
+    /// How often it was timed.
+    pub n: usize,
+    /// Mean time of the calculation.
+    pub mean: Estimate<Seconds>,
+    /// What one in twenty was below.
+    pub p5: Seconds,
+    /// What one in twenty was above.
+    pub p95: Seconds,
+    /// The outer fences, in nanoseconds.
+    fences: (f64, f64),
+}
+
+impl MachineSpeed {
+    /// From the times of a run, in nanoseconds, in their order; `None` with fewer than twenty.
+    #[must_use]
+    pub fn of(times: &[u64], seed: u64) -> Option<Self> {
+        if times.len() < MIN_BLOCKS {
+            return None;
+        }
+        let mut sorted = times.to_vec();
+        sorted.sort_unstable();
+        let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())].float();
+        let (lower, upper) = (at(0.25), at(0.75));
+        let reach = FENCE * (upper - lower);
+        let fences = (lower - reach, upper + reach);
+        let held = |time: &u64| vec![time.float().clamp(fences.0, fences.1).round() as u64];
+        let blocks = Blocks::from_blocks((0..).zip(times.iter().map(held)));
+        Some(Self {
+            n: times.len(),
+            mean: mean::mean(&blocks, seed)?,
+            p5: Seconds(at(0.05) / NS),
+            p95: Seconds(at(0.95) / NS),
+            fences,
+        })
+    }
+
+    fn held(&self, time: u64) -> f64 {
+        time.float().clamp(self.fences.0, self.fences.1)
+    }
+
+    /// Half the width of the mean's interval, in nanoseconds.
+    fn half_width(&self) -> f64 {
+        match (self.mean.low, self.mean.high) {
+            (Some(low), Some(high)) => (high.0 - low.0) / 2.0 * NS,
+            _ => 0.0,
+        }
+    }
+}
+
+/// What a case would have taken at the mean speed of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Controlled {
+    /// The mean as it was measured, whatever the speed.
+    pub raw: Estimate<Seconds>,
+    /// Correlation of the case's blocks with the machine's speed.
+    pub correlation: f64,
+}
+
+/// The mean at the run's mean speed, and the dependence of neighbouring blocks that is left; `around` is what
+/// the reference took around each block, in nanoseconds. `None` where it does not help: too few blocks, no
+/// certain correlation, or an interval hardly narrower.
+#[must_use]
+pub(crate) fn controlled(
+    blocks: &Blocks,
+    around: &[u64],
+    speed: &MachineSpeed,
+    seed: u64,
+) -> Option<(Estimate<Seconds>, Dependence, Controlled)> {
+    if blocks.block_count() < MIN_BLOCKS || around.len() != blocks.block_count() {
+        return None;
+    }
+    let reference: Vec<f64> = around.iter().map(|time| speed.held(*time)).collect();
+    let means: Vec<f64> = blocks.iter().map(|(_, block)| block_mean(block)).collect();
+    let Line { slope, correlation } = Line::through(&reference, &means)?;
+    let freedom = (means.len() - 2).float();
+    let t = correlation * (freedom / (1.0 - correlation * correlation)).sqrt();
+    if t < CERTAIN {
+        return None;
+    }
+    let at_mean_speed = |((round, block), (z, x)): ((u32, &[u64]), (&f64, &f64))| {
+        let corrected = x - slope * (z - speed.mean.value.0 * NS);
+        let factor = (corrected / x).max(0.0);
+        let durations = block.iter().map(|ns| (ns.float() * factor).round() as u64);
+        (round, durations.collect())
+    };
+    let pairs = reference.iter().zip(&means);
+    let adjusted = Blocks::from_blocks(blocks.iter().zip(pairs).map(at_mean_speed));
+    let (raw, own) = (mean::mean(blocks, seed)?, mean::computed(&adjusted, seed)?);
+    let of_speed = slope * speed.half_width() / NS;
+    let away = |bound: f64| (bound - own.value).hypot(of_speed);
+    let bounds = (own.value - away(own.low?), own.value + away(own.high?));
+    let controlled = Computed::new(own.value, bounds, Method::ControlVariate).widened();
+    (width(&controlled)? < HELPS * width(&raw)?).then(|| {
+        let dependence = dependence_of(&adjusted.units().clusters());
+        (controlled, dependence, Controlled { raw, correlation })
+    })
+}
+
+fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
+    Some(estimate.high?.0 - estimate.low?.0)
+}
+
+fn block_mean(block: &[u64]) -> f64 {
+    block.iter().map(|ns| ns.float()).sum::<f64>() / block.len().max(1).float()
+}
+
+/// Least squares.
+struct Line {
+    slope: f64,
+    correlation: f64,
+}
+
+impl Line {
+    fn through(x: &[f64], y: &[f64]) -> Option<Self> {
+        let n = x.len().float();
+        let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+        let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+        for (x, y) in x.iter().zip(y) {
+            xx += (x - mean_x).powi(2);
+            yy += (y - mean_y).powi(2);
+            xy += (x - mean_x) * (y - mean_y);
+        }
+        (xx > 0.0 && yy > 0.0).then(|| Self {
+            slope: xy / xx,
+            // Rounding must not reach 1.
+            correlation: (xy / (xx * yy).sqrt()).clamp(-0.999_999, 0.999_999),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// A machine whose speed wanders, and is seen by a reference of half a millisecond with noise of its own.
+    struct Machine {
+        rng: ChaCha8Rng,
+        level: f64,
+    }
+
+    impl Machine {
+        fn new(seed: u64) -> Self {
+            Self {
+                rng: ChaCha8Rng::seed_from_u64(seed),
+                level: 0.0,
+            }
+        }
+
+        fn normal(&mut self) -> f64 {
+            let (u, v): (f64, f64) = (self.rng.random(), self.rng.random());
+            (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        }
+
+        /// One block of one operation: what it took and what the reference did, in nanoseconds.
+        fn block(&mut self, follows: f64) -> (u64, u64) {
+            self.level = 0.7 * self.level + 0.12 * (1.0_f64 - 0.49).sqrt() * self.normal();
+            let noise = 1.0 + 0.05 * self.normal();
+            let operation = 5e6 * (1.0 + follows * self.level) * noise;
+            let reference = 5e5 * (1.0 + self.level) * (1.0 + 0.03 * self.normal());
+            (operation.max(1.0) as u64, reference.max(1.0) as u64)
+        }
+    }
+
+    /// A case of 40 blocks in a run of 20 such cases that take turns.
+    fn run(seed: u64, follows: f64) -> (Blocks, Vec<u64>, MachineSpeed) {
+        let mut machine = Machine::new(seed);
+        let (mut blocks, mut around, mut all) = (Blocks::default(), Vec::new(), Vec::new());
+        for round in 0..40 {
+            for case in 0..20 {
+                let (operation, reference) = machine.block(follows);
+                all.push(reference);
+                if case == 0 {
+                    blocks.push(round, &[operation]);
+                    around.push(reference);
+                }
+            }
+        }
+        let speed = MachineSpeed::of(&all, seed).unwrap();
+        (blocks, around, speed)
+    }
+
+    #[test]
+    fn what_follows_the_machine_is_known_better_and_the_interval_holds_the_truth() {
+        let (mut held, mut helped, mut share) = (0, 0, 0.0);
+        let runs = 400;
+        for seed in 0..runs {
+            let (blocks, around, speed) = run(seed, 0.9);
+            let raw = mean::mean(&blocks, seed).unwrap();
+            let found = controlled(&blocks, &around, &speed, seed);
+            let best = found.map_or(raw, |(mean, ..)| mean);
+            helped += u64::from(found.is_some());
+            share += width(&best).unwrap() / width(&raw).unwrap();
+            let holds = best.low.unwrap().0 <= 5e-3 && 5e-3 <= best.high.unwrap().0;
+            held += u64::from(holds);
+        }
+        assert!(helped * 100 >= runs * 95, "it helped in {helped} of {runs}");
+        assert!(held * 100 >= runs * 93, "{held} of {runs} held the truth");
+        assert!(share / (runs as f64) < 0.7, "{}", share / runs as f64);
+    }
+
+    #[test]
+    fn what_does_not_follow_the_machine_is_left_alone() {
+        let helped = (0..200).filter(|&seed| {
+            let (blocks, around, speed) = run(seed, 0.0);
+            controlled(&blocks, &around, &speed, seed).is_some()
+        });
+        assert!(helped.count() <= 2);
+    }
+
+    #[test]
+    fn a_run_of_one_case_gains_nothing() {
+        for seed in 0..50 {
+            let (blocks, around, _) = run(seed, 0.9);
+            let speed = MachineSpeed::of(&around, seed).unwrap();
+            if let Some((mean, ..)) = controlled(&blocks, &around, &speed, seed) {
+                let raw = mean::mean(&blocks, seed).unwrap();
+                let narrower = width(&mean).unwrap() / width(&raw).unwrap();
+                assert!(narrower > 0.75, "seed {seed}: {narrower}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_references_say_nothing() {
+        assert_eq!(MachineSpeed::of(&[1; 19], 1), None);
+        let (blocks, around, speed) = run(1, 0.9);
+        assert!(controlled(&blocks, &around[1..], &speed, 1).is_none());
+    }
+}
