@@ -6,9 +6,10 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
+use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
 use openssl::error::ErrorStack;
-use openssl::md::Md;
+use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
 use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
@@ -65,6 +66,16 @@ impl PublicKey {
         let (n, e) = (BigNum::from_slice(n)?, BigNum::from_slice(e)?);
         let key = PKey::from_rsa(Rsa::from_public_components(n, e)?)?;
         Ok(Self::evp(algorithm, key))
+    }
+
+    /// A DSA key from its parameters and its number.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn dsa(algorithm: Algorithm, [p, q, g, y]: [&[u8]; 4]) -> Result<Self, ErrorStack> {
+        let number = BigNum::from_slice;
+        let key = Dsa::from_public_components(number(p)?, number(q)?, number(g)?, number(y)?)?;
+        Ok(Self::evp(algorithm, PKey::from_dsa(key)?))
     }
 
     /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
@@ -133,15 +144,29 @@ impl PublicKey {
         made.map_err(|error| Error::call("making inputs with the public key", error, ""))
     }
 
-    /// Whether `signature` (DER for DSA and ECDSA) is one of the digest or message.
+    /// Whether `signature` (DER for DSA and ECDSA) is one of the message, or of the digest that the
+    /// algorithm's challenges have.
     ///
     /// # Errors
     /// When it is malformed.
+    pub fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
+        self.verify_digest(Md::sha256(), signed, signature)
+    }
+
+    /// The same for a digest made with `md`, which RSA signs along with it.
+    ///
+    /// # Errors
+    /// When the signature is malformed.
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are alike in this"
     )]
-    pub fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
+    pub fn verify_digest(
+        &self,
+        md: &MdRef,
+        signed: &[u8],
+        signature: &[u8],
+    ) -> Result<bool, ErrorStack> {
         let PublicNumbers::Evp(key) = &self.numbers else {
             return Err(ErrorStack::get());
         };
@@ -151,7 +176,7 @@ impl PublicKey {
                 ctx.verify_init()?;
                 if matches!(self.algorithm.family(), Family::Rsa(_)) {
                     ctx.set_rsa_padding(Padding::PKCS1)?;
-                    ctx.set_signature_md(Md::sha256())?;
+                    ctx.set_signature_md(md)?;
                 }
                 ctx.verify(signed, signature)
             }

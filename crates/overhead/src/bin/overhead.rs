@@ -13,7 +13,7 @@ use keymark_bench::case::{
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_overhead::markdown::{Setting, page};
-use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, spawn, start};
+use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, signature, spawn, start};
 use keymark_stacks::gnupg::Gnupg;
 
 /// What the page names as its command.
@@ -74,6 +74,10 @@ fn figures() -> Result<Vec<Figure>, Failure> {
         ("rsa2048", Operation::Sign),
     ] {
         say(card::measure(&case(algorithm, operation, StackName::RAW)?)?);
+    }
+    for algorithm in ["ed25519", "rsa4096"] {
+        let case = case(algorithm, Operation::Sign, StackName::GNUPG)?;
+        say(signature::measure(&case)?);
     }
     mcu::measure()?.into_iter().for_each(&mut say);
     let decryption = case("cv25519", Operation::Decrypt, StackName::RAW)?;

@@ -25,6 +25,7 @@ pub mod meter;
 pub mod owner;
 pub mod process;
 mod provider;
+pub mod signatures;
 pub mod status;
 #[cfg(feature = "openpgp-card")]
 pub mod traced;

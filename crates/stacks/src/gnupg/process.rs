@@ -24,6 +24,7 @@ use super::homes::GnupgHomes;
 use super::key_home::KeyHome;
 use super::messages::messages;
 use super::meter::Meter;
+use super::signatures::SignedMessages;
 use super::status;
 
 /// The stack.
@@ -117,24 +118,19 @@ impl Stack for GnupgStack {
         let inputs = messages.iter().map(|message| Input {
             bytes: message.file.as_os_str().as_encoded_bytes().to_vec(),
         });
+        let inputs = inputs.collect();
         // A message grows by packets and, if it does not compress, by little else.
         let output_capacity = case.input_bytes as usize + case.input_bytes as usize / 64 + 8192;
         let handles = (0..case.concurrency()).map(handle).collect();
+        let texts = messages.into_iter().map(|message| message.plaintext);
+        let texts = texts.collect();
         let verifier: Arc<dyn Verifier> = match task {
-            Task::Sign => Arc::new(SignedMessages {
-                home: Arc::clone(&home),
-                signer: key.fingerprint.clone(),
-            }),
-            Task::Decrypt => Arc::new(Plaintexts(
-                messages
-                    .iter()
-                    .map(|message| message.plaintext.clone())
-                    .collect(),
-            )),
+            Task::Sign => Arc::new(SignedMessages::new(Arc::clone(&home), key, texts)?),
+            Task::Decrypt => Arc::new(Plaintexts(texts)),
         };
         Ok(Workload {
             crew: Crew::Threads(handles),
-            inputs: inputs.collect(),
+            inputs,
             verifier,
             output_capacity,
         })
@@ -263,61 +259,5 @@ impl Verifier for Plaintexts {
             }
         };
         results.iter().map(check).collect()
-    }
-}
-
-/// Signed messages are verified by one gpg process for a whole block.
-struct SignedMessages {
-    home: Arc<KeyHome>,
-    signer: String,
-}
-
-impl SignedMessages {
-    fn verdicts(&self, results: &[Verifiable<'_>]) -> Result<Vec<Result<(), String>>, String> {
-        let dir = self.home.home.path().join("check");
-        let _ = fs::remove_dir_all(&dir);
-        fs::create_dir(&dir).map_err(|error| error.to_string())?;
-        let mut command = self.home.home.gpg();
-        command.args(["--trust-model", "always", "--verify-files"]);
-        for (number, result) in results.iter().enumerate() {
-            let file = dir.join(format!("{number}.gpg"));
-            fs::write(&file, result.output).map_err(|error| error.to_string())?;
-            command.arg(file);
-        }
-        let output = command.output().map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        let mut verdicts: Vec<Result<(), String>> = vec![
-            Err(format!(
-                "the signature does not verify: {}",
-                status::complaint(&said)
-            ));
-            results.len()
-        ];
-        let mut current = None;
-        for line in status::status_lines(&said) {
-            match line.keyword {
-                // FILE_START 1 path
-                "FILE_START" => current = current.map_or(Some(0), |number: usize| Some(number + 1)),
-                // The key that signed comes first, its primary key last.
-                "VALIDSIG" if line.arguments.first() == Some(&self.signer.as_str()) => {
-                    if let Some(verdict) = current.and_then(|number| verdicts.get_mut(number)) {
-                        *verdict = Ok(());
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(verdicts)
-    }
-}
-
-impl Verifier for SignedMessages {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        if results.is_empty() {
-            return Vec::new();
-        }
-        self.verdicts(results).unwrap_or_else(|error| {
-            vec![Err(format!("gpg --verify-files failed: {error}")); results.len()]
-        })
     }
 }

@@ -1,0 +1,60 @@
+//! What the check of a signed message costs, of which every sample of `gpg --sign` has one.
+
+use std::sync::Arc;
+
+use keymark_bench::case::Case;
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::workload::{Stack, Verifiable};
+use keymark_stacks::gnupg::Gnupg;
+use keymark_stacks::gnupg::homes::GnupgHomes;
+use keymark_stacks::gnupg::process::GnupgStack;
+use keymark_stores::software::SoftwareStore;
+
+use crate::{Failure, Figure, Limit, median};
+
+const CHECKS: usize = 1000;
+
+/// Median of the times of single checks of one message of gpg's.
+///
+/// # Errors
+/// When gpg does not sign, or the check refuses what it signed.
+pub fn measure(case: &Case) -> Result<Figure, Failure> {
+    let homes = Arc::new(GnupgHomes::new(Gnupg::find(None)?)?);
+    let stack = GnupgStack::new(homes, Arc::new(SoftwareStore::default()));
+    let mut workload = stack.prepare(case)?;
+    let input = workload.inputs[0].clone();
+    let handle = &mut workload.crew.handles()[0];
+    let mut output = vec![0; workload.output_capacity];
+    handle.arm(&input)?;
+    let performed = handle.perform(&input, &mut output)?;
+    let length = handle.collect(performed, &mut output)?;
+    let signed = [Verifiable {
+        input: 0,
+        output: &output[..length],
+    }];
+    // The first check asks gpg as well.
+    let check = || {
+        workload
+            .verifier
+            .verify(&signed)
+            .into_iter()
+            .collect::<Result<(), _>>()
+    };
+    check()?;
+    let clock = MonotonicClock::new();
+    let mut times = Vec::with_capacity(CHECKS);
+    for _ in 0..CHECKS {
+        let start = clock.now();
+        check()?;
+        times.push(clock.now().since(start).as_secs_f64() * 1e6);
+    }
+    Ok(Figure {
+        name: format!(
+            "check of a message signed by gpg, {}, median of {CHECKS}",
+            case.algorithm
+        ),
+        value: median(times),
+        limit: Limit::AtMost(200.0),
+        unit: " µs",
+    })
+}

@@ -1,0 +1,231 @@
+//! The key that signed, out of its OpenPGP certificate, and the check of its signatures with OpenSSL.
+
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_stores::public_key::PublicKey;
+use openssl::bn::BigNum;
+use openssl::ecdsa::EcdsaSig;
+use openssl::error::ErrorStack;
+use openssl::md::{Md, MdRef};
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::public_key::PublicKeyAlgorithm;
+use pgp::packet::{Packet, PacketParser};
+use pgp::ser::Serialize;
+use pgp::types::{KeyDetails, KeyId, Mpi, PublicParams, SignatureBytes};
+
+use super::message::SignedMessage;
+
+/// The key that signs.
+#[derive(Debug)]
+pub struct Signer {
+    /// As gpg writes it.
+    fingerprint: String,
+    id: KeyId,
+    form: Form,
+    key: PublicKey,
+}
+
+/// How the signatures of a key lie in a packet (RFC 9580 §5.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One number, as long as the modulus; its octets.
+    Number(usize),
+    /// Two numbers, which OpenSSL wants in DER.
+    Pair,
+    /// Two halves of a string, as two numbers without their leading zeros; octets of one.
+    Halves(usize),
+    /// The string.
+    String,
+}
+
+impl Signer {
+    /// The key with that fingerprint in a certificate; none if it is not there, or one whose signatures
+    /// cannot be checked here. (GnuPG makes keys of Ed448 in version 5, which rPGP does not read.)
+    #[must_use]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other packets of a certificate are no keys"
+    )]
+    pub fn find(certificate: &[u8], fingerprint: &str) -> Option<Self> {
+        PacketParser::new(certificate)
+            .flatten()
+            .find_map(|packet| match packet {
+                Packet::PublicKey(key) => Self::named(&key, fingerprint),
+                Packet::PublicSubkey(key) => Self::named(&key, fingerprint),
+                _ => None,
+            })
+    }
+
+    fn named(packet: &impl KeyDetails, fingerprint: &str) -> Option<Self> {
+        let own = format!("{:X}", packet.fingerprint());
+        if own != fingerprint {
+            return None;
+        }
+        let (form, key) = public_key(packet.algorithm(), packet.public_params())?;
+        Some(Self {
+            fingerprint: own,
+            id: packet.legacy_key_id(),
+            form,
+            key,
+        })
+    }
+
+    /// Whether a message holds the text and this key's signature of it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, text: &[u8], message: &[u8]) -> Result<(), String> {
+        let message = SignedMessage::read(text, message)?;
+        self.check_issuer(&message)?;
+        let md = digest_of(message.hash)?;
+        let signature = self.form.signature(message.octets()?)?;
+        match self.key.verify_digest(md, &message.digest, &signature) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the signature does not verify".to_owned()),
+            // A number that is none, or RSA's padding: the first of OpenSSL's errors names it.
+            Err(error) => {
+                let reason = error.errors().first().and_then(|error| error.reason());
+                let reason = reason.unwrap_or("it is malformed");
+                Err(format!("the signature does not verify: {reason}"))
+            }
+        }
+    }
+
+    /// The arithmetic would tell, but not who it was.
+    fn check_issuer(&self, message: &SignedMessage) -> Result<(), String> {
+        let fingerprints = message.signature.issuer_fingerprint();
+        let ids = message.signature.issuer_key_id();
+        if fingerprints.is_empty() && ids.is_empty() {
+            return Err("the signature does not say whose it is".to_owned());
+        }
+        let named = fingerprints.iter().map(|named| format!("{named:X}"));
+        let other = named
+            .filter(|named| *named != self.fingerprint)
+            .chain(
+                ids.iter()
+                    .filter(|id| ***id != self.id)
+                    .map(|id| id.to_string().to_uppercase()),
+            )
+            .next();
+        match other {
+            Some(other) => Err(format!("{other} signed, not {}", self.fingerprint)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Form {
+    /// The signature in OpenSSL's form.
+    fn signature(self, octets: &SignatureBytes) -> Result<Vec<u8>, String> {
+        let malformed = || "the signature is not of the key's algorithm".to_owned();
+        match (self, octets) {
+            (Self::Number(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
+                [number] => padded(number, length).ok_or_else(malformed),
+                _ => Err(malformed()),
+            },
+            (Self::Pair, SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
+                [r, s] => der(r, s).map_err(|error| error.to_string()),
+                _ => Err(malformed()),
+            },
+            (Self::Halves(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
+                [r, s] => match (padded(r, length), padded(s, length)) {
+                    (Some(r), Some(s)) => Ok([r, s].concat()),
+                    _ => Err(malformed()),
+                },
+                _ => Err(malformed()),
+            },
+            (Self::String, SignatureBytes::Native(string)) => Ok(string.to_vec()),
+            (Self::Number(_) | Self::Pair | Self::Halves(_), SignatureBytes::Native(_))
+            | (Self::String, SignatureBytes::Mpis(_)) => Err(malformed()),
+        }
+    }
+}
+
+fn padded(number: &Mpi, length: usize) -> Option<Vec<u8>> {
+    let number = number.as_ref();
+    let mut octets = vec![0; length.checked_sub(number.len())?];
+    octets.extend_from_slice(number);
+    Some(octets)
+}
+
+/// DSA's signatures have the form of ECDSA's (RFC 3279 §2.2).
+fn der(r: &Mpi, s: &Mpi) -> Result<Vec<u8>, ErrorStack> {
+    let (r, s) = (
+        BigNum::from_slice(r.as_ref())?,
+        BigNum::from_slice(s.as_ref())?,
+    );
+    EcdsaSig::from_private_components(r, s)?.to_der()
+}
+
+/// OpenSSL's digest of OpenPGP's name; those that gpg signs with.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "gpg signs with no other, or only if told to"
+)]
+fn digest_of(hash: HashAlgorithm) -> Result<&'static MdRef, String> {
+    match hash {
+        HashAlgorithm::Sha1 => Ok(Md::sha1()),
+        HashAlgorithm::Sha224 => Ok(Md::sha224()),
+        HashAlgorithm::Sha256 => Ok(Md::sha256()),
+        HashAlgorithm::Sha384 => Ok(Md::sha384()),
+        HashAlgorithm::Sha512 => Ok(Md::sha512()),
+        _ => Err(format!(
+            "a signature of a {hash} digest is not checked here"
+        )),
+    }
+}
+
+/// The key's parameters as they lie in its packet (RFC 9580 §5.5.5), and what its signatures look like.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "no other signs that keymark knows"
+)]
+fn public_key(algorithm: PublicKeyAlgorithm, params: &PublicParams) -> Option<(Form, PublicKey)> {
+    let octets = params.to_bytes().ok()?;
+    let mut rest = octets.as_slice();
+    match algorithm {
+        PublicKeyAlgorithm::RSA | PublicKeyAlgorithm::RSASign => {
+            let [n, e] = numbers(&mut rest)?;
+            let algorithm = Algorithm::of(Family::Rsa(bits(&n)))?;
+            let key = PublicKey::rsa(algorithm, n.as_ref(), e.as_ref()).ok()?;
+            Some((Form::Number(n.len()), key))
+        }
+        PublicKeyAlgorithm::DSA => {
+            let numbers: [Mpi; 4] = numbers(&mut rest)?;
+            let algorithm = Algorithm::of(Family::Dsa(bits(&numbers[0])))?;
+            let key = PublicKey::dsa(algorithm, numbers.each_ref().map(AsRef::as_ref)).ok()?;
+            Some((Form::Pair, key))
+        }
+        PublicKeyAlgorithm::ECDSA => on_curve(rest, Form::Pair),
+        PublicKeyAlgorithm::EdDSALegacy => on_curve(rest, Form::Halves(32)),
+        PublicKeyAlgorithm::Ed25519 => native(Family::Ed25519, rest),
+        PublicKeyAlgorithm::Ed448 => native(Family::Ed448, rest),
+        _ => None,
+    }
+}
+
+/// A key that names its curve by its identifier.
+fn on_curve(octets: &[u8], form: Form) -> Option<(Form, PublicKey)> {
+    let (&length, rest) = octets.split_first()?;
+    let (oid, mut point) = rest.split_at_checked(length.into())?;
+    let algorithm = Algorithm::of(Family::of_oid(oid)?)?;
+    let [point] = numbers(&mut point)?;
+    Some((form, PublicKey::point(algorithm, point.as_ref()).ok()?))
+}
+
+fn native(family: Family, string: &[u8]) -> Option<(Form, PublicKey)> {
+    let key = PublicKey::point(Algorithm::of(family)?, string).ok()?;
+    Some((Form::String, key))
+}
+
+fn numbers<const N: usize>(octets: &mut &[u8]) -> Option<[Mpi; N]> {
+    let numbers: Vec<Mpi> = (0..N)
+        .map(|_| Mpi::try_from_reader(&mut *octets).ok())
+        .collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+fn bits(number: &Mpi) -> u32 {
+    let octets = number.as_ref();
+    let zeros = octets.first().map_or(0, |octet| octet.leading_zeros());
+    octets.len() as u32 * 8 - zeros
+}
