@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Protection, StackName};
+use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Stack, Verifiable, Workload};
 use keymark_stacks::gnupg::Gnupg;
@@ -252,13 +252,17 @@ fn gpg_with(directory: &Path, line: &str) -> Gnupg {
 fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {
     let homes = Arc::new(GnupgHomes::new(gnupg).unwrap());
     let stack = GnupgStack::new(homes, Arc::new(SoftwareStore::default()));
-    let case = keymark_testkit::case("ed25519")
+    (stack.prepare(&case(1)).unwrap(), stack)
+}
+
+fn case(workers: u32) -> Case {
+    keymark_testkit::case("ed25519")
         .stack(StackName::GNUPG)
         .protection(Protection::None)
         .operation(Operation::Sign)
+        .concurrency(workers)
         .input_bytes(40)
-        .build();
-    (stack.prepare(&case).unwrap(), stack)
+        .build()
 }
 
 /// Signs an input so often, one after the other.
@@ -283,6 +287,16 @@ fn verdicts(workload: &Workload, outputs: &[Vec<u8>]) -> Vec<Result<(), String>>
         .map(|output| Verifiable { input: 0, output })
         .collect();
     workload.verifier.verify(&results)
+}
+
+#[test]
+fn cases_of_one_key_sign_the_same_texts() {
+    let (mut first, stack) = workload(Gnupg::find(None).unwrap());
+    let mut second = stack.prepare(&case(2)).unwrap();
+    for workload in [&mut first, &mut second] {
+        let outputs = signed(workload, 1);
+        assert_eq!(verdicts(workload, &outputs), [Ok(())]);
+    }
 }
 
 #[test]

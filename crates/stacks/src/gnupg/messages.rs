@@ -1,7 +1,7 @@
 //! The user's messages that gpg is given.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -35,31 +35,38 @@ pub fn messages(
         .map(|number| {
             let name = format!("{operation}-{input_bytes}-{number}");
             let name = home.home.path().join(name);
-            let plaintext = text(input_bytes as usize)?;
+            let plaintext = written(&name, input_bytes)?;
             if operation.signs() {
-                write_private(&name, &plaintext)?;
                 return Ok(Message {
                     plaintext,
                     file: name,
                 });
             }
-            encrypted(home, operation, plaintext, name)
+            encrypted(home, operation, plaintext, &name)
         })
         .collect()
 }
 
-/// A file that another case of this run has made serves again.
+/// The text in the file. What another case of this run has written serves again: it is checked by it, too.
+fn written(name: &Path, length: u32) -> Result<Vec<u8>, Error> {
+    if let Ok(plaintext) = fs::read(name) {
+        return Ok(plaintext);
+    }
+    let plaintext = text(length as usize)?;
+    write_private(name, &plaintext)?;
+    Ok(plaintext)
+}
+
 fn encrypted(
     home: &KeyHome,
     operation: Operation,
     plaintext: Vec<u8>,
-    name: PathBuf,
+    name: &Path,
 ) -> Result<Message, Error> {
     let file = name.with_extension("gpg");
-    if let (Ok(plaintext), true) = (fs::read(&name), file.exists()) {
+    if file.exists() {
         return Ok(Message { plaintext, file });
     }
-    write_private(&name, &plaintext)?;
     let recipient = &*home.key(operation)?.exactly();
     let (to, from) = (file.to_string_lossy(), name.to_string_lossy());
     let arguments = [
