@@ -10,12 +10,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::dependence::Dependence;
 use crate::estimate::{Computed, Estimate, Method};
 use crate::mean;
 use crate::num::{Float, index};
 use crate::quantity::{NS, Seconds};
-use crate::resample::dependence_of;
 
 /// Fewer blocks do not give away a slope.
 const MIN_BLOCKS: usize = 20;
@@ -87,7 +85,7 @@ pub struct Controlled {
     pub correlation: f64,
 }
 
-/// The mean at the run's mean speed, and the dependence of neighbouring blocks that is left; `around` is what
+/// The mean at the run's mean speed, and the blocks as they would have been at it; `around` is what
 /// the reference took around each block, in nanoseconds. `None` where it does not help: too few blocks, no
 /// certain correlation, or an interval hardly narrower.
 #[must_use]
@@ -96,7 +94,7 @@ pub(crate) fn controlled(
     around: &[u64],
     speed: &MachineSpeed,
     seed: u64,
-) -> Option<(Estimate<Seconds>, Dependence, Controlled)> {
+) -> Option<(Estimate<Seconds>, Blocks, Controlled)> {
     if blocks.block_count() < MIN_BLOCKS || around.len() != blocks.block_count() {
         return None;
     }
@@ -121,10 +119,8 @@ pub(crate) fn controlled(
     let away = |bound: f64| (bound - own.value).hypot(of_speed);
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
     let controlled = Computed::new(own.value, bounds, Method::ControlVariate).widened();
-    (width(&controlled)? < HELPS * width(&raw)?).then(|| {
-        let dependence = dependence_of(&adjusted.units().clusters());
-        (controlled, dependence, Controlled { raw, correlation })
-    })
+    let helps = width(&controlled)? < HELPS * width(&raw)?;
+    helps.then_some((controlled, adjusted, Controlled { raw, correlation }))
 }
 
 fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
@@ -221,7 +217,7 @@ mod tests {
             let (blocks, around, speed) = run(seed, 0.9);
             let raw = mean::mean(&blocks, seed).unwrap();
             let found = controlled(&blocks, &around, &speed, seed);
-            let best = found.map_or(raw, |(mean, ..)| mean);
+            let best = found.as_ref().map_or(raw, |(mean, ..)| *mean);
             helped += u64::from(found.is_some());
             share += width(&best).unwrap() / width(&raw).unwrap();
             let holds = best.low.unwrap().0 <= 5e-3 && 5e-3 <= best.high.unwrap().0;

@@ -17,6 +17,9 @@ use crate::special::t_quantile;
 pub(crate) const MIN_UNITS: usize = 8;
 /// What more than this would ask for is no longer told apart from a trend.
 const HIGHEST: f64 = 0.95;
+/// Independent units that the least are worth: a dozen units may look alike by chance, and an interval ten times as wide
+/// as they spread would say nothing.
+const LEAST: f64 = 3.0;
 /// Tukey's outer fences.
 const FENCE: f64 = 3.0;
 
@@ -53,12 +56,12 @@ pub(crate) fn dependence(residuals: &[f64]) -> Dependence {
     let corrected = r + (1.0 + 3.0 * r) / n.float();
     let raised = corrected + ((1.0 - r * r).max(0.0) / n.float()).sqrt();
     let raised = raised.clamp(0.0, HIGHEST);
-    let independent = (n.float() * (1.0 - raised) / (1.0 + raised)).max(2.0);
+    let independent = (n.float() * (1.0 - raised) / (1.0 + raised)).max(LEAST);
     // Within the fences units are alike; s² of dependent ones is too small by 1 − 1/n'.
     let within = variance_within_fences(residuals).min(variance);
     let alike = within * (1.0 - 1.0 / n.float()) / (1.0 - 1.0 / independent);
     let of_mean = (variance - within) / n.float() + alike / independent;
-    let effective = (variance / of_mean).clamp(2.0, n.float());
+    let effective = (variance / of_mean).clamp(LEAST, n.float());
     let quantile = |units: f64| t_quantile(1.0 - TAIL, units - 1.0);
     let widening =
         (of_mean / (variance / n.float())).sqrt() * quantile(effective) / quantile(n.float());

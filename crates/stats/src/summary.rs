@@ -79,9 +79,12 @@ impl Summary {
     ) -> Self {
         match controlled(blocks, around, speed, seed) {
             None => self,
-            Some((mean, dependence, controlled)) => Self {
+            Some((mean, adjusted, controlled)) => Self {
                 mean,
-                dependence,
+                // What is left of these is the case's own.
+                drift: drift(&adjusted),
+                modality: modality(&adjusted),
+                dependence: dependence_of(&adjusted.units().clusters()),
                 controlled: Some(controlled),
                 ..self
             },

@@ -122,6 +122,8 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
     for row in rows
         .iter()
         .filter(|row| row.case.load.is_closed() && row.case.replica == 0)
+        // Nothing is said of a level that has failed, nor by it of others.
+        .filter(|row| row.failure.is_none())
     {
         let alone = CaseKey {
             load: Load {
