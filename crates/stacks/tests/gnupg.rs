@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
-use keymark_testkit::process::naming;
+use keymark_testkit::process::{gnupg_with, naming};
 use keymark_testkit::waiting::until;
 
 fn case(
@@ -242,22 +241,13 @@ fn an_agent_that_is_gone_ends_the_operation_with_a_reason() {
 
 /// The installed programs, with a gpg in front that refuses to make the first key.
 fn gpg_that_fails_once(directory: &Path) -> Gnupg {
-    for program in ["gpg-agent", "gpgconf", "gpg-connect-agent"] {
-        let path = std::env::var_os("PATH").unwrap();
-        let installed = std::env::split_paths(&path)
-            .map(|place| place.join(program))
-            .find(|file| file.is_file());
-        std::os::unix::fs::symlink(installed.unwrap(), directory.join(program)).unwrap();
-    }
-    let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *--generate-key*)\n\
+    let lines = format!(
+        "case \"$*\" in *--generate-key*)\n\
          [ -e {0}/failed ] || {{ touch {0}/failed; echo 'gpg: No secret key' >&2; exit 2; }}\n\
-         echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac\nPATH=/usr/local/bin:/usr/bin:/bin exec gpg \"$@\"\n",
+         echo '[GNUPG:] KEY_CREATED B x' >&2; exit 0;;\nesac",
         directory.display()
     );
-    let gpg = directory.join("gpg");
-    std::fs::write(&gpg, script).unwrap();
-    std::fs::set_permissions(&gpg, std::fs::Permissions::from_mode(0o755)).unwrap();
+    gnupg_with(directory, &lines);
     Gnupg::find(Some(directory)).unwrap()
 }
 

@@ -28,3 +28,35 @@ pub fn naming(path: &Path) -> usize {
         .filter(|arguments| arguments.windows(needle.len()).any(|part| part == needle))
         .count()
 }
+
+/// Writes a program in shell. Another process writes it: one that this program's other threads start at that
+/// moment would hold a file open that was written here, and the system runs no file that is.
+///
+/// # Panics
+/// When it cannot be written.
+pub fn write_script(path: &Path, lines: &str) {
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"",
+    ]);
+    let status = command.arg(path).arg(lines).status().unwrap();
+    assert!(status.success(), "{}: {status}", path.display());
+}
+
+/// Puts the installed programs of GnuPG into a directory, with a gpg in front of which lines of shell decide
+/// first.
+///
+/// # Panics
+/// When one is not installed.
+pub fn gnupg_with(directory: &Path, lines: &str) {
+    for program in ["gpg-agent", "gpgconf", "gpg-connect-agent"] {
+        let path = std::env::var_os("PATH").unwrap();
+        let installed = std::env::split_paths(&path)
+            .map(|place| place.join(program))
+            .find(|file| file.is_file());
+        std::os::unix::fs::symlink(installed.unwrap(), directory.join(program)).unwrap();
+    }
+    let installed = "PATH=/usr/local/bin:/usr/bin:/bin exec gpg \"$@\"";
+    write_script(&directory.join("gpg"), &format!("{lines}\n{installed}"));
+}
