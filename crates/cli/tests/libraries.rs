@@ -38,11 +38,11 @@ fn processes_load_it_for_themselves() {
     let place = Place::new(KEYMARK);
     #[rustfmt::skip]
     let rows = place.rows(&[
-        "bench", "--algorithm", "elg2048,nistp384,ed448", "--stack", "raw", "--library", "libgcrypt",
-        "--processes", "2", "--runs", "4", "--json",
+        "bench", "--algorithm", "elg2048,nistp384,ed448", "--stack", "raw",
+        "--library", "libgcrypt,openssl-system", "--processes", "2", "--runs", "4", "--json",
     ]);
-    // The curve of NIST signs and derives.
-    assert_eq!(rows.len(), 4, "{rows:?}");
+    // The curve of NIST signs and derives; OpenSSL has no Elgamal.
+    assert_eq!(rows.len(), 4 + 3, "{rows:?}");
     for row in &rows {
         assert_eq!(
             (&row["worker"], &row["failed"]),
@@ -51,12 +51,51 @@ fn processes_load_it_for_themselves() {
     }
 }
 
+#[test]
+fn the_systems_openssl_stands_beside_the_one_that_is_built_in() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--algorithm", "rsa2048,dsa2048,nistp521,cv25519,ed25519", "--stack", "raw", "--runs", "6",
+        "--library", "openssl,openssl-system", "--json",
+    ]);
+    // RSA and the curve of NIST do both.
+    assert_eq!(rows.len(), 2 * 7, "{rows:?}");
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+    }
+    let shown = place.stdout(&["show", "--wide"]);
+    assert!(shown.contains("openssl-system 3."), "the version: {shown}");
+    #[rustfmt::skip]
+    let refused = place.keymark(&[
+        "bench", "--algorithm", "mlkem768", "--stack", "raw", "--library", "openssl-system", "--dry-run",
+    ]).output().unwrap();
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("mlkem768 is not offered by raw with openssl-system"),
+        "{said}"
+    );
+}
+
 /// A file by its name that is none comes first, as far as the loader is concerned.
 #[test]
-fn without_libgcrypt_the_others_go_on_and_what_brings_it_is_said() {
+fn without_a_library_the_others_go_on_and_what_brings_it_is_said() {
+    missing(
+        "libgcrypt",
+        "libgcrypt.so.20",
+        "apt-get install libgcrypt20",
+    );
+    missing(
+        "openssl-system",
+        "libcrypto.so.3",
+        "apt-get install libssl3",
+    );
+}
+
+fn missing(name: &str, file: &str, advice: &str) {
     let place = Place::new(KEYMARK);
     let broken = short_directory();
-    std::fs::write(broken.path().join("libgcrypt.so.20"), "").unwrap();
+    std::fs::write(broken.path().join(file), "").unwrap();
     let bench = |library: &str| {
         #[rustfmt::skip]
         let mut keymark = place.keymark(&[
@@ -67,26 +106,23 @@ fn without_libgcrypt_the_others_go_on_and_what_brings_it_is_said() {
             .output()
             .unwrap()
     };
-    let output = bench("openssl,libgcrypt");
+    let output = bench(&format!("openssl,{name}"));
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("stack raw libgcrypt to software is left out"),
+        said.contains(&format!("stack raw {name} to software is left out")),
         "{said}"
     );
-    assert!(said.contains("apt-get install libgcrypt20"), "{said}");
+    assert!(said.contains(advice), "{said}");
     let rows = objects(&text(&output.stdout));
     assert_eq!((rows.len(), &rows[0]["n"]), (1, &6.into()));
 
-    let output = bench("libgcrypt");
+    let output = bench(name);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("apt-get install libgcrypt20"), "{said}");
+    assert!(said.contains(advice), "{said}");
 
     let output = bench("openssl");
     assert!(output.status.success());
-    assert!(
-        !text(&output.stderr).contains("libgcrypt"),
-        "nobody asked for it"
-    );
+    assert!(!text(&output.stderr).contains(name), "nobody asked for it");
 }

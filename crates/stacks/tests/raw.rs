@@ -8,7 +8,7 @@ use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
 use keymark_bench::case::{Case, Library, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Performed, Stack, Verifiable, Workload};
+use keymark_bench::workload::{Input, Performed, Stack, Verifiable, Workload};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
@@ -128,6 +128,78 @@ fn libgcrypt_does_all_that_gnupg_has_with_the_same_keys() {
             .unwrap_or_else(|error| panic!("{case}: {error}"));
         performs_on_all_inputs(&mut workload, &case);
     }
+}
+
+/// The OpenSSL that is built in checks what the installed one makes, and makes what it is asked.
+#[test]
+fn the_systems_openssl_does_what_it_offers_with_the_same_keys() {
+    let library = Library::OpenSslSystem;
+    let mut offered = library::load(library).unwrap().capabilities();
+    for name in [
+        "rsa4096", "dsa3072", "nistp521", "cv25519", "ed25519", "cv448", "ed448",
+    ] {
+        let algorithm: Algorithm = name.parse().unwrap();
+        assert!(
+            offered.iter().any(|offer| offer.algorithm == algorithm),
+            "{name} of {offered:?}"
+        );
+    }
+    let authenticates = |name: &str| Capability {
+        algorithm: name.parse().unwrap(),
+        operation: Operation::Authenticate,
+    };
+    offered.extend(["rsa2048", "ed25519", "nistp384"].map(authenticates));
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    for capability in offered {
+        let case = Case {
+            parameters: Parameters::Library { library },
+            ..case(capability.algorithm, capability.operation)
+        };
+        let mut workload = stack
+            .prepare(&case)
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
+        performs_on_all_inputs(&mut workload, &case);
+    }
+}
+
+#[test]
+fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let library = Library::OpenSslSystem;
+    let of = |name: &str, operation| Case {
+        parameters: Parameters::Library { library },
+        ..case(name.parse().unwrap(), operation)
+    };
+    for (name, operation) in [
+        ("mlkem768", Operation::Decapsulate),
+        ("elg2048", Operation::Decrypt),
+    ] {
+        let error = stack.prepare(&of(name, operation)).unwrap_err().to_string();
+        let expected = format!("the system's OpenSSL has no {operation} with {name}");
+        assert_eq!(error, expected);
+    }
+    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
+    let handle = &mut workload.crew.handles()[0];
+    let mut off_the_curve = workload.inputs[0].clone();
+    assert!(
+        handle.perform(&off_the_curve, &mut [0; 64]).is_err(),
+        "not armed"
+    );
+    off_the_curve.bytes[64] ^= 1;
+    let error = handle.arm(&off_the_curve).unwrap_err().to_string();
+    assert!(
+        error.starts_with("EVP_PKEY_derive_set_peer failed: "),
+        "{error}"
+    );
+
+    let mut workload = stack.prepare(&of("rsa2048", Operation::Sign)).unwrap();
+    let input = Input { bytes: vec![0; 31] };
+    let handle = &mut workload.crew.handles()[0];
+    let error = handle
+        .perform(&input, &mut [0; 256])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_sign failed: "), "{error}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ words! {
     pub enum Library("library") {
         /// The installed libgcrypt, which gpg-agent loads.
         Libgcrypt = "libgcrypt",
+        /// The installed libcrypto, which the distribution's servers and ssh load.
+        OpenSslSystem = "openssl-system",
     }
 }
 

@@ -234,8 +234,8 @@ pub struct BenchArguments {
     )]
     pub protection: Option<Vec<Protection>>,
 
-    /// Which libraries calculate with keys in memory through raw: openssl (built in), and libgcrypt,
-    /// the one that gpg-agent loads [default: openssl]
+    /// Which libraries calculate with keys in memory through raw: openssl (built in), openssl-system,
+    /// the one that servers and ssh load here, and libgcrypt, that of gpg-agent [default: openssl]
     #[arg(
         long,
         value_name = "LIST",

@@ -8,7 +8,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
 
-use super::libgcrypt;
+use super::{libgcrypt, openssl_system};
 use crate::test_key::TestKey;
 
 /// A library that was found and loaded.
@@ -33,5 +33,6 @@ pub trait Loaded: Debug {
 pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
     match library {
         Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
+        Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
     }
 }

@@ -5,6 +5,7 @@ mod device;
 mod handle;
 pub mod libgcrypt;
 pub mod library;
+mod openssl_system;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

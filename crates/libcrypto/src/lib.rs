@@ -1,0 +1,428 @@
+//! libcrypto as it is installed: the library that the distribution's servers, ssh and clients load.
+//!
+//! keymark has a libcrypto built in. This one is loaded when first asked for, with symbols of its own, and by
+//! its own configuration. Keys come in as DER; contexts are set up once, as callers do.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+mod calls;
+
+use std::ffi::{CStr, c_int, c_long};
+use std::ptr;
+use std::sync::OnceLock;
+
+use calls::{Begin, Calls, Operate, Pointer};
+
+/// The name by which programs ask the loader for it: OpenSSL 3 and its ABI.
+pub const FILE: &str = "libcrypto.so.3";
+
+/// Why libcrypto did not do what it was asked for, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} (the installed libcrypto's error {code:08X})")]
+pub struct LibcryptoError {
+    /// Number of the error.
+    pub code: u64,
+    /// libcrypto's words for it.
+    pub reason: String,
+}
+
+/// The library, ready.
+pub struct Libcrypto {
+    calls: Calls,
+    version: String,
+}
+
+impl std::fmt::Debug for Libcrypto {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Libcrypto")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Libcrypto {
+    /// The installed library, loaded at the first call. It stays until the process ends.
+    ///
+    /// # Errors
+    /// Why it cannot be loaded.
+    pub fn load() -> Result<&'static Self, String> {
+        static LOADED: OnceLock<Result<Libcrypto, String>> = OnceLock::new();
+        let loaded = LOADED.get_or_init(|| Self::open(FILE));
+        loaded.as_ref().map_err(Clone::clone)
+    }
+
+    fn open(file: &str) -> Result<Self, String> {
+        let calls = Calls::load(file).map_err(|error| error.to_string())?;
+        // SAFETY: any number may be asked for, and has a constant C string.
+        let version = unsafe { CStr::from_ptr((calls.version)(calls::VERSION)) };
+        let version = version.to_string_lossy().into_owned();
+        Ok(Self { calls, version })
+    }
+
+    /// `3.0.19 27 Jan 2026`
+    #[must_use]
+    pub fn version(&self) -> &str {
+        self.version.trim_start_matches("OpenSSL ")
+    }
+
+    /// Whether it has keys of that name: `RSA`, `EC`, `ED25519`.
+    #[must_use]
+    pub fn has_keys_of(&self, name: &CStr) -> bool {
+        // SAFETY: null means the default context and no properties; `name` is a C string. What was found is
+        // ours to free, which takes null as well.
+        let found = unsafe {
+            let keys = (self.calls.keymgmt_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
+            (self.calls.keymgmt_free)(keys);
+            !keys.is_null()
+        };
+        self.forget_errors();
+        found
+    }
+
+    /// Whether it has the curve of that name: `prime256v1`, `brainpoolP256r1`.
+    #[must_use]
+    pub fn has_curve(&self, name: &CStr) -> bool {
+        // SAFETY: `name` is a C string; any number may be asked for. The group is ours to free, which takes
+        // null as well.
+        let found = unsafe {
+            let group = (self.calls.group_of)((self.calls.object)(name.as_ptr()));
+            (self.calls.group_free)(group);
+            !group.is_null()
+        };
+        self.forget_errors();
+        found
+    }
+
+    /// A private key from its PrivateKeyInfo (RFC 5958).
+    ///
+    /// # Errors
+    /// When libcrypto does not take it.
+    pub fn private_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
+        self.read(self.calls.read_private, der)
+    }
+
+    /// A public key from its SubjectPublicKeyInfo (RFC 5280).
+    ///
+    /// # Errors
+    /// When libcrypto does not take it.
+    pub fn public_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
+        self.read(self.calls.read_public, der)
+    }
+
+    fn read(
+        &'static self,
+        read: unsafe extern "C" fn(*mut Pointer, *mut *const u8, c_long) -> Pointer,
+        der: &[u8],
+    ) -> Result<Key, LibcryptoError> {
+        let mut next = der.as_ptr();
+        // SAFETY: `next` points to as many octets as are said; null has a new key made.
+        let raw = unsafe { read(ptr::null_mut(), &raw mut next, der.len() as c_long) };
+        if raw.is_null() {
+            return Err(self.error());
+        }
+        Ok(Key { library: self, raw })
+    }
+
+    fn check(&self, status: c_int) -> Result<(), LibcryptoError> {
+        if status > 0 {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    /// The first error of this thread; the others are forgotten.
+    fn error(&self) -> LibcryptoError {
+        // SAFETY: the queue is the thread's own; a code's words are a constant C string, or null.
+        unsafe {
+            let code = (self.calls.get_error)();
+            (self.calls.clear_error)();
+            let words = (self.calls.reason)(code);
+            let reason = if words.is_null() {
+                "it gives no reason".to_owned()
+            } else {
+                CStr::from_ptr(words).to_string_lossy().into_owned()
+            };
+            LibcryptoError { code, reason }
+        }
+    }
+
+    fn forget_errors(&self) {
+        // SAFETY: the queue is the thread's own.
+        unsafe { (self.calls.clear_error)() }
+    }
+}
+
+/// A key.
+pub struct Key {
+    library: &'static Libcrypto,
+    raw: Pointer,
+}
+
+// SAFETY: libcrypto's keys may be used by several threads one after the other; their references are counted
+// atomically.
+unsafe impl Send for Key {}
+
+impl Key {
+    /// A context that signs digests; with RSA (PKCS #1 v1.5), those of SHA-256.
+    ///
+    /// # Errors
+    /// When the key does not sign digests.
+    pub fn signing(&self, padding: Padding) -> Result<Context, LibcryptoError> {
+        let calls = &self.library.calls;
+        let context = self.context(calls.sign_init, Operation::Of(calls.sign), padding)?;
+        if padding == Padding::Pkcs1 {
+            // SAFETY: the context is valid and has been initialised; the digest is a constant.
+            let set = unsafe { (calls.signature_md)(context.raw, (calls.sha256)()) };
+            self.library.check(set)?;
+        }
+        Ok(context)
+    }
+
+    /// A context that decrypts.
+    ///
+    /// # Errors
+    /// When the key does not decrypt.
+    pub fn decrypting(&self, padding: Padding) -> Result<Context, LibcryptoError> {
+        let calls = &self.library.calls;
+        self.context(calls.decrypt_init, Operation::Of(calls.decrypt), padding)
+    }
+
+    /// A context that derives the secret shared with a peer, whose point is validated here.
+    ///
+    /// # Errors
+    /// When the keys are not of one kind.
+    pub fn deriving(&self, peer: &Self) -> Result<Context, LibcryptoError> {
+        let calls = &self.library.calls;
+        let context = self.context(calls.derive_init, Operation::Derive, Padding::None)?;
+        // SAFETY: the context is valid and has been initialised; it takes a reference of its own to the peer.
+        let set = unsafe { (calls.derive_peer)(context.raw, peer.raw) };
+        self.library.check(set).map(|()| context)
+    }
+
+    /// What signs whole messages: EdDSA.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn signing_messages(self) -> Result<MessageSigner, LibcryptoError> {
+        // SAFETY: makes an empty context, which is ours to free.
+        let raw = unsafe { (self.library.calls.digest_context)() };
+        if raw.is_null() {
+            return Err(self.library.error());
+        }
+        Ok(MessageSigner { key: self, raw })
+    }
+
+    fn context(
+        &self,
+        begin: Begin,
+        operation: Operation,
+        padding: Padding,
+    ) -> Result<Context, LibcryptoError> {
+        let library = self.library;
+        // SAFETY: the key is valid, and the context takes a reference of its own to it.
+        let raw = unsafe { (library.calls.context)(self.raw, ptr::null_mut()) };
+        if raw.is_null() {
+            return Err(library.error());
+        }
+        let context = Context {
+            library,
+            raw,
+            operation,
+        };
+        // SAFETY: the context is valid and owned here.
+        library.check(unsafe { begin(context.raw) })?;
+        if padding == Padding::Pkcs1 {
+            // SAFETY: as above.
+            library.check(unsafe { (library.calls.rsa_padding)(context.raw, calls::PKCS1) })?;
+        }
+        Ok(context)
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours.
+        unsafe { (self.library.calls.key_free)(self.raw) }
+    }
+}
+
+/// RSA's padding; other algorithms have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Padding {
+    /// None to be set.
+    None,
+    /// PKCS #1 v1.5.
+    Pkcs1,
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Of(Operate),
+    Derive,
+}
+
+/// A context that was set up for one operation, to be done many times.
+pub struct Context {
+    library: &'static Libcrypto,
+    raw: Pointer,
+    operation: Operation,
+}
+
+// SAFETY: a context belongs to who has it; it may go from one thread to another.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// Does it; what derives takes no input. Returns the output's length in bytes.
+    ///
+    /// # Errors
+    /// With libcrypto's reason.
+    pub fn perform(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, LibcryptoError> {
+        let mut length = output.len();
+        let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+        // SAFETY: the context is valid and was initialised for this operation. Both buffers are passed with
+        // their lengths; libcrypto refuses an output that is too short.
+        let status = unsafe {
+            match self.operation {
+                Operation::Of(operate) => operate(self.raw, to, &raw mut length, from, input.len()),
+                Operation::Derive => (self.library.calls.derive)(self.raw, to, &raw mut length),
+            }
+        };
+        self.library.check(status).map(|()| length)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the context is ours.
+        unsafe { (self.library.calls.context_free)(self.raw) }
+    }
+}
+
+/// Signs whole messages.
+pub struct MessageSigner {
+    key: Key,
+    raw: Pointer,
+}
+
+// SAFETY: as with `Context`.
+unsafe impl Send for MessageSigner {}
+
+impl MessageSigner {
+    /// Before each signature: the one before has ended the context.
+    ///
+    /// # Errors
+    /// When the key does not sign messages.
+    pub fn begin(&mut self) -> Result<(), LibcryptoError> {
+        let library = self.key.library;
+        let none: Pointer = ptr::null_mut();
+        // SAFETY: context and key are valid; without a digest the algorithm takes its own, and null has no
+        // inner context handed out.
+        let status = unsafe {
+            (library.calls.digest_reset)(self.raw);
+            (library.calls.digest_sign_init)(self.raw, none.cast(), ptr::null(), none, self.key.raw)
+        };
+        library.check(status)
+    }
+
+    /// Signs the message; returns the signature's length in bytes.
+    ///
+    /// # Errors
+    /// With libcrypto's reason.
+    pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, LibcryptoError> {
+        let library = self.key.library;
+        let mut length = signature.len();
+        // SAFETY: the context is valid; one that was not begun is refused. Both buffers are passed with their
+        // lengths; libcrypto refuses an output that is too short.
+        let status = unsafe {
+            let (to, from) = (signature.as_mut_ptr(), message.as_ptr());
+            (library.calls.digest_sign)(self.raw, to, &raw mut length, from, message.len())
+        };
+        library.check(status).map(|()| length)
+    }
+}
+
+impl Drop for MessageSigner {
+    fn drop(&mut self) {
+        // SAFETY: the context is ours.
+        unsafe { (self.key.library.calls.digest_context_free)(self.raw) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_char;
+
+    use super::*;
+    use openssl::pkey::{PKey, Private};
+    use openssl::rsa::Rsa;
+
+    fn installed(key: &PKey<Private>) -> Key {
+        let library = Libcrypto::load().unwrap();
+        let der = key.private_key_to_pkcs8().unwrap();
+        library.private_key(&der).unwrap()
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_an_error() {
+        let error = Libcrypto::open("libcrypto.so.0").unwrap_err();
+        assert!(error.contains("libcrypto.so.0"), "{error}");
+    }
+
+    #[test]
+    fn it_is_another_than_the_one_that_is_built_in() {
+        let library = Libcrypto::load().unwrap();
+        assert!(library.version().starts_with("3."), "{}", library.version());
+        let built_in: unsafe extern "C" fn(c_int) -> *const c_char = openssl_sys::OpenSSL_version;
+        assert_ne!(library.calls.version as usize, built_in as usize);
+        assert!(library.has_keys_of(c"RSA") && library.has_curve(c"prime256v1"));
+        assert!(!library.has_keys_of(c"CAESAR") && !library.has_curve(c"round"));
+    }
+
+    #[test]
+    fn what_one_signs_the_other_verifies() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        let mut context = installed(&key).signing(Padding::Pkcs1).unwrap();
+        let digest = openssl::sha::sha256(b"message");
+        for _ in 0..3 {
+            let mut signature = [0; 256];
+            assert_eq!(context.perform(&digest, &mut signature), Ok(256));
+            let mut verifier =
+                openssl::sign::Verifier::new(openssl::hash::MessageDigest::sha256(), &key).unwrap();
+            assert!(verifier.verify_oneshot(&signature, b"message").unwrap());
+        }
+        assert!(context.perform(&digest, &mut [0; 255]).is_err());
+        assert!(context.perform(&digest[1..], &mut [0; 256]).is_err());
+    }
+
+    #[test]
+    fn one_signer_signs_many_messages() {
+        let key = PKey::generate_ed25519().unwrap();
+        let mut signer = installed(&key).signing_messages().unwrap();
+        for message in [b"one".as_slice(), b"two", b""] {
+            let mut signature = [0; 64];
+            signer.begin().unwrap();
+            assert_eq!(signer.sign(message, &mut signature), Ok(64));
+            let mut verifier = openssl::sign::Verifier::new_without_digest(&key).unwrap();
+            assert!(verifier.verify_oneshot(&signature, message).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_libcryptos_words() {
+        let library = Libcrypto::load().unwrap();
+        for garbage in [&b""[..], b"no key", &[0x30, 0x80]] {
+            assert!(library.private_key(garbage).is_err() && library.public_key(garbage).is_err());
+        }
+        let key = installed(&PKey::generate_ed25519().unwrap());
+        let error = key.decrypting(Padding::None).err().unwrap();
+        assert!(error.code > 0 && !error.reason.is_empty(), "{error}");
+        assert!(
+            key.signing(Padding::None).is_err(),
+            "it signs messages, no digests"
+        );
+    }
+}
