@@ -43,6 +43,14 @@ pub enum Method {
     ControlVariate,
     /// Recovered from the intervals of the two terms of a difference.
     Mover,
+    /// Student's t over the means of runs.
+    RunsStudentT,
+    /// Welch's t over the means of two series of runs.
+    RunsWelchT,
+    /// Student's t over pairs of runs that alternated.
+    RunsPairedT,
+    /// Too few runs for an interval of their own: by what runs on the machine differ by.
+    FewRuns,
 }
 
 impl fmt::Display for Method {
@@ -73,6 +81,16 @@ impl fmt::Display for Method {
                 "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
             }
             Self::Mover => "variance recovered from two intervals (Zou & Donner 2008)",
+            Self::RunsStudentT => "Student's t over the means of runs (Kalibera & Jones 2013)",
+            Self::RunsWelchT => {
+                "Welch's t of the log ratio over the means of runs (Kalibera & Jones 2013; Welch 1947)"
+            }
+            Self::RunsPairedT => {
+                "Student's t of the log ratio over pairs of runs (Kalibera & Jones 2013; Student 1908)"
+            }
+            Self::FewRuns => {
+                "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)"
+            }
         })
     }
 }

@@ -21,6 +21,11 @@ pub(crate) fn t_quantile(p: f64, df: f64) -> f64 {
     }
 }
 
+/// P(T > `x`) of Student's t with `df` degrees of freedom; 1 where the distribution does not exist.
+pub(crate) fn t_sf(x: f64, df: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, df).map_or(1.0, |t| t.sf(x))
+}
+
 /// P(|Z| > `z`) of a standard normal Z.
 pub(crate) fn normal_two_sided(z: f64) -> f64 {
     erfc(z.abs() / std::f64::consts::SQRT_2).clamp(0.0, 1.0)
@@ -103,6 +108,17 @@ mod tests {
         }
         assert!(t_quantile(0.975, 0.0).is_infinite());
         assert!((t_quantile(0.975, 2.5) - 3.558).abs() < 0.02);
+    }
+
+    #[test]
+    fn student_t_tails() {
+        for (df, x) in [(1.0, 12.706), (5.0, 2.571), (30.0, 2.042), (1000.0, 1.962)] {
+            assert!((t_sf(x, df) - 0.025).abs() < 1e-4, "{df}");
+            assert!((t_sf(-x, df) - 0.975).abs() < 1e-4, "{df}");
+        }
+        // Far out, where a complement would be lost: Abramowitz & Stegun, 26.7.3 for one degree.
+        assert!((t_sf(1e6, 1.0) * 1e6 * std::f64::consts::PI - 1.0).abs() < 1e-6);
+        assert!((t_sf(9.0, 0.0) - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Intervals hold what they promise: seeded simulations.
 #![allow(clippy::unwrap_used)]
 
-use keymark_stats::{Blocks, Estimate, Ratio, differs, independent, mean, paired};
+use keymark_stats::{
+    BetweenRuns, Blocks, Estimate, LogRatio, Ratio, Seconds, differs, holm, independent, mean,
+    paired,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -165,4 +168,143 @@ fn ten_per_cent_is_found() {
         independent(&a, &noise.case(30, 0.0), seed).unwrap()
     });
     assert!(share > 0.99, "{share}");
+}
+
+/// Standard deviation of a run's mean: what all its cases share, and what each has for itself. 12 % together.
+const SHARED: f64 = 0.10;
+const OWN: f64 = 0.066;
+const CASES: usize = 20;
+
+/// How the runs of two sides meet the machine.
+#[derive(Clone, Copy)]
+enum Meeting {
+    Apart,
+    Alternating,
+}
+
+/// Means of each case in so many runs of two sides; one case of the second takes `factor` as long.
+struct TwoSeries {
+    old: Vec<Vec<Seconds>>,
+    new: Vec<Vec<Seconds>>,
+}
+
+impl TwoSeries {
+    fn drawn(seed: u64, runs: usize, meeting: Meeting, factor: f64) -> Self {
+        let mut noise = Noise::new(7_000 + seed);
+        let mut machine = |same: Option<&Vec<f64>>| -> Vec<f64> {
+            match same {
+                Some(moods) => moods.clone(),
+                None => (0..runs).map(|_| SHARED * noise.normal()).collect(),
+            }
+        };
+        let before = machine(None);
+        let after = match meeting {
+            Meeting::Apart => machine(None),
+            Meeting::Alternating => machine(Some(&before)),
+        };
+        let mut side = |moods: &[f64], factor: f64| -> Vec<Vec<Seconds>> {
+            let mut case = |number: usize| -> Vec<Seconds> {
+                let level = if number == 0 { factor } else { 1.0 };
+                let own = moods.iter().map(|mood| mood + OWN * noise.normal());
+                own.map(|log| Seconds(1e-3 * level * log.exp())).collect()
+            };
+            (0..CASES).map(&mut case).collect()
+        };
+        let (old, new) = (side(&before, 1.0), side(&after, factor));
+        Self { old, new }
+    }
+
+    /// Which cases are an alarm, all considered.
+    fn alarms(
+        &self,
+        evidence: impl Fn(&[Seconds], &[Seconds]) -> LogRatio,
+        above: f64,
+    ) -> Vec<bool> {
+        let cases = self.new.iter().zip(&self.old);
+        let probabilities: Vec<f64> = cases
+            .map(|(new, old)| evidence(new, old).p_slower_than(above))
+            .collect();
+        holm(&probabilities).iter().map(|p| *p < 0.05).collect()
+    }
+}
+
+fn of_series(new: &[Seconds], old: &[Seconds]) -> LogRatio {
+    LogRatio::between_runs(new, old).unwrap()
+}
+
+fn of_pairs(new: &[Seconds], old: &[Seconds]) -> LogRatio {
+    let pairs: Vec<_> = new.iter().copied().zip(old.iter().copied()).collect();
+    LogRatio::of_pairs(&pairs).unwrap()
+}
+
+/// Shares of comparisons with any alarm, and with one for the first case.
+fn alarms(runs: usize, meeting: Meeting, factor: f64, above: f64) -> (f64, f64) {
+    const ROUNDS: u32 = 1_000;
+    let (mut any, mut first) = (0, 0);
+    for seed in 0..ROUNDS {
+        let series = TwoSeries::drawn(seed.into(), runs, meeting, factor);
+        let alarms = match meeting {
+            Meeting::Apart => series.alarms(of_series, above),
+            Meeting::Alternating => series.alarms(of_pairs, above),
+        };
+        any += u32::from(alarms.contains(&true));
+        first += u32::from(alarms[0]);
+    }
+    let share = |count| f64::from(count) / f64::from(ROUNDS);
+    (share(any), share(first))
+}
+
+#[test]
+fn equal_series_seldom_raise_any_alarm() {
+    for runs in [3, 5, 10] {
+        for meeting in [Meeting::Apart, Meeting::Alternating] {
+            // Without noise to be on the safe side, and as --fail-above 5% has it.
+            let (strict, _) = alarms(runs, meeting, 1.0, 0.0);
+            let (five, _) = alarms(runs, meeting, 1.0, 0.05);
+            println!(
+                "A/A, {runs} runs a side, {CASES} cases: any alarm {strict}, above 5 % {five}"
+            );
+            assert!(
+                strict <= 0.05 && five <= 0.05,
+                "{runs} runs: {strict} {five}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_case_that_takes_two_fifths_longer_is_found() {
+    for (runs, meeting, above, least) in [
+        (5, Meeting::Apart, 0.10, 0.15),
+        (10, Meeting::Apart, 0.10, 0.85),
+        (5, Meeting::Alternating, 0.05, 0.70),
+        (10, Meeting::Alternating, 0.05, 0.99),
+    ] {
+        let (_, found) = alarms(runs, meeting, 1.4, above);
+        println!("40 % slower, {runs} runs a side: found in {found}");
+        assert!(found >= least, "{runs} runs: {found}");
+    }
+}
+
+#[test]
+fn single_runs_that_differ_by_what_runs_do_are_not_told_apart() {
+    let rounds = 1_000;
+    let different = (0..rounds).filter(|&seed| {
+        // Eight earlier runs tell by how much runs differ.
+        let earlier = TwoSeries::drawn(50_000 + seed, 8, Meeting::Apart, 1.0);
+        let machine = BetweenRuns::of(&earlier.old, 8);
+        let single = TwoSeries::drawn(seed, 1, Meeting::Apart, 1.0);
+        let cases = single.new.iter().zip(&single.old);
+        let probabilities: Vec<f64> = cases
+            .map(|(new, old)| {
+                LogRatio::of_few(new, old, &machine, None)
+                    .unwrap()
+                    .p_differs_by(0.0)
+            })
+            .collect();
+        holm(&probabilities).iter().any(|p| *p < 0.05)
+    });
+    let share = different.count() as f64 / rounds as f64;
+    println!("single runs, {CASES} cases: any called different {share}");
+    assert!(share <= 0.05, "{share}");
 }
