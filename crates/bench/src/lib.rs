@@ -20,6 +20,7 @@ pub mod record;
 pub mod reference;
 pub mod runner;
 pub mod sample;
+pub mod series;
 pub mod stop;
 pub mod store;
 pub mod words;

@@ -13,6 +13,7 @@ use crate::error::ReturnCode;
 use crate::parts::Parts;
 use crate::plan::Plan;
 use crate::sample::{Block, CpuTime, Outcome, Sample, Stretch};
+use crate::series::InSeries;
 use crate::stop::Stopped;
 use crate::store::StoreIdentity;
 
@@ -156,6 +157,9 @@ pub struct Record {
     pub started: jiff::Timestamp,
     /// How it ended.
     pub state: RunState,
+    /// Its place in a series, if it is one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<InSeries>,
     /// What was to be measured, and how.
     pub plan: Plan,
     /// On what.

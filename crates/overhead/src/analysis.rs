@@ -105,6 +105,7 @@ fn record(case: &Case) -> Record {
         id: RunId("million".to_owned()),
         started: jiff::Timestamp::UNIX_EPOCH,
         state: RunState::Finished,
+        series: None,
         plan: Plan {
             cases: vec![case.clone()],
             settings: Settings::default(),

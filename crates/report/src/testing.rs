@@ -17,6 +17,7 @@ use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
+use keymark_bench::series::{InSeries, SeriesId};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
@@ -120,6 +121,7 @@ pub(crate) fn record(id: &str) -> Record {
         id: RunId(id.to_owned()),
         started: "2026-11-21T04:50:27.5Z".parse().unwrap(),
         state: RunState::Finished,
+        series: None,
         plan: Plan {
             cases: cases.iter().map(|case| case.case.clone()).collect(),
             settings: fixed(),
@@ -318,6 +320,16 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn series()(
+        (id, against) in ("[0-9a-z-]{1,8}", proptest::option::of("[0-9a-z-]{1,8}")),
+        (number, runs, pause) in (any::<u32>(), 1_u32..99, 0_u64..1 << 63),
+    ) -> InSeries {
+        let (id, against) = (SeriesId(id), against.map(SeriesId));
+        InSeries { id, number, runs, pause: Duration::from_nanos(pause), against }
+    }
+}
+
+prop_compose! {
     /// Small records of any kind.
     pub(crate) fn records()(
         id in "[0-9a-z-]{1,12}",
@@ -327,6 +339,7 @@ prop_compose! {
         load_average in proptest::option::of(0.0..1e3),
         harness in proptest::option::of(any::<[u32; 3]>()),
         cases in proptest::collection::vec(case_records(), 0..4),
+        series in proptest::option::of(series()),
     ) -> Record {
         let harness = harness.map(|[a, b, c]| Harness {
             clock_resolution_ns: a.into(), clock_reading_ns: b.into(), loop_ns: c.into(),
@@ -334,6 +347,6 @@ prop_compose! {
         let environment = Environment { load_average, ..record("x").environment };
         let plan = Plan { cases: cases.iter().map(|case| case.case.clone()).collect(), settings };
         let started = jiff::Timestamp::from_nanosecond(nanoseconds.into()).unwrap();
-        Record { id: RunId(id), started, state, plan, environment, harness, cases, ..record("x") }
+        Record { id: RunId(id), started, state, series, plan, environment, harness, cases, ..record("x") }
     }
 }

@@ -88,6 +88,20 @@ pub enum ArchiveError {
         /// Some that do.
         examples: String,
     },
+    /// A series, where one run is wanted.
+    #[error("{wanted} is a series; 'keymark runs' lists its runs, name one of them")]
+    NotOneRun {
+        /// What was asked for.
+        wanted: String,
+    },
+    /// A run stands twice in a list.
+    #[error("{side} has the run {id} twice; name it once")]
+    Twice {
+        /// The run.
+        id: String,
+        /// The list.
+        side: String,
+    },
     /// The name is taken.
     #[error(
         "another run called {id} is in the archive {path} already; keep this one in a file of its own with --archive"

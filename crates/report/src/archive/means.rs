@@ -1,9 +1,12 @@
 //! What operations cost in earlier runs, to tell how long a plan will take.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use keymark_bench::case::{Case, CaseKey};
+use keymark_bench::environment::Environment;
+use keymark_bench::record::{Record, RunId};
+use keymark_stats::{BetweenRuns, Seconds};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -41,6 +44,74 @@ impl Archive {
             Ok(means)
         };
         read().map_err(|error| self.failed(error))
+    }
+}
+
+/// Earlier runs, newest first, that may tell by how much runs differ.
+const FINISHED: &str = "
+    SELECT id, environment FROM run WHERE state = 'finished' ORDER BY started_utc DESC, id DESC LIMIT 200";
+/// Runs of these, at most, are read: every sample of them is.
+const ENOUGH: usize = 30;
+
+const MEANS: &str = "
+    SELECT case_.\"case\", avg(end_ns - scheduled_ns)
+    FROM case_
+    JOIN block ON block.case_ = case_.id
+    JOIN sample ON sample.block = block.id
+    WHERE run = ?1 AND outcome = 0 AND replica = 0
+    GROUP BY case_.id";
+
+impl Archive {
+    /// By how much runs of the cases of these records differ on their machines, by other runs of the same
+    /// keymark there.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn between_runs(&self, compared: &[&Record]) -> Result<BetweenRuns> {
+        self.earlier_means(compared)
+            .map_err(|error| self.failed(error))
+    }
+
+    fn earlier_means(&self, compared: &[&Record]) -> rusqlite::Result<BetweenRuns> {
+        let wanted: HashSet<CaseKey> = compared
+            .iter()
+            .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
+            .collect();
+        let mut runs = self.connection.prepare(FINISHED)?;
+        let runs = runs.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut means = self.connection.prepare(MEANS)?;
+        let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
+        let mut read = 0;
+        for run in runs {
+            let (id, environment): (String, String) = run?;
+            let Ok(environment) = serde_json::from_str::<Environment>(&environment) else {
+                continue;
+            };
+            let alike = compared.iter().any(|record| {
+                let its = &record.environment;
+                its.cpu_model == environment.cpu_model
+                    && its.cores == environment.cores
+                    && its.keymark == environment.keymark
+            });
+            if !alike || compared.iter().any(|record| record.id == RunId(id.clone())) {
+                continue;
+            }
+            let mut some = false;
+            for row in means.query_map([&id], mean)? {
+                let (key, mean) = row?;
+                if wanted.contains(&key) {
+                    some = true;
+                    let of_case = cases.entry((key, environment.keymark.clone()));
+                    of_case.or_default().push(Seconds(mean.as_secs_f64()));
+                }
+            }
+            read += usize::from(some);
+            if read == ENOUGH {
+                break;
+            }
+        }
+        let cases: Vec<Vec<Seconds>> = cases.into_values().collect();
+        Ok(BetweenRuns::of(&cases, read))
     }
 }
 

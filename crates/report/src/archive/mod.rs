@@ -8,6 +8,7 @@ mod reader;
 mod rows;
 mod schema;
 mod select;
+mod sides;
 mod writer;
 
 use std::env;
@@ -25,7 +26,7 @@ use serde::de::DeserializeOwned;
 pub use error::ArchiveError;
 pub use means::LastMeans;
 pub use reader::RunLine;
-pub use select::{RunSelector, SelectorError};
+pub use select::{RunSelector, SelectorError, SideSelector};
 pub use writer::RunWriter;
 
 type Result<T, E = ArchiveError> = std::result::Result<T, E>;

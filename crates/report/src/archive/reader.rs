@@ -1,11 +1,14 @@
 //! Reads runs back.
 
+use std::time::Duration;
+
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::DeviceName;
 use keymark_bench::clock::Timestamp;
 use keymark_bench::error::ReturnCode;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
+use keymark_bench::series::{InSeries, SeriesId};
 use keymark_stats::Seconds;
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
@@ -30,13 +33,16 @@ pub struct RunLine {
     pub devices: Vec<DeviceName>,
     /// Its algorithms, in the plan's order.
     pub algorithms: Vec<Algorithm>,
+    /// The series that it is of, if it is of one.
+    pub series: Option<SeriesId>,
 }
 
 const RUNS: &str = "
     SELECT id, started_utc, state,
            (SELECT count(*) FROM case_ WHERE run = run.id),
            (SELECT coalesce(sum(samples), 0)
-            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id)
+            FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id),
+           series
     FROM run ORDER BY started_utc DESC, id DESC";
 
 impl Archive {
@@ -69,18 +75,30 @@ impl Archive {
     /// # Errors
     /// When there is no such run, or more than one, or the archive cannot be read.
     pub fn load(&self, which: &RunSelector) -> Result<Record> {
-        let id = match which {
-            RunSelector::Last(back) => self.last(*back, which)?,
-            RunSelector::Id(prefix) => self.resolve(prefix)?,
-        };
-        self.load_id(&id)
+        self.load_id(&self.id_of(which)?)
+    }
+
+    /// The whole name of a run.
+    pub(super) fn id_of(&self, which: &RunSelector) -> Result<String> {
+        match which {
+            RunSelector::Last(back) => self.last(*back, which),
+            RunSelector::Id(prefix) => self.one_of(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id",
+                prefix,
+                prefix,
+            ),
+            RunSelector::LastSeries(_) | RunSelector::Series(_) => Err(ArchiveError::NotOneRun {
+                wanted: which.to_string(),
+            }),
+        }
     }
 
     pub(super) fn load_id(&self, id: &str) -> Result<Record> {
         let read = || {
             // One snapshot: the run may still be under way.
             let _snapshot = self.connection.unchecked_transaction()?;
-            let head = "SELECT id, started_utc, state, schema, plan, environment, harness, stores
+            let head = "SELECT id, started_utc, state, schema, plan, environment, harness, stores,
+                               series, series_number, series_runs, series_pause_ns, series_against
                         FROM run WHERE id = ?1";
             let mut record = self.connection.query_row(head, [id], record)?;
             record.cases = self.cases(id)?;
@@ -108,21 +126,24 @@ impl Archive {
         })
     }
 
-    /// The one run whose name begins so; a whole name goes first.
-    fn resolve(&self, prefix: &str) -> Result<String> {
+    /// That nothing is called so.
+    pub(super) fn no_such_run(&self, wanted: &str) -> ArchiveError {
+        ArchiveError::NoSuchRun {
+            path: self.path.clone(),
+            wanted: wanted.to_owned(),
+        }
+    }
+
+    /// The one name that begins so; a whole name goes first.
+    pub(super) fn one_of(&self, names: &str, prefix: &str, wanted: &str) -> Result<String> {
         let read = || {
-            let mut statement = self.connection.prepare(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id",
-            )?;
+            let mut statement = self.connection.prepare(names)?;
             let ids = statement.query_map([prefix], |row| row.get(0))?;
             ids.collect::<rusqlite::Result<Vec<String>>>()
         };
         let ids = read().map_err(|error| self.failed(error))?;
         match ids.as_slice() {
-            [] => Err(ArchiveError::NoSuchRun {
-                path: self.path.clone(),
-                wanted: prefix.to_owned(),
-            }),
+            [] => Err(self.no_such_run(wanted)),
             [only] => Ok(only.clone()),
             [first, ..] if first == prefix => Ok(first.clone()),
             several => {
@@ -131,7 +152,7 @@ impl Archive {
                     examples.push_str(", …");
                 }
                 Err(ArchiveError::Ambiguous {
-                    prefix: prefix.to_owned(),
+                    prefix: wanted.to_owned(),
                     count: several.len(),
                     examples,
                 })
@@ -230,6 +251,7 @@ fn line(row: &Row<'_>) -> rusqlite::Result<RunLine> {
         samples: count(4)?,
         devices: Vec::new(),
         algorithms: Vec::new(),
+        series: row.get::<_, Option<String>>(5)?.map(SeriesId),
     })
 }
 
@@ -240,6 +262,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         id: RunId(row.get(0)?),
         started: started(row)?,
         state: value(row, 2, from_word)?,
+        series: in_series(row)?,
         plan: value(row, 4, json)?,
         environment: value(row, 5, json)?,
         harness: harness
@@ -249,6 +272,20 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         stores: value(row, 7, json)?,
         cases: Vec::new(),
     })
+}
+
+fn in_series(row: &Row<'_>) -> rusqlite::Result<Option<InSeries>> {
+    let Some(id) = row.get(8)? else {
+        return Ok(None);
+    };
+    let pause: i64 = row.get(11)?;
+    Ok(Some(InSeries {
+        id: SeriesId(id),
+        number: row.get(9)?,
+        runs: row.get(10)?,
+        pause: Duration::from_nanos(pause.unsigned_abs()),
+        against: row.get::<_, Option<String>>(12)?.map(SeriesId),
+    }))
 }
 
 fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {

@@ -81,14 +81,24 @@ impl<'a> Writing<'a> {
             .map(|harness| self.json("harness", &harness))
             .transpose()?;
         let stores = self.json("stores", &record.stores)?;
+        let series = record.series.as_ref();
+        let pause = series.map(|series| {
+            let pause = u64::try_from(series.pause.as_nanos()).unwrap_or(u64::MAX);
+            stored(pause, "a pause")
+        });
+        let pause = pause.transpose()?;
         self.run(|sql| {
             sql.execute(
                 "INSERT INTO run VALUES (:id, :started, :state, :keymark, :schema, :plan, :environment,
-                                         :harness, :stores)",
+                                         :harness, :stores, :series, :number, :runs, :pause, :against)",
                 named_params! {
                     ":id": record.id.0, ":started": format!("{:.9}", record.started), ":state": state,
                     ":keymark": record.environment.keymark, ":schema": record.schema, ":plan": plan,
                     ":environment": environment, ":harness": harness, ":stores": stores,
+                    ":series": series.map(|series| &series.id.0),
+                    ":number": series.map(|series| series.number),
+                    ":runs": series.map(|series| series.runs), ":pause": pause,
+                    ":against": series.and_then(|series| series.against.as_ref()).map(|id| &id.0),
                 },
             )
         })?;

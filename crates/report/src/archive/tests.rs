@@ -11,6 +11,7 @@ use keymark_bench::plan::Selection;
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Stretch;
+use keymark_bench::series::{InSeries, SeriesId};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -317,6 +318,13 @@ fn golden_5() -> Record {
     let library = Library::Libgcrypt;
     record.plan.cases[0].parameters = Parameters::Library { library };
     record.cases[0].case.parameters = Parameters::Library { library };
+    record.series = Some(InSeries {
+        id: SeriesId("20261121-045000-0001-b".to_owned()),
+        number: 2,
+        runs: 5,
+        pause: Duration::from_millis(2_750),
+        against: Some(SeriesId("20261121-045000-0001-a".to_owned())),
+    });
     record
 }
 

@@ -22,6 +22,8 @@ pub const TEXT: usize = 10_000;
 pub(super) fn excess(record: &Record) -> Option<String> {
     cases(record.cases.len().max(record.plan.cases.len()))
         .or_else(|| name("the run", &record.id.0))
+        .or_else(|| name("the series", &record.series.as_ref()?.id.0))
+        .or_else(|| name("the series", &record.series.as_ref()?.against.as_ref()?.0))
         .or_else(|| {
             let stores = record.stores.iter().map(|store| &store.device);
             let cases = record.cases.iter().map(|case| &case.case.device);

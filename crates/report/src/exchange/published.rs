@@ -259,6 +259,7 @@ fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {
         started: beginning_of_year(&stem),
         id: RunId(format!("published-{stem}")),
         state: RunState::Published,
+        series: None,
         plan: Plan {
             cases: planned,
             settings: Settings::default(),

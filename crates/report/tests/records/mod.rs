@@ -80,6 +80,7 @@ pub fn record(cases: Vec<CaseRecord>) -> Record {
         id: RunId("20260101-000000-0002".to_owned()),
         started: "2026-01-01T00:00:00Z".parse().unwrap(),
         state: RunState::Finished,
+        series: None,
         plan,
         environment: Environment {
             cores: 4,

@@ -110,6 +110,7 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
         id: RunId::fresh(now),
         started: now,
         state: RunState::Finished,
+        series: None,
         plan: Plan {
             cases: cases.iter().map(|record| record.case.clone()).collect(),
             settings: Settings {

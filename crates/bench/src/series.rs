@@ -1,0 +1,137 @@
+//! Series: several runs of one plan, made by one call.
+
+use std::fmt;
+use std::time::Duration;
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::record::RunId;
+
+/// Name of a series: that of a run, with what tells two series of one call apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SeriesId(pub String);
+
+impl SeriesId {
+    /// Of a series that begins at `now`; the letter is that of its side, if two alternate.
+    #[must_use]
+    pub fn fresh(now: jiff::Timestamp, side: Option<char>) -> Self {
+        let RunId(name) = RunId::fresh(now);
+        Self(match side {
+            Some(side) => format!("{name}-{side}"),
+            None => name,
+        })
+    }
+}
+
+impl fmt::Display for SeriesId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// A run's place in its series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InSeries {
+    /// The series.
+    pub id: SeriesId,
+    /// Which run of it this is, from 0.
+    pub number: u32,
+    /// How many it was to have.
+    pub runs: u32,
+    /// What was waited before it.
+    pub pause: Duration,
+    /// The series that it alternates with: runs of equal numbers are neighbours in time, and a pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<SeriesId>,
+}
+
+/// One of the sides that runs are made of, if two alternate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// This keymark.
+    This,
+    /// The other program.
+    Other,
+}
+
+/// One run of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Whose it is.
+    pub side: Side,
+    /// Which run of its series, from 0.
+    pub number: u32,
+    /// What is waited before it.
+    pub pause: Duration,
+    /// Its seed: that of both runs of a pair, so that they do the same work in the same order.
+    pub seed: u64,
+}
+
+/// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
+/// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
+/// which side of a pair goes first is drawn as well, and nothing is waited between the two.
+#[must_use]
+pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<Step> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut steps = Vec::new();
+    for number in 0..runs {
+        let mut order = sides.to_vec();
+        order.shuffle(&mut rng);
+        let drawn = pause.mul_f64(rng.random_range(0.5..1.5));
+        for (place, side) in order.into_iter().enumerate() {
+            steps.push(Step {
+                side,
+                number,
+                pause: if number > 0 && place == 0 {
+                    drawn
+                } else {
+                    Duration::ZERO
+                },
+                seed: seed.wrapping_add(number.into()),
+            });
+        }
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_secs(4);
+
+    #[test]
+    fn a_series_pauses_between_its_runs_and_its_seeds_differ() {
+        let steps = schedule(20, &[Side::This], PAUSE, 7);
+        assert_eq!(steps, schedule(20, &[Side::This], PAUSE, 7), "seeded");
+        assert_ne!(steps, schedule(20, &[Side::This], PAUSE, 8));
+        assert_eq!(steps[0].pause, Duration::ZERO);
+        let pauses: Vec<Duration> = steps[1..].iter().map(|step| step.pause).collect();
+        let range = Duration::from_secs(2)..Duration::from_secs(6);
+        assert!(
+            pauses.iter().all(|pause| range.contains(pause)),
+            "{pauses:?}"
+        );
+        assert_ne!(pauses[0], pauses[1]);
+        assert!(steps.windows(2).all(|two| two[0].seed != two[1].seed));
+    }
+
+    #[test]
+    fn pairs_are_neighbours_with_one_seed_and_either_goes_first() {
+        let steps = schedule(20, &[Side::Other, Side::This], PAUSE, 7);
+        assert_eq!(steps.len(), 40);
+        let mut first = Vec::new();
+        for pair in steps.chunks(2) {
+            let [a, b] = pair else { panic!("{pair:?}") };
+            assert_eq!((a.number, a.seed), (b.number, b.seed));
+            assert_ne!(a.side, b.side);
+            assert_eq!(b.pause, Duration::ZERO);
+            first.push(a.side);
+        }
+        assert!(first.contains(&Side::This) && first.contains(&Side::Other));
+    }
+}
