@@ -117,51 +117,6 @@ fn an_export_fits_its_schema_and_comes_back_whole() {
     assert_eq!(there.rows(&["runs", "--json"]).len(), 1, "nothing lost");
 }
 
-/// The record with latencies around 100 µs, whatever the machine did, and rsa2048's multiplied.
-fn made_up(record: &str, id: &str, factor: u64) -> String {
-    let mut record: Value = serde_json::from_str(record).unwrap();
-    record["id"] = id.into();
-    let mut disorder = 0;
-    for case in record["cases"].as_array_mut().unwrap() {
-        let factor = if case["case"]["algorithm"] == "rsa2048" {
-            factor
-        } else {
-            1
-        };
-        let blocks = case["blocks"].as_array_mut().unwrap().iter_mut();
-        for sample in blocks.flat_map(|block| block["samples"].as_array_mut().unwrap()) {
-            disorder = (disorder + 37) % 101;
-            let start = sample[2].as_u64().unwrap();
-            sample[3] = (start + (100_000 + 20 * disorder) * factor).into();
-        }
-    }
-    record.to_string()
-}
-
-#[test]
-fn compare_fails_above_a_limit_only_when_something_is_slower() {
-    let place = Place::new(KEYMARK);
-    place.stdout(&SHORT);
-    let measured = place.stdout(&["export", "last", "--format", "json"]);
-    for (id, factor) in [("before", 1), ("slower", 3)] {
-        let file = place.path(id);
-        std::fs::write(&file, made_up(&measured, id, factor)).unwrap();
-        place.stdout(&["import", file.to_str().unwrap()]);
-    }
-    let compared = |old, new| {
-        let output = place.output(&["compare", old, new, "--fail-above", "5%"]);
-        (output.status.code(), text(&output.stderr))
-    };
-    assert_eq!(compared("before", "before"), (Some(0), String::new()));
-    assert_eq!(compared("slower", "before"), (Some(0), String::new()));
-    let (status, said) = compared("before", "slower");
-    assert_eq!(status, Some(1));
-    assert!(
-        said.contains("rsa2048") && !said.contains("ed25519"),
-        "{said}"
-    );
-}
-
 #[test]
 fn a_run_that_cannot_be_saved_is_shown_all_the_same() {
     let place = Place::new(KEYMARK);

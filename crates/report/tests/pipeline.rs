@@ -22,10 +22,11 @@ use keymark_bench::stop::StopRule;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_report::analysis::Analysis;
-use keymark_report::compare::{self, compare, replicas};
+use keymark_report::compare::{self, Comparison, Judgement, Noise};
 use keymark_report::document::Document;
 use keymark_report::render::{Width, markdown, text};
 use keymark_report::table;
+use keymark_stats::BetweenRuns;
 use keymark_testkit::fake::{FakeStack, Script, Step};
 use layers::layers;
 
@@ -126,6 +127,7 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
         id: RunId("20260101-000000-0001".to_owned()),
         started: "2026-01-01T00:00:00Z".parse().unwrap(),
         state: RunState::Finished,
+        series: None,
         plan,
         environment: Environment {
             cores: 2,
@@ -205,36 +207,48 @@ fn failures_and_doubts_are_said() {
     insta::assert_snapshot!("with_failures", plain(&document, Width::Unlimited));
 }
 
+/// Runs of a series, a thousandth apart.
+fn series(selection: &Selection, script: fn(&Case) -> Script) -> Vec<Record> {
+    (0..3).map(|_| run(selection.clone(), script)).collect()
+}
+
 #[test]
-fn a_slower_run_is_called_slower_and_an_equal_one_is_not() {
+fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
     let raw = Selection {
         stacks: Some(vec![StackName::RAW]),
         ..Selection::default()
     };
-    let before = run(raw.clone(), script);
-    let same = run(raw.clone(), script);
-    let slower = run(raw, |case| match case.algorithm.name() {
-        "rsa4096" => Script::Steps(about(3_300)),
+    let compared = |old: &[Record], new: &[Record]| {
+        Comparison::of(old, new, BetweenRuns::ASSUMED, Noise::default())
+    };
+    let before = series(&raw, script);
+    let same = series(&raw, script);
+    let slower = series(&raw, |case| match case.algorithm.name() {
+        "rsa4096" => Script::Steps(about(4_500)),
         _ => script(case),
     });
+    let comparison = compared(&before, &slower);
     insta::assert_snapshot!(
         "compared",
-        plain(
-            &compare::document(&compare(&before, &slower)),
-            Width::Unlimited
-        )
+        plain(&compare::document(&comparison), Width::Unlimited)
     );
+    let Judgement::Slower(alarms) = comparison.slower_than(0.05) else {
+        panic!("three runs a side can be judged");
+    };
+    assert_eq!(alarms.len(), 2, "{alarms:?}");
     assert!(
-        compare(&before, &same)
+        alarms
             .iter()
-            .all(|pair| !pair.slower_than(0.0))
+            .all(|pair| pair.old.algorithm.name() == "rsa4096")
     );
-    let pairs = compare(&before, &slower);
-    assert!(
-        pairs
-            .iter()
-            .all(|pair| pair.slower_than(0.05) == (pair.old.algorithm.name() == "rsa4096"))
+    let equal = compared(&before, &same);
+    assert_eq!(equal.slower_than(0.0), Judgement::Slower(Vec::new()));
+    let single = compared(&before[..1], &slower[..1]);
+    insta::assert_snapshot!(
+        "single_runs",
+        plain(&compare::document(&single), Width::Columns(100))
     );
+    assert_eq!(single.slower_than(0.05), Judgement::TooFewRuns);
 }
 
 #[test]
@@ -245,9 +259,9 @@ fn copies_within_a_plan_are_paired() {
         replicas: NonZeroU32::new(2).unwrap(),
         ..Selection::default()
     };
-    let pairs = replicas(&run(twice, script));
-    assert_eq!(pairs.len(), 2);
-    let document = compare::document(&pairs);
+    let copies = Comparison::of_copies(&run(twice, script), Noise::default());
+    assert_eq!(copies.pairs.len(), 2);
+    let document = compare::document(&copies);
     insta::assert_snapshot!("replicas", plain(&document, Width::Unlimited));
     insta::assert_snapshot!("replicas_narrow", plain(&document, Width::Columns(100)));
 }

@@ -1,6 +1,7 @@
 //! The command line's definition; help, completions and the man page come from it.
 
 mod cards;
+mod comparison;
 mod mcu;
 
 use std::num::NonZeroU32;
@@ -19,6 +20,7 @@ pub use cards::{
     CardArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments, TokenCommand,
     TraceArguments,
 };
+pub use comparison::{CompareArguments, SeriesArguments};
 pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
     PredictArguments, StorageArguments,
@@ -31,7 +33,8 @@ Examples:
   keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
   keymark devices                                  what can be measured here, and what is missing
   keymark show last                                the tables of the last run again
-  keymark compare last~1 last --fail-above 5%      is anything slower than before?
+  keymark bench --repeat 5                         a series, to be compared with another one
+  keymark compare series:last~1 series:last --fail-above 5%    is anything slower than before?
 
 Exit status: 0 all fine, 1 some case failed, 2 wrong usage, 3 nothing usable here, 130 ended by Ctrl-C.";
 
@@ -71,9 +74,9 @@ pub enum Command {
         after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
     )]
     Export(ExportArguments),
-    /// Compare two runs case by case, or the copies of each case within one run (bench --replicas 2)
+    /// Compare series or runs case by case, or the copies of each case within one run (--replicas 2)
     #[command(
-        after_help = "Examples:\n  keymark compare last~1 last\n  keymark compare last~1 last --fail-above 5%\n  keymark compare published-lwn-2017-keycards last"
+        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~1 last\n  keymark compare published-lwn-2017-keycards last\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."
     )]
     Compare(CompareArguments),
     /// Run a program against a traced card, and say where its time went
@@ -162,6 +165,8 @@ Examples:
   keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
   keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
   keymark bench --algorithm rsa4096,ed25519 --stack raw,agent --library openssl,libgcrypt
+  keymark bench --algorithm rsa4096,ed25519 --repeat 5
+  keymark bench --algorithm rsa4096,ed25519 --against ./keymark-of-last-week
   keymark bench --algorithm all --dry-run
 
 Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
@@ -297,6 +302,10 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, allow_hyphen_values = true, help_heading = "How")]
     pub tolerance: Duration,
 
+    /// Several runs of the plan, which can be compared
+    #[command(flatten)]
+    pub series: SeriesArguments,
+
     /// How cards in readers may be used
     #[command(flatten)]
     pub card: CardArguments,
@@ -339,7 +348,7 @@ impl BenchArguments {
 /// `keymark show`
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Which run: last, last~1, an id or its beginning
+    /// Which run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
     /// One JSON object a case
@@ -372,26 +381,6 @@ pub struct ExportArguments {
     /// In which form
     #[arg(long, value_enum)]
     pub format: Format,
-}
-
-/// `keymark compare`
-#[derive(Debug, Args)]
-pub struct CompareArguments {
-    /// The run to compare with
-    #[arg(value_name = "RUN")]
-    pub first: RunSelector,
-    /// The run that is compared; without it, copies within the first
-    #[arg(value_name = "RUN")]
-    pub second: Option<RunSelector>,
-    /// Exit with 1 if a case is slower by more than this, with 95 % confidence
-    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
-    pub fail_above: Option<f64>,
-    /// One JSON object a pair
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// How tables are shown
-    #[command(flatten)]
-    pub tables: TableArguments,
 }
 
 /// `keymark import`

@@ -26,7 +26,7 @@ use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
 use keymark_stores::user::User;
 
-use super::{Outcome, leftovers, open_archive, selection, show};
+use super::{Outcome, leftovers, open_archive, selection, series, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::{JsonStream, Progress};
@@ -35,6 +35,9 @@ use crate::{output, signals, user};
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     // What an earlier keymark left when it was killed is nothing to report.
     let _ = private_dir::sweep();
+    if arguments.series.is_wanted() && !arguments.dry_run {
+        return series::run(arguments, archive);
+    }
     let (wish, user) = (wish(arguments), user::of_arguments(&arguments.card));
     // Who has no home writes to no token.
     let journals = Journals::of_user().ok();
@@ -49,6 +52,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     inventory.check(&plan).map_err(Failure::usage)?;
     if arguments.dry_run {
         dry_run(&plan, &inventory, archive);
+        series::foresee(&arguments.series);
         return Ok(Exit::Fine);
     }
     say_what_is_missing(&inventory, &wish, &plan, &selections);
@@ -115,19 +119,24 @@ fn wish(arguments: &BenchArguments) -> Wish {
     }
 }
 
+/// What everything random is drawn from.
+pub(super) fn seed(arguments: &BenchArguments) -> u64 {
+    arguments.seed.unwrap_or_else(|| {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        // Short enough to be typed again.
+        now.as_nanos() as u64 % 1_000_000_007
+    })
+}
+
 /// The plan, and the selections that it was made of.
 fn plan(
     arguments: &BenchArguments,
     inventory: &Inventory,
 ) -> Result<(Plan, Vec<Selection>), Failure> {
     let offers = inventory.offers();
-    let seed = arguments.seed.unwrap_or_else(|| {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        // Short enough to be typed again.
-        now.as_nanos() as u64 % 1_000_000_007
-    });
+    let seed = seed(arguments);
     let devices = selected(arguments, inventory)?;
     let selections = selection::selections(arguments, &offers, devices);
     let missing = missing(inventory, &selections).map(|(_, _, error)| error);
@@ -226,6 +235,7 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
         id: RunId::fresh(now),
         started: now,
         state: RunState::Unfinished,
+        series: None,
         plan: plan.clone(),
         environment,
         harness: None,

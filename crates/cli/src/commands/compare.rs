@@ -1,7 +1,9 @@
 //! `keymark compare`
 
-use keymark_report::archive::Archive;
-use keymark_report::compare::{Pair, Verdict, compare, document, replicas};
+use keymark_bench::record::Record;
+use keymark_report::archive::{Archive, SideSelector};
+use keymark_report::compare::{Comparison, Judgement, Noise, Pair, document};
+use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
 use super::Outcome;
@@ -11,38 +13,93 @@ use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
-    let first = archive.load(&arguments.first).map_err(Failure::failed)?;
-    let pairs = match &arguments.second {
-        Some(second) => compare(&first, &archive.load(second).map_err(Failure::failed)?),
-        None => replicas(&first),
+    let noise = arguments.noise.map_or_else(Noise::default, Noise::of);
+    let comparison = match &arguments.second {
+        Some(second) => of_sides(&arguments.first, second, archive, noise)?,
+        None => of_copies(&arguments.first, archive, noise)?,
     };
-    if pairs.is_empty() {
-        let reason = match &arguments.second {
-            Some(second) => format!("{} and {second} have no case in common", arguments.first),
-            None => format!(
-                "no case stands in {} twice; name two runs, or measure with --replicas 2",
-                arguments.first
-            ),
-        };
+    if arguments.json {
+        let pairs = comparison.pairs.iter();
+        pairs.for_each(|pair| print_json(&flat(pair)));
+    } else {
+        output::document(&document(&comparison), &arguments.tables);
+    }
+    match arguments.fail_above {
+        Some(limit) => judge(&comparison, limit),
+        None => Ok(Exit::Fine),
+    }
+}
+
+fn of_sides(
+    first: &SideSelector,
+    second: &SideSelector,
+    archive: &Archive,
+    noise: Noise,
+) -> Result<Comparison, Failure> {
+    let load = |side| archive.side(side).map_err(Failure::failed);
+    let (old, new) = (load(first)?, load(second)?);
+    if let Some(series) = Archive::common_series(&old, &new).filter(|_| first != second) {
+        return Err(Failure::usage(format!(
+            "{first} and {second} are runs of one series, {series}; series are named \
+             'series:last~1 series:last'"
+        )));
+    }
+    let comparison = between(&old, &new, archive, noise)?;
+    if comparison.pairs.is_empty() {
+        let reason = format!("{first} and {second} have no case in common");
         return Err(Failure::nothing_usable(reason));
     }
-    if arguments.json {
-        pairs.iter().for_each(|pair| print_json(&flat(pair)));
+    Ok(comparison)
+}
+
+/// Two sides of the archive, with what it knows of the machine if they need that.
+pub(super) fn between(
+    old: &[Record],
+    new: &[Record],
+    archive: &Archive,
+    noise: Noise,
+) -> Result<Comparison, Failure> {
+    let machine = if old.len().min(new.len()) < MIN_RUNS {
+        let compared: Vec<&Record> = old.iter().chain(new).collect();
+        archive.between_runs(&compared).map_err(Failure::failed)?
     } else {
-        output::document(&document(&pairs), &arguments.tables);
-    }
-    let Some(limit) = arguments.fail_above else {
-        return Ok(Exit::Fine);
+        BetweenRuns::ASSUMED
     };
-    if pairs.iter().all(|pair| pair.verdict() == Verdict::Unknown) {
-        return Err(Failure::nothing_usable(
-            "--fail-above has nothing to judge by: no pair has an interval",
-        ));
+    Ok(Comparison::of(old, new, machine, noise))
+}
+
+fn of_copies(first: &SideSelector, archive: &Archive, noise: Noise) -> Result<Comparison, Failure> {
+    let [only] = first.0.as_slice() else {
+        return Err(Failure::usage(format!(
+            "{first} is one side; name the other as well"
+        )));
+    };
+    let record = archive.load(only).map_err(Failure::failed)?;
+    let comparison = Comparison::of_copies(&record, noise);
+    if comparison.pairs.is_empty() {
+        return Err(Failure::nothing_usable(format!(
+            "no case stands in {first} twice; name two runs, or measure with --replicas 2"
+        )));
     }
-    let slower: Vec<&Pair> = pairs
-        .iter()
-        .filter(|pair| pair.slower_than(limit))
-        .collect();
+    Ok(comparison)
+}
+
+fn judge(comparison: &Comparison, limit: f64) -> Outcome {
+    let slower = match comparison.slower_than(limit) {
+        Judgement::Slower(slower) => slower,
+        Judgement::NoInterval => {
+            return Err(Failure::nothing_usable(
+                "--fail-above has nothing to judge by: no pair has an interval",
+            ));
+        }
+        Judgement::TooFewRuns => {
+            return Err(Failure::nothing_usable(format!(
+                "--fail-above cannot judge single runs: they differ by themselves; make series of {MIN_RUNS} \
+                 runs\n  or more with 'keymark bench --repeat 5', or let two programs take turns \
+                 with\n  'bench --against PROGRAM'"
+            )));
+        }
+    };
     for pair in &slower {
         output::warning(&format!(
             "{} is slower by more than {} %",
@@ -57,7 +114,7 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     })
 }
 
-fn flat(pair: &Pair) -> serde_json::Value {
+pub(super) fn flat(pair: &Pair) -> serde_json::Value {
     json!({
         "case": pair.old.to_string(),
         "first_device": pair.old.device,
@@ -66,10 +123,12 @@ fn flat(pair: &Pair) -> serde_json::Value {
         "second_provenance": pair.new.provenance,
         "first_mean_s": pair.old_mean,
         "second_mean_s": pair.new_mean,
+        "first_runs": pair.runs[0],
+        "second_runs": pair.runs[1],
         "ratio": pair.ratio.value,
         "ratio_low": pair.ratio.low,
         "ratio_high": pair.ratio.high,
-        "verdict": pair.verdict().to_string(),
+        "verdict": pair.verdict.to_string(),
         "first_assumed": pair.assumed[0],
         "second_assumed": pair.assumed[1],
     })

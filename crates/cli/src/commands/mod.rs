@@ -13,6 +13,7 @@ mod profile;
 mod published;
 mod runs;
 mod selection;
+mod series;
 mod show;
 #[cfg(feature = "openpgp-card")]
 mod token;

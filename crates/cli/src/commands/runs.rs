@@ -27,6 +27,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             print_json(&json!({
                 "id": run.id, "started": run.started, "state": state, "cases": run.cases,
                 "samples": run.samples, "devices": run.devices, "algorithms": algorithms,
+                "series": run.series,
             }));
             continue;
         }
@@ -38,7 +39,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             .collect::<Vec<_>>()
             .join(" ");
         output::line(&format!(
-            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}",
+            "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}{}",
             run.id,
             state.as_str().unwrap_or_default(),
             run.cases,
@@ -47,6 +48,10 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
                 format!(" and {more} more")
             } else {
                 String::new()
+            },
+            match &run.series {
+                Some(series) => format!("  series:{series}"),
+                None => String::new(),
             }
         ));
     }

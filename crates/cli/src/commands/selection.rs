@@ -12,6 +12,17 @@ use crate::args::{AlgorithmArgument, BenchArguments};
 
 /// Measuring time of a plan that does not say how long.
 const TOTAL_TIME: Duration = Duration::from_secs(100);
+/// That of a run of a series, at least: they share the time of one run.
+const SHORTEST: Duration = Duration::from_secs(10);
+
+/// Measuring time of the plan, of each run of a series.
+pub(super) fn time_limit(arguments: &BenchArguments) -> Option<Duration> {
+    let unlimited = arguments.runs.is_some() || arguments.max_time.is_some();
+    let share = TOTAL_TIME / arguments.series.runs_in_all();
+    arguments
+        .total_time
+        .or((!unlimited).then_some(share.max(SHORTEST)))
+}
 
 /// How the plan is measured.
 pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
@@ -22,10 +33,9 @@ pub(super) fn settings(arguments: &BenchArguments, seed: u64) -> Settings {
             max_time: arguments.max_time,
         },
     };
-    let unlimited = arguments.runs.is_some() || arguments.max_time.is_some();
     Settings {
         stop,
-        time_limit: arguments.total_time.or((!unlimited).then_some(TOTAL_TIME)),
+        time_limit: time_limit(arguments),
         warmup: arguments.warmup,
         order: if arguments.sequential {
             Order::Sequential

@@ -2,18 +2,24 @@
 
 use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
-use keymark_report::archive::Archive;
+use keymark_report::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::document::Document;
 use keymark_report::table::FlatRow;
 use keymark_stacks::registry;
 
-use super::{Outcome, published};
+use super::{Outcome, published, series};
 use crate::args::{ShowArguments, TableArguments};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
+    if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
+        let side = SideSelector(vec![arguments.run.clone()]);
+        let runs = archive.side(&side).map_err(Failure::failed)?;
+        series::show(&runs, arguments.json, &arguments.tables);
+        return Ok(Exit::Fine);
+    }
     let record = archive.load(&arguments.run).map_err(Failure::failed)?;
     if arguments.json {
         for row in &analysis(&record).rows {

@@ -134,6 +134,10 @@ pub enum RemarkKind {
     Elsewhere,
     /// A case failed.
     Failure,
+    /// What are the units of a comparison, and what counts as noise.
+    Units,
+    /// Single runs, which tell little.
+    SingleRuns,
     /// Operations arrive faster than they are served.
     Overload,
     /// The wanted precision was not reached.

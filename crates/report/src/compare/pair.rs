@@ -1,0 +1,160 @@
+//! One case on both sides.
+
+use keymark_bench::case::{Case, Provenance};
+use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::sample::Outcome;
+use keymark_bench::store::Assumed;
+use keymark_stats::{Estimate, LogRatio, Method, Ratio, Seconds, mean_of_runs};
+
+use crate::analysis::overload::overload;
+
+/// A pair of cases that measure the same thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The case on the first side.
+    pub old: Case,
+    /// The case on the second.
+    pub new: Case,
+    /// Mean of the first; of several runs, the geometric mean of theirs.
+    pub old_mean: Seconds,
+    /// Mean of the second.
+    pub new_mean: Seconds,
+    /// Runs of the first and of the second that have the case.
+    pub runs: [usize; 2],
+    /// Second over first; without interval if either is an article's bare mean.
+    pub ratio: Estimate<Ratio>,
+    /// What is judged by.
+    pub grounds: Grounds,
+    /// What it shows, all pairs considered.
+    pub verdict: Verdict,
+    /// What the devices' times are taken from, the first's and the second's, where nobody measured them.
+    pub assumed: [Option<Assumed>; 2],
+    pub(super) evidence: Option<LogRatio>,
+}
+
+/// What a pair is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grounds {
+    /// Two copies in one plan, measured in the same rounds.
+    Copies,
+    /// Series whose runs alternate: pairs of runs are the units.
+    Alternating,
+    /// Several runs of each side, at unrelated times: runs are the units.
+    Series,
+    /// Too few runs of a side to tell by how much they differ.
+    FewRuns,
+    /// Predictions: the same question has the same answer.
+    Exact,
+    /// A bare mean.
+    Nothing,
+}
+
+impl Grounds {
+    /// Whether a difference may be called an alarm.
+    #[must_use]
+    pub const fn allow_alarm(self) -> bool {
+        match self {
+            Self::Copies | Self::Alternating | Self::Series | Self::Exact => true,
+            Self::FewRuns | Self::Nothing => false,
+        }
+    }
+}
+
+/// What a pair shows, with at most 5 % for any mistake among all pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The second is slower.
+    Slower,
+    /// The second is faster.
+    Faster,
+    /// Nothing beyond noise.
+    NoDifference,
+    /// Nothing beyond what single runs differ by.
+    Indistinguishable,
+    /// There is no interval to judge by.
+    Unknown,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::NoDifference => "no difference seen",
+            Self::Indistinguishable => "not distinguishable",
+            Self::Unknown => "no interval",
+        })
+    }
+}
+
+impl Pair {
+    /// Both cases with the means of their runs, which is no verdict yet. `None` if a side has none.
+    pub(super) fn new(
+        (old, old_means): (&Case, &[Seconds]),
+        (new, new_means): (&Case, &[Seconds]),
+        grounds: Grounds,
+    ) -> Option<Self> {
+        let (old_mean, new_mean) = (mean_of_runs(old_means)?, mean_of_runs(new_means)?);
+        Some(Self {
+            old: old.clone(),
+            new: new.clone(),
+            old_mean,
+            new_mean,
+            runs: [old_means.len(), new_means.len()],
+            ratio: Estimate {
+                value: Ratio(new_mean.0 / old_mean.0),
+                low: None,
+                high: None,
+                confidence: keymark_stats::CONFIDENCE,
+                method: Method::PointOnly,
+            },
+            grounds,
+            verdict: Verdict::Unknown,
+            assumed: [None, None],
+            evidence: None,
+        })
+    }
+
+    /// With what it is judged by; the ratio is that of the evidence, unless it has one of its own.
+    pub(super) fn with(self, evidence: Option<LogRatio>, ratio: Option<Estimate<Ratio>>) -> Self {
+        let ratio = ratio.or_else(|| evidence.map(|evidence| evidence.ratio()));
+        Self {
+            ratio: ratio.unwrap_or(self.ratio),
+            evidence,
+            ..self
+        }
+    }
+
+    /// The same, with what is known of the sides' devices.
+    pub(super) fn on(self, old: &Record, new: &Record) -> Self {
+        let assumed = |case: &Case, record: &Record| {
+            let mut devices = record.stores.iter();
+            let device = devices.find(|device| device.device == case.device)?;
+            device.assumed(case.capability())
+        };
+        Self {
+            assumed: [assumed(&self.old, old), assumed(&self.new, new)],
+            ..self
+        }
+    }
+}
+
+/// Predictions are exact: the same question has the same answer.
+pub(super) fn is_prediction(case: &Case) -> bool {
+    case.provenance == Provenance::Predicted
+}
+
+/// The mean of the operations that count; none of a queue that grows, which has no mean to compare.
+pub(super) fn mean(record: &CaseRecord) -> Option<Seconds> {
+    if overload(record).is_some() {
+        return None;
+    }
+    if let Some(published) = &record.published {
+        return Some(published.mean);
+    }
+    let done = record.samples().filter(|s| s.outcome == Outcome::Done);
+    let n = done.count();
+    let latencies = record.blocks.iter().flat_map(|block| block.latencies_ns());
+    let sum: f64 = latencies.map(|latency| latency as f64).sum();
+    (n > 0).then(|| Seconds(sum / n as f64 / 1e9))
+}

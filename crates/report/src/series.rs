@@ -1,0 +1,85 @@
+//! A series in one table: each case's mean over its runs, and by how much these differ.
+
+use keymark_bench::case::Case;
+use keymark_bench::record::Record;
+use keymark_stats::{Estimate, MIN_RUNS, Ratio, Seconds, deviation_of_runs, estimate_of_runs};
+use serde::Serialize;
+
+use crate::analysis::{case_cells, case_columns};
+use crate::compare::run_mean;
+use crate::document::{
+    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
+};
+
+/// A case over the runs of a series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesRow {
+    /// What was measured.
+    #[serde(serialize_with = "as_words")]
+    pub case: Case,
+    /// Runs that have it.
+    pub runs: usize,
+    /// Mean of the runs' means, with Student's t over them.
+    pub mean_s: Estimate<Seconds>,
+    /// Standard deviation of the runs' means, as a share.
+    pub between_runs: Option<Ratio>,
+}
+
+fn as_words<S: serde::Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(case)
+}
+
+/// The cases, in the order of the first run.
+#[must_use]
+pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
+    let Some(first) = runs.first() else {
+        return Vec::new();
+    };
+    let row = |case: &Case| {
+        let means: Vec<Seconds> = runs.iter().filter_map(|run| run_mean(run, case)).collect();
+        Some(SeriesRow {
+            case: case.clone(),
+            runs: means.len(),
+            mean_s: estimate_of_runs(&means)?,
+            between_runs: deviation_of_runs(&means),
+        })
+    };
+    first
+        .cases
+        .iter()
+        .filter_map(|case| row(&case.case))
+        .collect()
+}
+
+/// The report of a series.
+#[must_use]
+pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
+    let mut columns = case_columns();
+    columns.extend([
+        Column::value("mean over runs (95 % interval)"),
+        Column::value("runs differ by"),
+        Column::value("runs").leave(1),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = rows.iter().map(row).collect();
+    let mut blocks = vec![Block::Table(table)];
+    if runs.len() < MIN_RUNS {
+        let text = format!(
+            "{} runs do not tell by how much runs differ: that takes {MIN_RUNS}, and 5 are better",
+            runs.len()
+        );
+        blocks.push(Block::Remark(Remark::new(RemarkKind::SingleRuns, text)));
+    }
+    Document::of(vec![Section::bare(blocks)])
+}
+
+fn row(row: &SeriesRow) -> TableRow {
+    let mut cells = case_cells(&row.case);
+    cells.extend([
+        Cell::DurationEstimate(row.mean_s),
+        Cell::or_missing(row.between_runs, Cell::Share),
+        Cell::Count(row.runs as u64),
+    ]);
+    TableRow::of(&row.case, cells)
+}
