@@ -47,7 +47,8 @@ faults: packages-bench
 overhead: packages-bench build
 	$(CARGO) run --release --locked -p keymark-overhead --bin overhead -- --markdown docs/performance.md
 
-# The same case twice in one plan, 100 times over: how often are the two called different?
+# The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
+# two called different? A quarter of an hour.
 calibration: build
 	$(CARGO) run --release --locked -p keymark-overhead --bin calibration
 

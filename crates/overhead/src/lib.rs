@@ -1,5 +1,6 @@
 //! What keymark claims about itself, measured: one module a claim, and one for their page.
 
+pub mod across;
 pub mod analysis;
 pub mod card;
 pub mod markdown;
