@@ -61,7 +61,10 @@ pub(super) fn between(
 ) -> Result<Comparison, Failure> {
     let machine = if old.len().min(new.len()) < MIN_RUNS {
         let compared: Vec<&Record> = old.iter().chain(new).collect();
-        archive.between_runs(&compared).map_err(Failure::failed)?
+        let few = [old, new].into_iter().filter(|side| side.len() < MIN_RUNS);
+        let single: Vec<&Record> = few.flatten().collect();
+        let known = archive.between_runs(&compared, &single);
+        known.map_err(Failure::failed)?
     } else {
         BetweenRuns::ASSUMED
     };

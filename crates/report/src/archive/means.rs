@@ -62,17 +62,21 @@ const MEANS: &str = "
     GROUP BY case_.id";
 
 impl Archive {
-    /// By how much runs of the cases of these records differ on their machines, by other runs of the same
-    /// keymark there.
+    /// By how much runs of the cases of these records differ on their machines, by the archive's runs of the
+    /// same keymark there, without `single` ones, whose difference is in question.
     ///
     /// # Errors
     /// When the archive cannot be read.
-    pub fn between_runs(&self, compared: &[&Record]) -> Result<BetweenRuns> {
-        self.earlier_means(compared)
+    pub fn between_runs(&self, compared: &[&Record], single: &[&Record]) -> Result<BetweenRuns> {
+        self.earlier_means(compared, single)
             .map_err(|error| self.failed(error))
     }
 
-    fn earlier_means(&self, compared: &[&Record]) -> rusqlite::Result<BetweenRuns> {
+    fn earlier_means(
+        &self,
+        compared: &[&Record],
+        single: &[&Record],
+    ) -> rusqlite::Result<BetweenRuns> {
         let wanted: HashSet<CaseKey> = compared
             .iter()
             .flat_map(|record| record.cases.iter().map(|case| case.case.key()))
@@ -93,7 +97,7 @@ impl Archive {
                     && its.cores == environment.cores
                     && its.keymark == environment.keymark
             });
-            if !alike || compared.iter().any(|record| record.id == RunId(id.clone())) {
+            if !alike || single.iter().any(|record| record.id == RunId(id.clone())) {
                 continue;
             }
             let mut some = false;

@@ -1,4 +1,5 @@
 mod refusals;
+mod sides;
 
 use std::fs;
 

@@ -241,7 +241,7 @@ impl<'a> Series<'a> {
         let (this, runs) = (&self.this.0, made.this.len());
         let text = match &self.other {
             Some((other, program)) if !made.other.is_empty() => format!(
-                "saved as two series: {other} of {}, {this} of this keymark\n\
+                "saved as two series:\n  {other} of {}\n  {this} of this keymark\n\
                  'keymark compare series:{other} series:{this}' compares them again",
                 program.path.display()
             ),

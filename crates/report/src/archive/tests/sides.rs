@@ -1,0 +1,92 @@
+//! Series, the sides of comparisons, and what the archive knows of runs like them.
+
+use keymark_stats::BetweenRuns;
+
+use super::*;
+
+/// A run of a series, whose first case takes so many microseconds.
+fn of_series(series: &str, number: u32, state: RunState, microseconds: u64) -> Record {
+    let mut record = started(&format!("{series}-{number}"), number, state);
+    record.series = Some(InSeries {
+        id: SeriesId(series.to_owned()),
+        number,
+        runs: 3,
+        pause: Duration::ZERO,
+        against: None,
+    });
+    record.cases[0].blocks = vec![block(0, &[microseconds * 1000])];
+    record.cases[1].blocks.clear();
+    record
+}
+
+fn ids(archive: &Archive, side: &str) -> Result<Vec<String>> {
+    let side = archive.side(&side.parse().unwrap())?;
+    Ok(side.into_iter().map(|record| record.id.0).collect())
+}
+
+#[test]
+fn a_run_brings_its_series_and_several_stand_for_themselves() {
+    let (_directory, mut archive) = archive();
+    for (series, number) in [("x", 0), ("x", 1), ("y", 4), ("y", 5), ("x", 2)] {
+        let run = of_series(series, number, RunState::Finished, 100);
+        archive.insert(&run).unwrap();
+    }
+    archive
+        .insert(&started("alone", 9, RunState::Finished))
+        .unwrap();
+    assert_eq!(ids(&archive, "x-1").unwrap(), ["x-0", "x-1", "x-2"]);
+    assert_eq!(ids(&archive, "series:last").unwrap(), ["y-4", "y-5"]);
+    assert_eq!(
+        ids(&archive, "series:last~1").unwrap(),
+        ["x-0", "x-1", "x-2"]
+    );
+    assert_eq!(ids(&archive, "x-1,last").unwrap(), ["x-1", "alone"]);
+    assert_eq!(
+        ids(&archive, "series:y,alone").unwrap(),
+        ["y-4", "y-5", "alone"]
+    );
+    for (bad, why) in [
+        ("series:y,y-5", "has the run y-5 twice"),
+        ("series:last~2", "no run 'series:last~2'"),
+        ("series:alone", "no run 'series:alone'"),
+    ] {
+        let error = ids(&archive, bad).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn runs_that_were_broken_off_are_no_part_of_a_series_that_has_others() {
+    let (_directory, mut archive) = archive();
+    for (number, state) in [(0, RunState::Finished), (1, RunState::Interrupted)] {
+        archive.insert(&of_series("x", number, state, 100)).unwrap();
+    }
+    assert_eq!(ids(&archive, "series:x").unwrap(), ["x-0"]);
+    archive
+        .insert(&of_series("z", 0, RunState::Interrupted, 100))
+        .unwrap();
+    assert_eq!(ids(&archive, "series:z").unwrap(), ["z-0"]);
+}
+
+#[test]
+fn earlier_runs_on_the_machine_tell_by_how_much_runs_differ() {
+    let (_directory, mut archive) = archive();
+    let known = |archive: &Archive, single: &[&Record]| {
+        let compared = of_series("now", 0, RunState::Finished, 100);
+        archive.between_runs(&[&compared], single).unwrap()
+    };
+    assert_eq!(known(&archive, &[]), BetweenRuns::ASSUMED);
+    for (number, microseconds) in (0..).zip([80, 90, 100, 110, 120]) {
+        let run = of_series("earlier", number, RunState::Finished, microseconds);
+        archive.insert(&run).unwrap();
+    }
+    let mut elsewhere = of_series("elsewhere", 0, RunState::Finished, 5_000);
+    elsewhere.environment.cpu_model = Some("another".to_owned());
+    archive.insert(&elsewhere).unwrap();
+    let found = known(&archive, &[]);
+    assert_eq!(found.runs, 5, "another machine's runs say nothing");
+    // Standard deviation of the logs of 0.8, 0.9, 1, 1.1, 1.2.
+    assert!((found.deviation - 0.1602).abs() < 1e-3, "{found:?}");
+    let single = of_series("earlier", 4, RunState::Finished, 120);
+    assert_eq!(known(&archive, &[&single]), BetweenRuns::ASSUMED);
+}
