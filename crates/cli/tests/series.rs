@@ -198,6 +198,11 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
     assert_eq!((of("-a"), of("-b")), (3, 3));
     let shown = place.stdout(&["compare", "series:last~1", "series:last"]);
     assert!(shown.contains("3 pairs of runs"), "{shown}");
+    let this = place.rows(&["compare", "series:last~1", "series:last", "--json"]);
+    assert_eq!(
+        this, pairs,
+        "this keymark's is the last, whichever ended last"
+    );
 }
 
 #[test]

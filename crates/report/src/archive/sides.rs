@@ -64,8 +64,9 @@ impl Archive {
     }
 
     fn last_series(&self, back: u32, which: &RunSelector) -> Result<SeriesId> {
-        let nth = "SELECT series FROM run WHERE series IS NOT NULL
-                   GROUP BY series ORDER BY max(started_utc) DESC, series DESC LIMIT 1 OFFSET ?1";
+        // Names begin with the time; of two that alternate, the one of the keymark that made them is the last.
+        let nth = "SELECT DISTINCT series FROM run WHERE series IS NOT NULL
+                   ORDER BY series DESC LIMIT 1 OFFSET ?1";
         let name = self.connection.query_row(nth, [back], |row| row.get(0));
         let name: Option<String> = name.optional().map_err(|error| self.failed(error))?;
         name.map(SeriesId)
