@@ -6,6 +6,8 @@ use super::{Comparison, Grounds, Pair, Verdict};
 
 /// What any false verdict among all of a comparison may have for probability.
 const RISK: f64 = 0.05;
+/// That of alarms, which are about one of two directions: none is raised for what is not called slower.
+const RISK_OF_ALARM: f64 = RISK / 2.0;
 
 /// Differences up to this are none, whatever the intervals say: runs of one series share what the machine
 /// does at that time, and so do not know by how much two series differ.
@@ -91,7 +93,7 @@ impl Comparison {
         pairs.filter_map(|pair| Some((pair, pair.evidence.as_ref()?)))
     }
 
-    /// Which pairs are slower by more than the share and by more than noise, with at most 5 % for any false
+    /// Which pairs are slower by more than the share and by more than noise, with at most 2.5 % for any false
     /// alarm; of predictions, which are.
     #[must_use]
     pub fn slower_than(&self, share: f64) -> Judgement<'_> {
@@ -112,7 +114,10 @@ impl Comparison {
             .map(|(pair, evidence)| evidence.p_slower_than(share.max(self.noise.on(pair.grounds))))
             .collect();
         let adjusted = holm(&probabilities);
-        let alarms = judged.iter().zip(adjusted).filter(|(_, p)| *p < RISK);
+        let alarms = judged
+            .iter()
+            .zip(adjusted)
+            .filter(|(_, p)| *p < RISK_OF_ALARM);
         let mut slower: Vec<&Pair> = alarms.map(|((pair, _), _)| *pair).collect();
         let predicted = self.pairs.iter().filter(exact);
         slower.extend(predicted.filter(|pair| pair.ratio.value.0 > 1.0 + share));

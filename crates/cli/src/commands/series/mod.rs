@@ -48,17 +48,10 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         finished
     };
     let (this, other) = (finished(&made.this), finished(&made.other));
-    if alternating {
-        let comparison = compare::between(&other, &this, &series.archive, Noise::default())?;
-        if comparison.pairs.is_empty() {
-            output::warning("the two have no case in common, so that nothing can be compared");
-        } else if arguments.json {
-            let pairs = comparison.pairs.iter();
-            pairs.for_each(|pair| print_json(&compare::flat(pair)));
-        } else {
-            output::document(&document(&comparison), &arguments.tables);
-        }
-    } else {
+    // It may have ended before there was anything to show.
+    if alternating && !this.is_empty() && !other.is_empty() {
+        series.show_comparison(&other, &this, arguments)?;
+    } else if !alternating && !this.is_empty() {
         show(&this, arguments.json, &arguments.tables);
     }
     series.conclude(&made);
@@ -235,6 +228,24 @@ impl<'a> Series<'a> {
             },
             exit,
         }
+    }
+
+    fn show_comparison(
+        &self,
+        other: &[Record],
+        this: &[Record],
+        arguments: &BenchArguments,
+    ) -> Result<(), Failure> {
+        let comparison = compare::between(other, this, &self.archive, Noise::default())?;
+        if comparison.pairs.is_empty() {
+            output::warning("the two have no case in common, so that nothing can be compared");
+        } else if arguments.json {
+            let pairs = comparison.pairs.iter();
+            pairs.for_each(|pair| print_json(&compare::flat(pair)));
+        } else {
+            output::document(&document(&comparison), &arguments.tables);
+        }
+        Ok(())
     }
 
     fn conclude(&self, made: &Made) {
