@@ -107,9 +107,9 @@ fn precision_stops_a_steady_case_and_says_when_it_cannot_be_reached() {
 
 #[test]
 fn every_case_keeps_its_time_however_many_workers_it_has() {
-    let limit = Duration::from_secs(1);
+    let limit = Duration::from_secs(4);
     // A block of eight operations by each of four takes longer than the time that is left after the first.
-    let slow = |_: &Case| Script::Steps(vec![Step::Take(MS * 80)]);
+    let slow = |_: &Case| Script::Steps(vec![Step::Take(MS * 60)]);
     let cases = [case("ed25519"), by_four("rsa2048")];
     let (measured, _) = run(&plan(&cases, precision("0.0001%", Some(limit))), slow);
     assert_eq!(
@@ -117,8 +117,8 @@ fn every_case_keeps_its_time_however_many_workers_it_has() {
         measured.spent.total()
     );
     let measuring = measured.spent.measuring;
-    assert!(measuring <= limit * 2 + limit / 5, "{measuring:?}");
-    assert!(measuring >= limit * 2 - limit / 5, "{measuring:?}");
+    assert!(measuring <= limit * 2 + limit * 2 / 5, "{measuring:?}");
+    assert!(measuring >= limit * 2 - limit * 2 / 5, "{measuring:?}");
 }
 
 #[test]
