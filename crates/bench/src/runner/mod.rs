@@ -27,7 +27,7 @@ use crate::workload::{Stack, Workload};
 use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
-use schedule::Account;
+use schedule::{Account, Shares};
 use shift::Budget;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
@@ -320,10 +320,10 @@ impl Run<'_> {
             };
             schedule::shuffle(&mut active, key, &mut rng);
             let left = self.left(&time, &active);
-            let quantum = schedule::quantum(active.iter().map(|case| &case.account), left);
+            let shares = Shares::new(active.iter().map(|case| &case.account), left);
             let mut remaining = Vec::with_capacity(active.len());
             for mut case in active {
-                match self.turn(&mut case, round, quantum, &time, &mut rng) {
+                match self.turn(&mut case, round, &shares, &time, &mut rng) {
                     Turn::Continues => remaining.push(case),
                     Turn::Over(stopped, reason) => {
                         self.note_parts(&case);
@@ -351,7 +351,7 @@ impl Run<'_> {
         &mut self,
         case: &mut Active,
         round: u32,
-        quantum: Duration,
+        shares: &Shares,
         time: &PlanTime,
         rng: &mut ChaCha8Rng,
     ) -> Turn {
@@ -368,7 +368,7 @@ impl Run<'_> {
         if of_plan.is_some_and(|left| left.is_zero()) {
             case.progress.stop_filling();
         }
-        if !case.account.receive(quantum) {
+        if !case.account.receive(shares) {
             return Turn::Continues;
         }
         self.visit(case, round, left, time.part, rng)
