@@ -85,16 +85,27 @@ pub struct Controlled {
     pub correlation: f64,
 }
 
+/// A case at the run's mean speed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AtMeanSpeed {
+    /// Its mean.
+    pub mean: Estimate<Seconds>,
+    /// Its blocks.
+    pub blocks: Blocks,
+    /// What it was before.
+    pub before: Controlled,
+}
+
 /// The mean at the run's mean speed, and the blocks as they would have been at it; `around` is what
 /// the reference took around each block, in nanoseconds. `None` where it does not help: too few blocks, no
 /// certain correlation, or an interval hardly narrower.
 #[must_use]
-pub(crate) fn controlled(
+pub fn controlled(
     blocks: &Blocks,
     around: &[u64],
     speed: &MachineSpeed,
     seed: u64,
-) -> Option<(Estimate<Seconds>, Blocks, Controlled)> {
+) -> Option<AtMeanSpeed> {
     if blocks.block_count() < MIN_BLOCKS || around.len() != blocks.block_count() {
         return None;
     }
@@ -120,7 +131,11 @@ pub(crate) fn controlled(
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
     let controlled = Computed::new(own.value, bounds, Method::ControlVariate).widened();
     let helps = width(&controlled)? < HELPS * width(&raw)?;
-    helps.then_some((controlled, adjusted, Controlled { raw, correlation }))
+    helps.then_some(AtMeanSpeed {
+        mean: controlled,
+        blocks: adjusted,
+        before: Controlled { raw, correlation },
+    })
 }
 
 fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
@@ -217,7 +232,7 @@ mod tests {
             let (blocks, around, speed) = run(seed, 0.9);
             let raw = mean::mean(&blocks, seed).unwrap();
             let found = controlled(&blocks, &around, &speed, seed);
-            let best = found.as_ref().map_or(raw, |(mean, ..)| *mean);
+            let best = found.as_ref().map_or(raw, |found| found.mean);
             helped += u64::from(found.is_some());
             share += width(&best).unwrap() / width(&raw).unwrap();
             let holds = best.low.unwrap().0 <= 5e-3 && 5e-3 <= best.high.unwrap().0;
@@ -242,9 +257,9 @@ mod tests {
         for seed in 0..50 {
             let (blocks, around, _) = run(seed, 0.9);
             let speed = MachineSpeed::of(&around, seed).unwrap();
-            if let Some((mean, ..)) = controlled(&blocks, &around, &speed, seed) {
+            if let Some(found) = controlled(&blocks, &around, &speed, seed) {
                 let raw = mean::mean(&blocks, seed).unwrap();
-                let narrower = width(&mean).unwrap() / width(&raw).unwrap();
+                let narrower = width(&found.mean).unwrap() / width(&raw).unwrap();
                 assert!(narrower > 0.75, "seed {seed}: {narrower}");
             }
         }

@@ -33,7 +33,7 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
-pub use control::{Controlled, MachineSpeed};
+pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::Dependence;
 pub use difference::difference;
 pub use drift::{Drift, drift};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::control::{Controlled, MachineSpeed, controlled};
+use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::Dependence;
 use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
@@ -67,27 +67,17 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The same with the mean at the mean speed of the machine, where that is known better; `around` is what the
-    /// reference took around each block, in nanoseconds.
+    /// The same with the mean at the mean speed of the machine.
     #[must_use]
-    pub fn at_mean_speed(
-        self,
-        blocks: &Blocks,
-        around: &[u64],
-        speed: &MachineSpeed,
-        seed: u64,
-    ) -> Self {
-        match controlled(blocks, around, speed, seed) {
-            None => self,
-            Some((mean, adjusted, controlled)) => Self {
-                mean,
-                // What is left of these is the case's own.
-                drift: drift(&adjusted),
-                modality: modality(&adjusted),
-                dependence: dependence_of(&adjusted.units().clusters()),
-                controlled: Some(controlled),
-                ..self
-            },
+    pub fn at_mean_speed(self, found: &AtMeanSpeed) -> Self {
+        Self {
+            mean: found.mean,
+            // What is left of these is the case's own.
+            drift: drift(&found.blocks),
+            modality: modality(&found.blocks),
+            dependence: dependence_of(&found.blocks.units().clusters()),
+            controlled: Some(found.before),
+            ..self
         }
     }
 

@@ -23,7 +23,8 @@ use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
-    Blocks, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
+    AtMeanSpeed, Blocks, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window,
+    controlled, paired, throughput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -178,31 +179,23 @@ fn machine_speed(record: &Record) -> Option<MachineSpeed> {
     MachineSpeed::of(&times, record.plan.settings.seed)
 }
 
-/// What is said of one case's latencies: at the mean speed of the machine, where there is one worker and it has
-/// the processor to itself. Throughput is as it was.
-fn summary(
+/// A case at the mean speed of the machine, where that is known better: of one worker, who has the processor to
+/// itself. Throughput is as it was.
+fn at_mean_speed(
     record: &CaseRecord,
     latencies: &Blocks,
     speed: Option<&MachineSpeed>,
     seed: u64,
-) -> Option<Summary> {
-    let summary = Summary::of(latencies, seed)?;
+) -> Option<AtMeanSpeed> {
     let alone = match record.case.load.pacing {
         Pacing::Closed => record.case.concurrency() == 1,
         Pacing::Open(_) | Pacing::Thinking(_) => false,
     };
-    let Some(speed) = speed.filter(|_| alone) else {
-        return Some(summary);
-    };
-    let counted = record
-        .blocks
-        .iter()
-        .filter(|block| block.done().next().is_some());
+    let speed = speed.filter(|_| alone)?;
+    let blocks = record.blocks.iter();
+    let counted = blocks.filter(|block| block.done().next().is_some());
     let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
-    Some(match around {
-        Some(around) => summary.at_mean_speed(latencies, &around, speed, seed),
-        None => summary,
-    })
+    controlled(latencies, &around?, speed, seed)
 }
 
 /// The row of one finished case, as soon as its baseline is finished too.
@@ -220,17 +213,31 @@ pub fn row_of(
     let baseline = plan.settings.baseline.of(&record.case, &plan.cases);
     let published = record.published.as_ref();
     let overload = overload::overload(record);
+    let corrected = |index: usize| at_mean_speed(&records[index], &latencies[index], speed, seed);
+    let own = corrected(index);
+    let summary = Summary::of(&latencies[index], seed).map(|summary| match &own {
+        Some(own) => summary.at_mean_speed(own),
+        None => summary,
+    });
     Row {
         id: CaseId(u32::try_from(index).unwrap_or(u32::MAX)),
         case: record.case.clone(),
-        summary: summary(record, &latencies[index], speed, seed).filter(|_| overload.is_none()),
+        summary: summary.filter(|_| overload.is_none()),
         overload,
         throughput: throughput(&windows, seed),
         ratio: baseline
             .filter(|&baseline| {
                 overload.is_none() && overload::overload(&records[baseline]).is_none()
             })
-            .and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
+            .and_then(|baseline| {
+                // Both or none: what the machine does to both cancels.
+                match own.as_ref().zip(corrected(baseline)) {
+                    Some((own, other)) if index != baseline => {
+                        paired(&own.blocks, &other.blocks, seed)
+                    }
+                    _ => ratio(records, latencies, index, baseline, seed),
+                }
+            }),
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
