@@ -10,10 +10,11 @@ pub mod default_plan;
 pub mod gnupg;
 pub mod held;
 pub mod inventory;
-pub mod private_dir;
-pub mod process;
-mod program;
 pub mod provider;
 pub mod raw;
 pub mod registry;
 pub mod ssh;
+
+pub use keymark_places::{private_dir, process};
+
+use keymark_places::program;

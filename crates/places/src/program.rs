@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The whole path, in `directory` or along `PATH`: with a bare name and an environment of its own, the
 /// standard library would fork and exec, which costs 6 % of a short gpg process more than `posix_spawn`.
-pub(crate) fn locate(directory: Option<&Path>, program: &str) -> Option<PathBuf> {
+pub fn locate(directory: Option<&Path>, program: &str) -> Option<PathBuf> {
     let directories = match directory {
         Some(directory) => directory.as_os_str().to_owned(),
         None => std::env::var_os("PATH").unwrap_or_default(),
@@ -22,7 +22,7 @@ pub(crate) fn locate(directory: Option<&Path>, program: &str) -> Option<PathBuf>
 
 /// In the language this code reads, and with no more of the user's environment than it needs: what is
 /// measured does not hang on the rest, on an agent or a configuration of the user's.
-pub(crate) fn command(program: &Path) -> Command {
+pub fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C").stdin(Stdio::null());
     for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
@@ -40,7 +40,7 @@ const LONGEST_LINE: usize = 64;
 ///
 /// # Errors
 /// `TimedOut` when it says nothing, `UnexpectedEof` when it ends before.
-pub(crate) fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
+pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
     let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     let mut line = Vec::new();
     while line.len() < LONGEST_LINE {

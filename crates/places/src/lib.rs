@@ -1,0 +1,11 @@
+//! Where keymark's programs and modules have their files: private directories, the processes in them, and
+//! how programs are run.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+pub mod private_dir;
+pub mod process;
+pub mod program;
