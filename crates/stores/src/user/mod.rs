@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use changes::{Agreements, Change, Loss};
 pub use pin::{Pin, PinSource, Pins};
-pub use rules::{PinKind, PinRules, Refusal};
+pub use rules::{PinKind, PinRules, PinWords, Refusal};
 pub use token::{NoTokenName, NotOneToken, TokenId, TokenName};
 
 /// What the user has allowed.

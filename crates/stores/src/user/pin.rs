@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
@@ -17,6 +18,13 @@ impl Pin {
     /// Takes the PIN over.
     pub fn new(pin: impl Into<String>) -> Self {
         Self(Zeroizing::new(pin.into()))
+    }
+
+    /// One that keymark has sent to this process. From then on it keeps its memory to itself.
+    #[must_use]
+    pub fn received(pin: Zeroizing<String>) -> Self {
+        memory::keep_to_ourselves();
+        Self(pin)
     }
 
     /// The digits, for whoever sends them.
@@ -36,6 +44,8 @@ pub enum PinSource {
     Environment(String),
     /// An open file descriptor, up to the end of its first line.
     Descriptor(u32),
+    /// The first line of a file.
+    File(PathBuf),
     /// The user is asked on the terminal.
     Prompt,
     /// Each token has its own: by what the user calls it. One that is not named is asked for on the
@@ -52,6 +62,17 @@ impl PinSource {
         };
         let own = sources.iter().find(|(name, _)| token.is_called(name));
         own.map_or(Self::Prompt, |(_, source)| source.of(token))
+    }
+
+    fn variables(&self) -> Vec<&str> {
+        match self {
+            Self::Environment(name) => vec![name],
+            Self::ByToken(sources) => {
+                let sources = sources.iter();
+                sources.flat_map(|(_, source)| source.variables()).collect()
+            }
+            Self::Known(_) | Self::Descriptor(_) | Self::File(_) | Self::Prompt => Vec::new(),
+        }
     }
 
     /// Fetches the PIN; `what` says for which card and purpose. From then on the process keeps its memory
@@ -74,6 +95,8 @@ impl PinSource {
                 .map_err(|error| failed(what, format!("${name}: {error}")))?,
             Self::Descriptor(number) => descriptor(*number)
                 .map_err(|error| failed(what, format!("file descriptor {number}: {error}")))?,
+            Self::File(path) => first_line(path)
+                .map_err(|error| failed(what, format!("{}: {error}", path.display())))?,
             Self::Prompt => rpassword::prompt_password(format!("{what}: "))
                 .map(Zeroizing::new)
                 .map_err(|error| failed(what, format!("the terminal: {error}")))?,
@@ -94,12 +117,14 @@ fn failed(what: &str, reason: String) -> Error {
 }
 
 fn descriptor(number: u32) -> std::io::Result<Zeroizing<String>> {
+    first_line(Path::new(&format!("/proc/self/fd/{number}")))
+}
+
+fn first_line(path: &Path) -> std::io::Result<Zeroizing<String>> {
     /// No PIN is longer: DO C4 has seven bits for the length (OpenPGP card 3.4.1 §4.4.1).
     const LONGEST: u64 = 129;
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
-    File::open(format!("/proc/self/fd/{number}"))?
-        .take(LONGEST)
-        .read_to_string(&mut text)?;
+    File::open(path)?.take(LONGEST).read_to_string(&mut text)?;
     let line = text.lines().next().unwrap_or_default();
     Ok(Zeroizing::new(line.to_owned()))
 }
@@ -115,6 +140,14 @@ pub struct Pins {
 }
 
 impl Pins {
+    /// The environment variables that PINs are in.
+    #[must_use]
+    pub fn variables(&self) -> Vec<&str> {
+        let mut variables = self.user.variables();
+        variables.extend(self.admin.variables());
+        variables
+    }
+
     /// Those of that token alone.
     #[must_use]
     pub fn of(&self, token: &TokenId) -> Self {
@@ -162,7 +195,10 @@ mod tests {
         let pin = |token: &str| match source.of(&TokenId::new(token)) {
             PinSource::Known(pin) => Some(pin.expose().to_owned()),
             PinSource::Prompt => None,
-            PinSource::Environment(_) | PinSource::Descriptor(_) | PinSource::ByToken(_) => {
+            PinSource::Environment(_)
+            | PinSource::Descriptor(_)
+            | PinSource::File(_)
+            | PinSource::ByToken(_) => {
                 panic!("neither known nor asked for")
             }
         };

@@ -39,11 +39,32 @@ pub enum Refusal {
     Unasked(Error),
 }
 
+/// How a kind of device speaks of its PINs.
+#[derive(Debug, Clone, Copy)]
+pub struct PinWords {
+    /// The call that verifies one.
+    pub call: &'static str,
+    /// The code of one that is blocked.
+    pub blocked: &'static str,
+    /// What its user does about tries that are used up.
+    pub advice: &'static str,
+}
+
+impl PinWords {
+    /// Those of an OpenPGP card.
+    pub const CARD: Self = Self {
+        call: "VERIFY",
+        blocked: "6983",
+        advice: "check the PIN with gpg --card-edit; a right PIN entered there resets the tries",
+    };
+}
+
 /// The PINs of one device.
 #[allow(missing_debug_implementations, reason = "it holds secrets")]
 pub struct PinRules {
     pins: Pins,
     device: String,
+    words: PinWords,
     known: Mutex<Known>,
 }
 
@@ -76,9 +97,16 @@ impl PinRules {
     /// For the device that the user knows by that name.
     #[must_use]
     pub fn new(pins: Pins, device: String) -> Self {
+        Self::in_words(pins, device, PinWords::CARD)
+    }
+
+    /// The same, for another kind of device than a card.
+    #[must_use]
+    pub fn in_words(pins: Pins, device: String, words: PinWords) -> Self {
         Self {
             pins,
             device,
+            words,
             known: Mutex::default(),
         }
     }
@@ -125,10 +153,14 @@ impl PinRules {
         std::mem::take(&mut known.accepted)
     }
 
-    fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
+    /// Whether so many tries are enough to try the PIN.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let name = kind.name();
         match tries {
-            0 => Err(self.refusal(format!("the {name} is blocked (6983)"))),
+            0 => Err(self.refusal(format!("the {name} is blocked ({})", self.words.blocked))),
             tries if tries < TRIES_NEEDED => Err(self.refusal(format!(
                 "the {name} has {tries} try left, and keymark tries none that has fewer than {TRIES_NEEDED}"
             ))),
@@ -137,9 +169,8 @@ impl PinRules {
     }
 
     fn refusal(&self, reason: String) -> Error {
-        let advice =
-            "check the PIN with gpg --card-edit; a right PIN entered there resets the tries";
-        Error::call(format!("VERIFY on {}", self.device), reason, advice)
+        let PinWords { call, advice, .. } = self.words;
+        Error::call(format!("{call} on {}", self.device), reason, advice)
     }
 
     fn pin(&self, kept: &mut Kept, kind: PinKind) -> Result<Pin, Error> {
@@ -163,7 +194,7 @@ impl PinRules {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let user = &known.user;
         let accepted = user.pin.clone().filter(|_| user.ended.is_none());
-        accepted.ok_or_else(|| self.refusal("the card has not accepted a user PIN".to_owned()))
+        accepted.ok_or_else(|| self.refusal("it has not accepted a user PIN".to_owned()))
     }
 }
 
