@@ -60,10 +60,11 @@ packages-bench:
 	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
-# the committed kernels against what the compiler makes of them.
+# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and OpenSC's tool.
 packages-test: packages-bench
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
-	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi
+	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
+	    softhsm2-util:softhsm2 pkcs11-tool:opensc
 
 clean:
 	$(CARGO) clean

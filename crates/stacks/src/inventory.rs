@@ -10,7 +10,7 @@ use keymark_bench::plan::{Offer, Plan, Standing};
 use keymark_bench::runner::Stacks;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::Stack;
-use keymark_stores::device::{Device, Run, Wish};
+use keymark_stores::device::{Device, Run, Visited, Wish};
 use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
@@ -40,6 +40,8 @@ pub struct Inventory {
     pub held: Vec<Held>,
     /// Names that no device has.
     pub unknown: Vec<String>,
+    /// Where tokens were looked for beside readers.
+    pub visited: Vec<Visited>,
     providers: Vec<(StackFamily, Box<dyn StackProvider>)>,
     user: User,
     /// What its owner gets back. Dropped last: by then keymark has let go of it.
@@ -88,6 +90,7 @@ impl Inventory {
             unseen: seen.unseen,
             held: held::holders(&seen.held),
             unknown: seen.unknown,
+            visited: seen.visited,
             providers: Vec::new(),
             user: user.clone(),
             borrowed: None,
@@ -106,8 +109,12 @@ impl Inventory {
         let mut identity = device.identity().clone();
         let mut ways = Vec::new();
         for (_, provider) in &self.providers {
-            identity.versions.extend(provider.versions());
-            ways.extend(provider.ways(device.as_ref()));
+            let own = provider.ways(device.as_ref());
+            // Of programs that have no way to the device nothing is said.
+            if !own.is_empty() {
+                identity.versions.extend(provider.versions());
+            }
+            ways.extend(own);
         }
         Found {
             identity,
@@ -269,6 +276,7 @@ struct Seen {
     /// Readers whose token another program has to itself.
     held: Vec<String>,
     unknown: Vec<String>,
+    visited: Vec<Visited>,
 }
 
 impl Seen {
@@ -277,6 +285,7 @@ impl Seen {
             devices: Vec::new(),
             unseen: None,
             held: Vec::new(),
+            visited: Vec::new(),
             unknown: match wish {
                 Wish::Named(names) => names.clone(),
                 Wish::Software | Wish::Default | Wish::Inserted | Wish::All => Vec::new(),
@@ -287,6 +296,7 @@ impl Seen {
             seen.devices.extend(looked.devices);
             seen.unseen = seen.unseen.take().or(looked.unseen);
             seen.held.extend(looked.held);
+            seen.visited.extend(looked.visited);
             seen.unknown.retain(|name| !looked.known.contains(name));
         }
         Ok(seen)

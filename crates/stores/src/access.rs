@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "openpgp-card")]
 use crate::openpgp_card::CardAccess;
+#[cfg(feature = "pkcs11")]
+use crate::pkcs11::ModuleAccess;
 use crate::test_key::TestKey;
 
 /// The way to a key.
@@ -15,4 +17,7 @@ pub enum Access {
     /// A card in a reader.
     #[cfg(feature = "openpgp-card")]
     Card(Box<CardAccess>),
+    /// A token behind a PKCS#11 module.
+    #[cfg(feature = "pkcs11")]
+    Module(Box<ModuleAccess>),
 }

@@ -1,9 +1,11 @@
 //! Devices before a run: what the families of key stores find, and what each device offers.
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
@@ -46,6 +48,19 @@ pub struct Looked {
     pub unseen: Option<Error>,
     /// Readers whose token another program has to itself, by their names.
     pub held: Vec<String>,
+    /// Where tokens were looked for beside readers.
+    pub visited: Vec<Visited>,
+}
+
+/// A place where tokens may be: a PKCS#11 module.
+#[derive(Debug, Clone)]
+pub struct Visited {
+    pub store: StoreKind,
+    /// What it goes by.
+    pub name: String,
+    pub file: PathBuf,
+    /// What was found, or what is wrong with it.
+    pub said: Result<String, Error>,
 }
 
 /// One device that was found.
@@ -119,6 +134,9 @@ pub enum Reach {
     /// On a card in a reader.
     #[cfg(feature = "openpgp-card")]
     Card,
+    /// On a token behind a PKCS#11 module.
+    #[cfg(feature = "pkcs11")]
+    Module,
 }
 
 /// One line of what a device says of itself.

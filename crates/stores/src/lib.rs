@@ -13,6 +13,8 @@ mod elgamal;
 pub mod journal;
 #[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
+#[cfg(feature = "pkcs11")]
+pub mod pkcs11;
 pub mod public_key;
 pub mod registry;
 pub mod software;

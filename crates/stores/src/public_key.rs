@@ -106,6 +106,12 @@ impl PublicKey {
         Ok(Self::evp(algorithm, key))
     }
 
+    /// That key, of a certificate.
+    #[cfg(feature = "pkcs11")]
+    pub(crate) const fn of_public(algorithm: Algorithm, key: PKey<Public>) -> Self {
+        Self::evp(algorithm, key)
+    }
+
     const fn evp(algorithm: Algorithm, key: PKey<Public>) -> Self {
         let numbers = PublicNumbers::Evp(key);
         Self { algorithm, numbers }

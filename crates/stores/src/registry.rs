@@ -3,6 +3,8 @@
 use crate::device::StoreFamily;
 #[cfg(feature = "openpgp-card")]
 use crate::openpgp_card::OpenpgpCardFamily;
+#[cfg(feature = "pkcs11")]
+use crate::pkcs11::Pkcs11Family;
 use crate::software::SoftwareFamily;
 
 /// In the order of tables.
@@ -10,4 +12,6 @@ pub const FAMILIES: &[&dyn StoreFamily] = &[
     &SoftwareFamily,
     #[cfg(feature = "openpgp-card")]
     &OpenpgpCardFamily,
+    #[cfg(feature = "pkcs11")]
+    &Pkcs11Family,
 ];

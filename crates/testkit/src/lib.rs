@@ -16,6 +16,7 @@ pub mod owner;
 pub mod pcscd;
 pub mod place;
 pub mod process;
+pub mod softhsm;
 #[cfg(feature = "stores")]
 pub mod store;
 pub mod waiting;

@@ -11,8 +11,8 @@ use keymark_stores::user::TokenName;
 /// How cards in readers may be used.
 #[derive(Debug, Args)]
 pub struct CardArguments {
-    /// Environment variable with the user PIN of the card of that serial number, once a card; the serial
-    /// may be left out where there is but one [default: asked on the terminal, once]
+    /// Environment variable with the user PIN of the card or PKCS#11 token of that serial number, once
+    /// each; the serial may be left out where there is but one [default: asked on the terminal, once]
     #[arg(
         long,
         value_name = "SERIAL=NAME",
@@ -22,7 +22,7 @@ pub struct CardArguments {
     )]
     pub pin_env: Vec<PinVariable>,
 
-    /// File descriptor to read the user PIN from, of the only card of a run
+    /// File descriptor to read the user PIN from, of the only card or token of a run
     #[arg(long, value_name = "N", help_heading = "Cards")]
     pub pin_fd: Option<u32>,
 

@@ -105,6 +105,13 @@ pub enum Command {
     /// Is one worker of a run with --processes
     #[command(name = keymark_stacks::raw::worker::SUBCOMMAND, hide = true)]
     Worker,
+    /// Looks at a PKCS#11 module that may hang or crash
+    #[cfg(feature = "pkcs11")]
+    #[command(name = keymark_stores::pkcs11::probe::SUBCOMMAND, hide = true)]
+    Pkcs11Module {
+        /// The module
+        file: PathBuf,
+    },
     /// Print shell completions
     #[command(
         after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark"
@@ -163,6 +170,8 @@ Examples:
   keymark bench --algorithm longest --operation sign --input-size 40 --concurrency 1,10
   keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
   keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
+  keymark bench --device softhsm --stack raw --concurrency 1,2 --processes 2
+  keymark bench --device 'pkcs11:token=my%20token;object=web' --pin-env PIN
   keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
   keymark bench --algorithm rsa4096,ed25519 --stack raw,agent --library openssl,libgcrypt
   keymark bench --algorithm rsa4096,ed25519 --repeat 5
@@ -190,7 +199,8 @@ pub struct BenchArguments {
     pub algorithm: Option<AlgorithmArgument>,
 
     /// Which devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process),
-    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'all' [default: software]
+    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'softhsm', a PKCS#11
+    /// module's file or name, a 'pkcs11:' URI, 'all' [default: software]
     #[arg(
         long,
         value_name = "LIST",

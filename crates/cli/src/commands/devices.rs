@@ -10,7 +10,7 @@ use keymark_stacks::held::Held;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
-use keymark_stores::device::Fact;
+use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
 
 use super::{Outcome, abilities, leftovers};
@@ -29,12 +29,14 @@ pub(super) fn run(arguments: &DevicesArguments) -> Outcome {
     if arguments.json {
         inventory.devices.iter().for_each(as_json);
         inventory.held.iter().for_each(held_as_json);
+        inventory.visited.iter().for_each(visited_as_json);
     } else {
         for held in &inventory.held {
             held_as_text(held);
             output::line("");
         }
         all_as_text(&inventory.devices, arguments);
+        visited_as_text(&inventory.visited);
     }
     if let Some(error) = &inventory.unseen {
         output::warning(&format!("cards in readers: {error}"));
@@ -133,6 +135,36 @@ fn held_as_json(held: &Held) {
         "facts": { "reader": [held.reader], "held by": [held.holder.to_string()] },
         "usable": false,
         "missing": format!("{held}; {}", held.advice()),
+    }));
+}
+
+/// One line each, of what has no device as well.
+fn visited_as_text(visited: &[Visited]) {
+    if visited.is_empty() {
+        return;
+    }
+    output::line("");
+    output::heading("PKCS#11 modules (keymark bench --device NAME, a file, or a pkcs11: URI)");
+    for Visited { name, said, .. } in visited {
+        let said = said.as_ref().map_or_else(ToString::to_string, Clone::clone);
+        output::entry(2, name, TWIN, &said);
+    }
+    output::line("  None was let at cards in readers: a module that is named in --device is.");
+}
+
+fn visited_as_json(visited: &Visited) {
+    let Visited {
+        store,
+        name,
+        file,
+        said,
+    } = visited;
+    print_json(&json!({
+        "device": null,
+        "store": store,
+        "facts": { "module": [name], "file": [file], "found": [said.as_ref().ok()] },
+        "usable": said.is_ok(),
+        "missing": said.as_ref().err().map(ToString::to_string),
     }));
 }
 

@@ -9,6 +9,8 @@ mod export;
 mod import;
 mod leftovers;
 mod mcu;
+#[cfg(feature = "pkcs11")]
+mod pkcs11_module;
 mod profile;
 mod published;
 mod runs;
@@ -48,6 +50,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
         Command::Worker => worker::run(),
+        #[cfg(feature = "pkcs11")]
+        Command::Pkcs11Module { file } => pkcs11_module::run(file),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),
     }

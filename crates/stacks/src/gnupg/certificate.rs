@@ -87,6 +87,8 @@ fn test_key(
             ),
             "",
         )),
+        #[cfg(feature = "pkcs11")]
+        Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
     }
 }
 

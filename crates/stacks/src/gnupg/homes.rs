@@ -103,6 +103,8 @@ impl GnupgHomes {
                 access.card.check_touch(access.slot)?;
                 self.card_home(&case.device, case.algorithm, store, &access)
             }
+            #[cfg(feature = "pkcs11")]
+            Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
         }
     }
 

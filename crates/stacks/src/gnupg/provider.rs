@@ -54,6 +54,11 @@ struct GnupgProvider(Result<Gnupg, Error>);
 
 impl StackProvider for GnupgProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        // What it would take is in nobody's way: gnupg-pkcs11-scd is no stack yet.
+        #[cfg(feature = "pkcs11")]
+        if device.reach() == Reach::Module {
+            return Vec::new();
+        }
         let way = |&stack: &StackName| Way {
             stack,
             found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
@@ -112,6 +117,12 @@ pub fn reachable<'g>(
         // Without the library scdaemon has no way to the card.
         #[cfg(feature = "openpgp-card")]
         Reach::Card => super::driver::driver().map(|_| gnupg),
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => Err(Error::call(
+            "reaching the key",
+            "GnuPG has no way to PKCS#11 tokens that keymark knows",
+            "",
+        )),
     }
 }
 
@@ -120,6 +131,8 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
         Reach::File => Protection::ALL,
         #[cfg(feature = "openpgp-card")]
         Reach::Card => &[Protection::None],
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => &[],
     };
     let set = |&protection: &Protection| Parameters::Gnupg { protection };
     kept.iter().map(set).collect()
@@ -133,6 +146,8 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
         Reach::File => Program::of(stack) == Some(Program::Gpg),
         #[cfg(feature = "openpgp-card")]
         Reach::Card => false,
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => false,
     };
     let own = gnupg
         .algorithms

@@ -53,6 +53,11 @@ impl StackProvider for RawProvider {
             }
             #[cfg(feature = "openpgp-card")]
             Reach::Card => vec![own()],
+            #[cfg(feature = "pkcs11")]
+            Reach::Module => vec![Way {
+                workers: &[Worker::Thread, Worker::Process],
+                ..own()
+            }],
         }
     }
 
@@ -127,8 +132,8 @@ impl Stack for RawStack {
                 Crew::Threads(handles.collect::<Result<_, _>>()?)
             }
             Worker::Process => {
-                let key = file(self.store.access(&key)?)?;
-                let processes = workers.map(|_| worker::start(&key, case.operation, library));
+                let access = self.store.access(&key)?;
+                let processes = workers.map(|_| worker::start(&access, capability, library));
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };
@@ -142,7 +147,7 @@ impl Stack for RawStack {
     }
 }
 
-/// The key itself, for a library or a process that uses it.
+/// The key itself, for a library that uses it.
 fn file(access: Access) -> Result<Arc<TestKey>, Error> {
     match access {
         Access::File(key) => Ok(key),
@@ -151,6 +156,12 @@ fn file(access: Access) -> Result<Arc<TestKey>, Error> {
             "opening a key",
             "a card keeps it, and talks to one program at a time",
             "",
+        )),
+        #[cfg(feature = "pkcs11")]
+        Access::Module(_) => Err(Error::call(
+            "opening a key",
+            "a PKCS#11 token keeps it",
+            "--library is about keys in memory",
         )),
     }
 }

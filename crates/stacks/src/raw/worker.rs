@@ -7,7 +7,11 @@ use std::process::{Child, Stdio};
 use keymark_bench::case::Library;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, WorkerProcess};
+use keymark_stores::access::Access;
+#[cfg(feature = "pkcs11")]
+use keymark_stores::pkcs11::ModuleErrand;
 use keymark_stores::software;
 use keymark_stores::test_key::{SealedKey, TestKey};
 use serde::{Deserialize, Serialize};
@@ -35,7 +39,17 @@ const SETTINGS: [&str; 7] = [
 struct Errand {
     operation: Operation,
     library: Option<Library>,
-    key: SealedKey,
+    key: Way,
+}
+
+/// How the worker gets at the key.
+#[derive(Serialize, Deserialize)]
+enum Way {
+    /// It is the key itself.
+    File(SealedKey),
+    /// A token behind a PKCS#11 module, which the worker loads for itself.
+    #[cfg(feature = "pkcs11")]
+    Module(ModuleErrand),
 }
 
 /// A process that is ended and waited for when dropped.
@@ -51,8 +65,8 @@ impl Drop for Ended {
 
 /// Starts a worker for a key.
 pub(super) fn start(
-    key: &TestKey,
-    operation: Operation,
+    key: &Access,
+    capability: Capability,
     library: Option<Library>,
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
@@ -62,6 +76,19 @@ pub(super) fn start(
             command.env(name, value);
         }
     }
+    let way = match key {
+        Access::File(key) => Way::File(key.sealed()?),
+        #[cfg(feature = "openpgp-card")]
+        Access::Card(_) => {
+            let reason = "a card talks to one program at a time";
+            return Err(Error::call("opening a key in another process", reason, ""));
+        }
+        #[cfg(feature = "pkcs11")]
+        Access::Module(access) => {
+            command.env_clear().envs(access.environment());
+            Way::Module(access.errand(capability)?)
+        }
+    };
     let mut process = command
         .arg(SUBCOMMAND)
         .stdin(Stdio::piped())
@@ -75,9 +102,9 @@ pub(super) fn start(
     };
     let process = Ended(process);
     let errand = Errand {
-        operation,
+        operation: capability.operation,
         library,
-        key: key.sealed()?,
+        key: way,
     };
     worker::write(&mut to, &errand)?;
     Ok(WorkerProcess::new(to, from, process))
@@ -93,7 +120,13 @@ pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Er
         library,
         key,
     } = worker::read(&mut from)?;
-    let key = TestKey::unsealed(&key);
-    let handle = key.and_then(|key| software::open(&key, operation, library));
+    let handle = match key {
+        Way::File(key) => {
+            let key = TestKey::unsealed(&key);
+            key.and_then(|key| software::open(&key, operation, library))
+        }
+        #[cfg(feature = "pkcs11")]
+        Way::Module(errand) => errand.open(),
+    };
     worker::serve(from, to, handle)
 }

@@ -93,6 +93,11 @@ struct SshProvider {
 
 impl StackProvider for SshProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        // ssh-agent with a PKCS#11 module is no agent of this stack yet.
+        #[cfg(feature = "pkcs11")]
+        if device.reach() == Reach::Module {
+            return Vec::new();
+        }
         let agents = self.agents(device);
         let found = agents
             .as_ref()
@@ -142,6 +147,8 @@ impl SshProvider {
             // A card is gpg-agent's alone: ssh-agent knows PKCS#11 modules only.
             #[cfg(feature = "openpgp-card")]
             Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
+            #[cfg(feature = "pkcs11")]
+            Reach::Module => return gnupg.map(|_| Vec::new()),
         };
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
@@ -215,6 +222,10 @@ impl Stack for SshStack {
             }
             #[cfg(feature = "openpgp-card")]
             (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
+            #[cfg(feature = "pkcs11")]
+            (Access::Module(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
+                Err(unsupported("an SSH agent", capability))
+            }
         }
     }
 }

@@ -78,6 +78,67 @@ fn a_loaded_card_conforms() {
     suite::conforms(&loaded().1, None);
 }
 
+/// SoftHSM2 with a token of the test's own.
+#[cfg(feature = "pkcs11")]
+mod behind_a_module {
+    use keymark_stores::pkcs11::{ModuleFile, known_token};
+    use keymark_stores::user::{Pin, PinSource, Pins, User};
+    use keymark_testkit::place::said;
+    use keymark_testkit::process::this_test_program;
+    use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
+
+    use super::*;
+
+    /// Set in the child that runs the suite: SoftHSM2 finds its tokens by its environment.
+    const CHILD: &str = "KEYMARK_TEST_CHILD";
+
+    fn conforms(object: &str, algorithms: Option<&[&str]>) {
+        let pin = PinSource::Known(Pin::new(PIN));
+        let user = User {
+            pins: Pins {
+                user: pin.clone(),
+                admin: pin,
+            },
+            ..User::of_made_device()
+        };
+        let module = ModuleFile::new(SoftHsmToken::library());
+        let uri = format!("{URI}{object}").parse().unwrap();
+        let device = known_token(&module, &uri, &user).unwrap();
+        let store = device.open(&Run::new(0)).unwrap();
+        suite::conforms(store.as_ref(), algorithms);
+        store.restore().unwrap();
+    }
+
+    fn in_a_child(name: &str, prepare: impl FnOnce(&SoftHsmToken)) {
+        let token = SoftHsmToken::new();
+        prepare(&token);
+        let mut child = this_test_program(name);
+        let said = said(&token.run(child.env(CHILD, "1")));
+        assert!(said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    fn softhsm_conforms_with_test_keys() {
+        const NAME: &str = "behind_a_module::softhsm_conforms_with_test_keys";
+        if std::env::var_os(CHILD).is_some() {
+            let quick = [
+                "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "ed448",
+            ];
+            return conforms("", Some(&quick));
+        }
+        in_a_child(NAME, |_| {});
+    }
+
+    #[test]
+    fn softhsm_conforms_with_a_key_that_another_program_made() {
+        const NAME: &str = "behind_a_module::softhsm_conforms_with_a_key_that_another_program_made";
+        if std::env::var_os(CHILD).is_some() {
+            return conforms(";object=web", None);
+        }
+        in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
+    }
+}
+
 /// Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 mod in_readers {
     use keymark_bench::case::{DeviceName, Provenance, StoreKind};

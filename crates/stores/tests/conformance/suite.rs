@@ -70,6 +70,7 @@ fn does_it(
     let key = store.key(capability).unwrap();
     assert_eq!(key.capability(), capability);
     assert_eq!(store.key(capability).unwrap(), key, "it is the same key");
+    let mut handles: Vec<Box<dyn KeyHandle>> = Vec::new();
     let spki = |public: PublicKey| public.spki_der().unwrap();
     match store.access(&key).unwrap() {
         Access::File(test_key) => assert_eq!(test_key.algorithm, key.algorithm),
@@ -81,10 +82,15 @@ fn does_it(
                 "the way leads to the same key"
             );
         }
+        // As another process does it, whose answers have to pass the same check.
+        #[cfg(feature = "pkcs11")]
+        Access::Module(access) => {
+            handles.push(access.errand(capability).unwrap().open().unwrap());
+        }
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
-    let handles: Vec<Box<dyn KeyHandle>> = (0..2).map(|_| store.open(&key).unwrap()).collect();
+    handles.extend((0..2).map(|_| store.open(&key).unwrap()));
     std::thread::scope(|scope| {
         let exercise = &exercise;
         let threads: Vec<_> = handles

@@ -1,0 +1,14 @@
+//! `keymark pkcs11-module`, which keymark starts for itself.
+
+use std::io;
+use std::path::Path;
+
+use keymark_stores::pkcs11::probe;
+
+use super::Outcome;
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(file: &Path) -> Outcome {
+    probe::serve(file, io::stdout()).map_err(Failure::failed)?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,306 @@
+//! What the crate `cryptoki` (0.12) lacks for measuring: operations that write into a buffer which is there,
+//! by one call each. Its own `sign` and `decrypt` call the C function twice, the first time for the length,
+//! which some tokens answer by doing the work. Everything else goes through that crate's safe interface.
+//!
+//! And the [environment] that some modules read their configuration from.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+pub mod environment;
+
+use std::path::Path;
+use std::ptr;
+
+use cryptoki::object::ObjectHandle;
+use cryptoki::session::Session;
+use cryptoki_sys::{
+    CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,
+    CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_TYPE, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV,
+    CK_SESSION_HANDLE, CK_TRUE, CK_ULONG, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE,
+    CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKM_ECDSA,
+    CKM_EDDSA, CKM_RSA_PKCS, CKO_SECRET_KEY, CKR_OK,
+};
+
+/// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// `C_Sign`
+    pub call: &'static str,
+    /// What it returned.
+    pub code: u64,
+}
+
+/// What a key does, by the mechanism that takes no parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signs {
+    /// `CKM_RSA_PKCS`, of a DigestInfo.
+    RsaPkcs,
+    /// `CKM_ECDSA`, of a digest.
+    Ecdsa,
+    /// `CKM_EDDSA`, of a message.
+    Eddsa,
+}
+
+impl Signs {
+    const fn mechanism(self) -> CK_MECHANISM_TYPE {
+        match self {
+            Self::RsaPkcs => CKM_RSA_PKCS,
+            Self::Ecdsa => CKM_ECDSA,
+            Self::Eddsa => CKM_EDDSA,
+        }
+    }
+}
+
+type Init = unsafe extern "C" fn(CK_SESSION_HANDLE, *mut CK_MECHANISM, CK_OBJECT_HANDLE) -> CK_RV;
+type OnePart =
+    unsafe extern "C" fn(CK_SESSION_HANDLE, *mut u8, CK_ULONG, *mut u8, *mut CK_ULONG) -> CK_RV;
+type Derive = unsafe extern "C" fn(
+    CK_SESSION_HANDLE,
+    *mut CK_MECHANISM,
+    CK_OBJECT_HANDLE,
+    *mut CK_ATTRIBUTE,
+    CK_ULONG,
+    *mut CK_OBJECT_HANDLE,
+) -> CK_RV;
+type GetAttributes =
+    unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, *mut CK_ATTRIBUTE, CK_ULONG) -> CK_RV;
+type Destroy = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE) -> CK_RV;
+
+/// The addresses of a module's functions. The module stays loaded until the process ends.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    sign_init: Init,
+    sign: OnePart,
+    decrypt_init: Init,
+    decrypt: OnePart,
+    derive: Derive,
+    get_attributes: GetAttributes,
+    destroy: Destroy,
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Calls")
+    }
+}
+
+impl Calls {
+    /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
+    /// loaded in a process that may end.
+    ///
+    /// # Errors
+    /// Why it cannot be loaded, or what it lacks.
+    pub fn of(file: &Path) -> Result<Self, String> {
+        // SAFETY: initialisers of a library may do anything; that is what loading a module of the user's
+        // choice means, as the crate cryptoki does by its safe `Pkcs11::new`.
+        let library = unsafe { cryptoki_sys::Pkcs11::new(file) };
+        let library = library.map_err(|error| error.to_string())?;
+        // Never unloaded, so that the addresses stay good.
+        let library: &'static cryptoki_sys::Pkcs11 = Box::leak(Box::new(library));
+        if let Err(error) = &library.C_GetFunctionList {
+            return Err(error.to_string());
+        }
+        let mut list: *mut CK_FUNCTION_LIST = ptr::null_mut();
+        // SAFETY: the function was found; it writes one pointer, and may be called before C_Initialize
+        // (PKCS#11 3.1 §5.4.4).
+        let code = unsafe { library.C_GetFunctionList(&raw mut list) };
+        if code != CKR_OK || list.is_null() {
+            return Err(format!("C_GetFunctionList returned {code:#x}"));
+        }
+        // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
+        let list = unsafe { &*list };
+        Self::found(list).ok_or_else(|| "it lacks functions of PKCS#11 2.40".to_owned())
+    }
+
+    fn found(list: &CK_FUNCTION_LIST) -> Option<Self> {
+        Some(Self {
+            sign_init: list.C_SignInit?,
+            sign: list.C_Sign?,
+            decrypt_init: list.C_DecryptInit?,
+            decrypt: list.C_Decrypt?,
+            derive: list.C_DeriveKey?,
+            get_attributes: list.C_GetAttributeValue?,
+            destroy: list.C_DestroyObject?,
+        })
+    }
+}
+
+/// A key in a session of its own. Sessions are not shared between threads, which `Session` sees to.
+#[derive(Debug)]
+pub struct Operator {
+    calls: Calls,
+    session: Session,
+    key: ObjectHandle,
+}
+
+impl Operator {
+    /// The key, by a session of the module that the calls are of.
+    #[must_use]
+    pub const fn new(calls: Calls, session: Session, key: ObjectHandle) -> Self {
+        Self {
+            calls,
+            session,
+            key,
+        }
+    }
+
+    /// `C_SignInit` and `C_Sign`. Returns the signature's length.
+    ///
+    /// # Errors
+    /// When the module refuses, or the buffer is too short.
+    pub fn sign(&mut self, by: Signs, data: &[u8], signature: &mut [u8]) -> Result<usize, Fault> {
+        let start = ("C_SignInit", self.calls.sign_init);
+        let operation = ("C_Sign", self.calls.sign);
+        self.one_part(by.mechanism(), start, operation, data, signature)
+    }
+
+    /// `C_DecryptInit` and `C_Decrypt` by `CKM_RSA_PKCS`. Returns the plaintext's length.
+    ///
+    /// # Errors
+    /// When the module refuses, or the buffer is too short.
+    pub fn decrypt(&mut self, ciphertext: &[u8], plaintext: &mut [u8]) -> Result<usize, Fault> {
+        let start = ("C_DecryptInit", self.calls.decrypt_init);
+        let operation = ("C_Decrypt", self.calls.decrypt);
+        self.one_part(CKM_RSA_PKCS, start, operation, ciphertext, plaintext)
+    }
+
+    fn one_part(
+        &self,
+        mechanism: CK_MECHANISM_TYPE,
+        (init_name, init): (&'static str, Init),
+        (name, operation): (&'static str, OnePart),
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, Fault> {
+        let session = self.session.handle();
+        let mut mechanism = CK_MECHANISM {
+            mechanism,
+            pParameter: ptr::null_mut(),
+            ulParameterLen: 0,
+        };
+        // SAFETY: the mechanism is read during the call only (§5.2.1); a session or an object that is gone
+        // is refused with a return code (§5.1.2).
+        let code = unsafe { init(session, &raw mut mechanism, self.key.handle()) };
+        checked(init_name, code)?;
+        let mut length = output.len() as CK_ULONG;
+        // SAFETY: the input is read and never written (§5.2); no more of the output is written than the
+        // length says, and the length then becomes what was written.
+        let code = unsafe {
+            operation(
+                session,
+                input.as_ptr().cast_mut(),
+                input.len() as CK_ULONG,
+                output.as_mut_ptr(),
+                &raw mut length,
+            )
+        };
+        checked(name, code)?;
+        Ok(output.len().min(length as usize))
+    }
+
+    /// `C_DeriveKey` by `CKM_ECDH1_DERIVE` without a key derivation function: the shared secret of that
+    /// length with the peer, as an object of the session, for [`Self::take_value`].
+    ///
+    /// # Errors
+    /// When the module refuses.
+    pub fn derive(&mut self, peer: &[u8], length: usize) -> Result<Derived, Fault> {
+        let mut parameter = CK_ECDH1_DERIVE_PARAMS {
+            kdf: CKD_NULL,
+            ulSharedDataLen: 0,
+            pSharedData: ptr::null_mut(),
+            ulPublicDataLen: peer.len() as CK_ULONG,
+            pPublicData: peer.as_ptr().cast_mut(),
+        };
+        let mut mechanism = CK_MECHANISM {
+            mechanism: CKM_ECDH1_DERIVE,
+            pParameter: (&raw mut parameter).cast(),
+            ulParameterLen: size_of::<CK_ECDH1_DERIVE_PARAMS>() as CK_ULONG,
+        };
+        let class: CK_OBJECT_CLASS = CKO_SECRET_KEY;
+        let kind: CK_KEY_TYPE = CKK_GENERIC_SECRET;
+        let (yes, no): (CK_BBOOL, CK_BBOOL) = (CK_TRUE, CK_FALSE);
+        let length = length as CK_ULONG;
+        let mut template = [
+            attribute(CKA_CLASS, &class),
+            attribute(CKA_KEY_TYPE, &kind),
+            attribute(CKA_TOKEN, &no),
+            attribute(CKA_SENSITIVE, &no),
+            attribute(CKA_EXTRACTABLE, &yes),
+            attribute(CKA_VALUE_LEN, &length),
+        ];
+        let mut derived: CK_OBJECT_HANDLE = 0;
+        // SAFETY: mechanism, parameter, peer and template live until the call returns, which reads them and
+        // writes none of them; the handle of the new object is written to `derived`.
+        let code = unsafe {
+            (self.calls.derive)(
+                self.session.handle(),
+                &raw mut mechanism,
+                self.key.handle(),
+                template.as_mut_ptr(),
+                template.len() as CK_ULONG,
+                &raw mut derived,
+            )
+        };
+        checked("C_DeriveKey", code)?;
+        Ok(Derived(derived))
+    }
+
+    /// `C_GetAttributeValue` of what was derived, and `C_DestroyObject`. Returns the secret's length.
+    ///
+    /// # Errors
+    /// When the module refuses, or the buffer is too short.
+    pub fn take_value(&mut self, derived: Derived, value: &mut [u8]) -> Result<usize, Fault> {
+        let session = self.session.handle();
+        let mut wanted = CK_ATTRIBUTE {
+            type_: CKA_VALUE,
+            pValue: value.as_mut_ptr().cast(),
+            ulValueLen: value.len() as CK_ULONG,
+        };
+        // SAFETY: one attribute; no more than its length is written to the buffer that it points at, and
+        // its length becomes what was written (§5.7.5).
+        let read = unsafe { (self.calls.get_attributes)(session, derived.0, &raw mut wanted, 1) };
+        // SAFETY: takes two numbers; an object that is gone is refused.
+        let destroyed = unsafe { (self.calls.destroy)(session, derived.0) };
+        checked("C_GetAttributeValue", read)?;
+        checked("C_DestroyObject", destroyed)?;
+        Ok(value.len().min(wanted.ulValueLen as usize))
+    }
+}
+
+/// A secret that was derived and is still in its token.
+#[derive(Debug)]
+pub struct Derived(CK_OBJECT_HANDLE);
+
+/// An attribute that points at its value, for a call that reads it.
+const fn attribute<T>(kind: CK_ATTRIBUTE_TYPE, value: &T) -> CK_ATTRIBUTE {
+    CK_ATTRIBUTE {
+        type_: kind,
+        pValue: ptr::from_ref(value).cast_mut().cast(),
+        ulValueLen: size_of::<T>() as CK_ULONG,
+    }
+}
+
+const fn checked(call: &'static str, code: CK_RV) -> Result<(), Fault> {
+    match code {
+        CKR_OK => Ok(()),
+        code => Err(Fault { call, code }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_module_is_refused_with_the_reason() {
+        let missing = Calls::of(Path::new("/nonexistent/module.so")).unwrap_err();
+        assert!(missing.contains("/nonexistent/module.so"), "{missing}");
+        let no_library = Calls::of(Path::new("/etc/passwd")).unwrap_err();
+        assert!(no_library.contains("ELF"), "{no_library}");
+        let foreign = Calls::of(Path::new("libm.so.6")).unwrap_err();
+        assert!(foreign.contains("C_GetFunctionList"), "{foreign}");
+    }
+}

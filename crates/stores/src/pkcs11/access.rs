@@ -1,0 +1,161 @@
+//! How another process of keymark reaches a token's key.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::KeyHandle;
+use keymark_cryptoki::Operator;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::handle::SessionHandle;
+use super::keys;
+use super::module::ModuleFile;
+use super::session_keys;
+use super::store::fresh_id;
+use super::token::Token;
+use super::uri::ObjectPart;
+use crate::test_key::{SealedKey, TestKey};
+use crate::user::{Consent, Pin, PinSource, Pins, TokenId, Unattended, User};
+
+/// The way to a key of a token.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
+    pub(super) token: Arc<Token>,
+    pub(super) way: KeyWay,
+}
+
+/// What finds the key.
+#[derive(Debug, Clone)]
+pub(super) enum KeyWay {
+    /// It is on the token.
+    There(ObjectPart),
+    /// A test key, which the process takes along.
+    Test(Arc<TestKey>),
+    /// The token has made it for this process, and another does not see it.
+    OfThisProcess,
+}
+
+/// What a process is told that opens the key: which module, token and key, and the PIN that the token has
+/// accepted. It goes through a pipe.
+#[derive(Serialize, Deserialize)]
+pub struct ModuleErrand {
+    file: ModuleFile,
+    token: TokenId,
+    pin: Option<Zeroizing<String>>,
+    operation: Operation,
+    key: ErrandKey,
+}
+
+#[derive(Serialize, Deserialize)]
+enum ErrandKey {
+    There {
+        object: ObjectPart,
+        algorithm: Algorithm,
+    },
+    Test(SealedKey),
+}
+
+impl fmt::Debug for ModuleErrand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModuleErrand")
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ModuleAccess {
+    /// What another process of keymark is told, to do that with the key.
+    ///
+    /// # Errors
+    /// When no other process can open it.
+    pub fn errand(&self, capability: Capability) -> Result<ModuleErrand, Error> {
+        let key = match &self.way {
+            KeyWay::There(object) => ErrandKey::There {
+                object: object.clone(),
+                algorithm: capability.algorithm,
+            },
+            KeyWay::Test(key) => ErrandKey::Test(key.sealed()?),
+            KeyWay::OfThisProcess => {
+                return Err(Error::call(
+                    format!(
+                        "opening token {} in another process",
+                        self.token.id().serial()
+                    ),
+                    "it takes no test keys from outside, and those that it makes are one process's",
+                    "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+                ));
+            }
+        };
+        let pin = self.token.accepted_pin()?;
+        Ok(ModuleErrand {
+            file: self.token.file().clone(),
+            token: self.token.id().clone(),
+            pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
+            operation: capability.operation,
+            key,
+        })
+    }
+
+    /// The environment of that process: modules find their configuration and services by it. PINs stay here.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let pins = self.token.user().pins.variables();
+        let own = self.token.file().environment();
+        let is_ours = |name: &OsString| own.as_ref().is_some_and(|(ours, _)| *name == **ours);
+        let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
+        let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
+        let own = own.clone().map(|(name, value)| (name.into(), value));
+        kept.chain(own).collect()
+    }
+}
+
+impl ModuleErrand {
+    /// Opens the key in this process.
+    ///
+    /// # Errors
+    /// When the module, the token or the key is not to be had.
+    pub fn open(self) -> Result<Box<dyn KeyHandle>, Error> {
+        let pin = match self.pin {
+            Some(pin) => PinSource::Known(Pin::received(pin)),
+            None => PinSource::Prompt,
+        };
+        let user = User {
+            pins: Pins {
+                user: pin.clone(),
+                admin: pin,
+            },
+            consent: Consent::default(),
+            notice: Arc::new(Unattended),
+        };
+        // SoftHSM2 writes to its token's file at each login, and does not find a token that is being
+        // written while it is initialised: of the processes of a run one at a time gets ready.
+        let turn = File::open(&self.file.path).and_then(|file| file.lock().map(|()| file));
+        let token = Arc::new(Token::called(self.file, self.token, user)?);
+        let session = token.session()?;
+        let (object, algorithm) = match self.key {
+            ErrandKey::There { object, algorithm } => (keys::one(&session, &object)?, algorithm),
+            ErrandKey::Test(sealed) => {
+                let (key, id) = (TestKey::unsealed(&sealed)?, fresh_id()?);
+                token.with_keeper(|kept, visible| {
+                    session_keys::create(kept, &key, self.operation, &id, visible)
+                })?;
+                (keys::of_id(&session, &id)?, key.algorithm)
+            }
+        };
+        let capability = Capability {
+            algorithm,
+            operation: self.operation,
+        };
+        drop(turn);
+        let operator = Operator::new(token.module().calls, session, object);
+        let handle = SessionHandle::new(operator, capability)?;
+        Ok(Box::new(handle.keeping(token)))
+    }
+}

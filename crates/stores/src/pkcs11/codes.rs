@@ -1,0 +1,434 @@
+//! Return codes of PKCS#11 modules (3.2 §5.1): their names, and what to do.
+
+use cryptoki::error::{Error as CryptokiError, RvError};
+use keymark_bench::error::{Error, ReturnCode};
+use keymark_cryptoki::Fault;
+
+/// From here on codes are a vendor's own (§5.1.7).
+const VENDOR_DEFINED: u64 = 0x8000_0000;
+
+/// A call that a module refused, with the name of its code.
+pub(super) fn refused(fault: Fault) -> Error {
+    let name = name(fault.code);
+    let (reason, advice) = meaning(&name);
+    // All codes have 32 bits, wherever CK_ULONG has 64.
+    let code = ReturnCode::named(name, fault.code as u32);
+    Error::refused(fault.call, code, reason, advice)
+}
+
+/// What went wrong in the crate that calls the module.
+pub(super) fn failed(error: &CryptokiError) -> Error {
+    match error {
+        CryptokiError::Pkcs11(code, function) => {
+            let call = format!("C_{function:?}");
+            let name = name_of(*code);
+            let (reason, advice) = meaning(&name);
+            let number = number(*code) as u32;
+            Error::refused(call, ReturnCode::named(name, number), reason, advice)
+        }
+        CryptokiError::NullFunctionPointer => Error::call(
+            "calling a PKCS#11 module",
+            "it lacks a function that every module has",
+            "is it the right file?",
+        ),
+        CryptokiError::LibraryLoading(_)
+        | CryptokiError::NotSupported
+        | CryptokiError::TryFromInt(_)
+        | CryptokiError::TryFromSlice(_)
+        | CryptokiError::ParseInt(_)
+        | CryptokiError::Utf8(_)
+        | CryptokiError::NulError(_)
+        | CryptokiError::MissingSymbol(_)
+        | CryptokiError::InvalidValue
+        | CryptokiError::PinNotSet => Error::call("calling a PKCS#11 module", error, ""),
+    }
+}
+
+/// The code itself, where a module has returned one.
+pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
+    match error {
+        CryptokiError::Pkcs11(code, _) => Some(*code),
+        CryptokiError::LibraryLoading(_)
+        | CryptokiError::NotSupported
+        | CryptokiError::TryFromInt(_)
+        | CryptokiError::TryFromSlice(_)
+        | CryptokiError::ParseInt(_)
+        | CryptokiError::Utf8(_)
+        | CryptokiError::NulError(_)
+        | CryptokiError::NullFunctionPointer
+        | CryptokiError::MissingSymbol(_)
+        | CryptokiError::InvalidValue
+        | CryptokiError::PinNotSet => None,
+    }
+}
+
+fn name(number: u64) -> String {
+    let known = CODES.iter().find(|(code, _)| *code == number);
+    match known {
+        Some((_, name)) => (*name).to_owned(),
+        None if number >= VENDOR_DEFINED => {
+            format!("CKR_VENDOR_DEFINED+{:#x}", number - VENDOR_DEFINED)
+        }
+        None => format!("CKR_{number:#x}"),
+    }
+}
+
+/// The crate has names of its own for the codes: `PinIncorrect`.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others are named as in the specification"
+)]
+fn name_of(code: RvError) -> String {
+    match code {
+        RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => name(number),
+        code => {
+            let mut name = "CKR".to_owned();
+            for letter in format!("{code:?}").chars() {
+                if letter.is_ascii_uppercase() {
+                    name.push('_');
+                }
+                name.push(letter.to_ascii_uppercase());
+            }
+            name
+        }
+    }
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the others have a name in the table"
+)]
+fn number(code: RvError) -> u64 {
+    match code {
+        RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => number,
+        code => {
+            let name = name_of(code);
+            let known = CODES.iter().find(|(_, known)| *known == name);
+            known.map_or(0, |(number, _)| *number)
+        }
+    }
+}
+
+/// What a code means, and what to do; no more than its name says for those that users do not meet.
+fn meaning(name: &str) -> (&'static str, &'static str) {
+    let known = MEANINGS.iter().find(|(names, ..)| names.contains(&name));
+    known.map_or(
+        ("the specification says no more", ""),
+        |(_, meaning, advice)| (meaning, advice),
+    )
+}
+
+/// Codes that mean the same, what that is, and what to do.
+const MEANINGS: &[(&[&str], &str, &str)] = &[
+    (
+        &["CKR_HOST_MEMORY"],
+        "this machine has too little memory",
+        "",
+    ),
+    (
+        &[
+            "CKR_SLOT_ID_INVALID",
+            "CKR_TOKEN_NOT_PRESENT",
+            "CKR_DEVICE_REMOVED",
+        ],
+        "the token is gone",
+        "is it plugged in? 'keymark devices' lists the tokens that are there",
+    ),
+    (
+        &["CKR_GENERAL_ERROR"],
+        "the module does not say what is wrong",
+        "may it read its configuration? does its service run? its own log knows more",
+    ),
+    (
+        &["CKR_FUNCTION_FAILED", "CKR_DEVICE_ERROR"],
+        "the token could not do it",
+        "the module's own log knows more",
+    ),
+    (
+        &["CKR_ARGUMENTS_BAD"],
+        "the module wants other arguments",
+        "some (NSS) want a parameter that keymark does not give",
+    ),
+    (
+        &["CKR_DEVICE_MEMORY", "CKR_TOKEN_RESOURCE_EXCEEDED"],
+        "the token has no room left",
+        "fewer keys or fewer sessions at a time: --concurrency, --algorithm",
+    ),
+    (
+        &["CKR_SESSION_COUNT"],
+        "the token takes no more sessions",
+        "a smaller --concurrency, or close other programs that use it",
+    ),
+    (
+        &["CKR_SESSION_CLOSED", "CKR_SESSION_HANDLE_INVALID"],
+        "the session was closed: by another program, or because the token was pulled out",
+        "start the run again",
+    ),
+    (
+        &["CKR_OBJECT_HANDLE_INVALID", "CKR_KEY_HANDLE_INVALID"],
+        "the key is gone",
+        "was it deleted by another program, or the token pulled out?",
+    ),
+    (
+        &["CKR_PIN_INCORRECT"],
+        "the PIN is wrong, and was sent once",
+        "the right PIN, entered in any program, gives back the tries",
+    ),
+    (
+        &["CKR_PIN_INVALID", "CKR_PIN_LEN_RANGE"],
+        "this can be no PIN of the token: it has other characters or another length",
+        "check what --pin-env or --pin-fd gives",
+    ),
+    (
+        &["CKR_PIN_LOCKED"],
+        "the PIN is locked after too many wrong tries",
+        "its security officer can set a new one: pkcs11-tool --init-pin --login-type so",
+    ),
+    (
+        &["CKR_PIN_EXPIRED"],
+        "the PIN has expired",
+        "set a new one: pkcs11-tool --change-pin",
+    ),
+    (
+        &["CKR_USER_PIN_NOT_INITIALIZED"],
+        "the token has no user PIN yet",
+        "its security officer sets one: pkcs11-tool --init-pin --login-type so",
+    ),
+    (
+        &["CKR_USER_NOT_LOGGED_IN"],
+        "the token wants its PIN first",
+        "give it with --pin-env VARIABLE or --pin-fd N",
+    ),
+    (
+        &[
+            "CKR_USER_ANOTHER_ALREADY_LOGGED_IN",
+            "CKR_USER_TOO_MANY_TYPES",
+        ],
+        "somebody else is logged in to the token",
+        "close the other program",
+    ),
+    (
+        &["CKR_TOKEN_NOT_RECOGNIZED", "CKR_TOKEN_NOT_INITIALIZED"],
+        "there is no token in it that the module knows",
+        "has it been initialised? pkcs11-tool --init-token does",
+    ),
+    (
+        &["CKR_KEY_FUNCTION_NOT_PERMITTED"],
+        "the key may not be used for that",
+        "its CKA_SIGN, CKA_DECRYPT or CKA_DERIVE is false: ask for another --operation",
+    ),
+    (
+        &["CKR_MECHANISM_INVALID"],
+        "the token lacks the mechanism",
+        "ask for another --algorithm",
+    ),
+    (
+        &["CKR_KEY_SIZE_RANGE"],
+        "the token takes no keys of that length",
+        "ask for another --algorithm",
+    ),
+    (
+        &["CKR_CURVE_NOT_SUPPORTED", "CKR_DOMAIN_PARAMS_INVALID"],
+        "the token lacks the curve",
+        "ask for another --algorithm",
+    ),
+    (
+        &[
+            "CKR_TEMPLATE_INCONSISTENT",
+            "CKR_TEMPLATE_INCOMPLETE",
+            "CKR_ATTRIBUTE_VALUE_INVALID",
+            "CKR_ATTRIBUTE_TYPE_INVALID",
+            "CKR_ATTRIBUTE_READ_ONLY",
+            "CKR_SESSION_READ_ONLY",
+            "CKR_TOKEN_WRITE_PROTECTED",
+            "CKR_FUNCTION_NOT_SUPPORTED",
+            "CKR_ACTION_PROHIBITED",
+        ],
+        "the token does not take what it was given",
+        "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+    ),
+    (
+        &["CKR_CANT_LOCK", "CKR_NEED_TO_CREATE_THREADS"],
+        "the module cannot be used by several threads",
+        "use --processes",
+    ),
+    (
+        &["CKR_FIPS_SELF_TEST_FAILED", "CKR_LIBRARY_LOAD_FAILED"],
+        "the module's own check of itself failed",
+        "install it again",
+    ),
+];
+
+/// Every code of PKCS#11 3.2, by its number.
+const CODES: &[(u64, &str)] = &[
+    (0x001, "CKR_CANCEL"),
+    (0x002, "CKR_HOST_MEMORY"),
+    (0x003, "CKR_SLOT_ID_INVALID"),
+    (0x005, "CKR_GENERAL_ERROR"),
+    (0x006, "CKR_FUNCTION_FAILED"),
+    (0x007, "CKR_ARGUMENTS_BAD"),
+    (0x008, "CKR_NO_EVENT"),
+    (0x009, "CKR_NEED_TO_CREATE_THREADS"),
+    (0x00a, "CKR_CANT_LOCK"),
+    (0x010, "CKR_ATTRIBUTE_READ_ONLY"),
+    (0x011, "CKR_ATTRIBUTE_SENSITIVE"),
+    (0x012, "CKR_ATTRIBUTE_TYPE_INVALID"),
+    (0x013, "CKR_ATTRIBUTE_VALUE_INVALID"),
+    (0x01b, "CKR_ACTION_PROHIBITED"),
+    (0x020, "CKR_DATA_INVALID"),
+    (0x021, "CKR_DATA_LEN_RANGE"),
+    (0x030, "CKR_DEVICE_ERROR"),
+    (0x031, "CKR_DEVICE_MEMORY"),
+    (0x032, "CKR_DEVICE_REMOVED"),
+    (0x040, "CKR_ENCRYPTED_DATA_INVALID"),
+    (0x041, "CKR_ENCRYPTED_DATA_LEN_RANGE"),
+    (0x042, "CKR_AEAD_DECRYPT_FAILED"),
+    (0x050, "CKR_FUNCTION_CANCELED"),
+    (0x051, "CKR_FUNCTION_NOT_PARALLEL"),
+    (0x054, "CKR_FUNCTION_NOT_SUPPORTED"),
+    (0x060, "CKR_KEY_HANDLE_INVALID"),
+    (0x062, "CKR_KEY_SIZE_RANGE"),
+    (0x063, "CKR_KEY_TYPE_INCONSISTENT"),
+    (0x064, "CKR_KEY_NOT_NEEDED"),
+    (0x065, "CKR_KEY_CHANGED"),
+    (0x066, "CKR_KEY_NEEDED"),
+    (0x067, "CKR_KEY_INDIGESTIBLE"),
+    (0x068, "CKR_KEY_FUNCTION_NOT_PERMITTED"),
+    (0x069, "CKR_KEY_NOT_WRAPPABLE"),
+    (0x06a, "CKR_KEY_UNEXTRACTABLE"),
+    (0x070, "CKR_MECHANISM_INVALID"),
+    (0x071, "CKR_MECHANISM_PARAM_INVALID"),
+    (0x082, "CKR_OBJECT_HANDLE_INVALID"),
+    (0x090, "CKR_OPERATION_ACTIVE"),
+    (0x091, "CKR_OPERATION_NOT_INITIALIZED"),
+    (0x0a0, "CKR_PIN_INCORRECT"),
+    (0x0a1, "CKR_PIN_INVALID"),
+    (0x0a2, "CKR_PIN_LEN_RANGE"),
+    (0x0a3, "CKR_PIN_EXPIRED"),
+    (0x0a4, "CKR_PIN_LOCKED"),
+    (0x0b0, "CKR_SESSION_CLOSED"),
+    (0x0b1, "CKR_SESSION_COUNT"),
+    (0x0b3, "CKR_SESSION_HANDLE_INVALID"),
+    (0x0b4, "CKR_SESSION_PARALLEL_NOT_SUPPORTED"),
+    (0x0b5, "CKR_SESSION_READ_ONLY"),
+    (0x0b6, "CKR_SESSION_EXISTS"),
+    (0x0b7, "CKR_SESSION_READ_ONLY_EXISTS"),
+    (0x0b8, "CKR_SESSION_READ_WRITE_SO_EXISTS"),
+    (0x0c0, "CKR_SIGNATURE_INVALID"),
+    (0x0c1, "CKR_SIGNATURE_LEN_RANGE"),
+    (0x0d0, "CKR_TEMPLATE_INCOMPLETE"),
+    (0x0d1, "CKR_TEMPLATE_INCONSISTENT"),
+    (0x0e0, "CKR_TOKEN_NOT_PRESENT"),
+    (0x0e1, "CKR_TOKEN_NOT_RECOGNIZED"),
+    (0x0e2, "CKR_TOKEN_WRITE_PROTECTED"),
+    (0x0f0, "CKR_UNWRAPPING_KEY_HANDLE_INVALID"),
+    (0x0f1, "CKR_UNWRAPPING_KEY_SIZE_RANGE"),
+    (0x0f2, "CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT"),
+    (0x100, "CKR_USER_ALREADY_LOGGED_IN"),
+    (0x101, "CKR_USER_NOT_LOGGED_IN"),
+    (0x102, "CKR_USER_PIN_NOT_INITIALIZED"),
+    (0x103, "CKR_USER_TYPE_INVALID"),
+    (0x104, "CKR_USER_ANOTHER_ALREADY_LOGGED_IN"),
+    (0x105, "CKR_USER_TOO_MANY_TYPES"),
+    (0x110, "CKR_WRAPPED_KEY_INVALID"),
+    (0x112, "CKR_WRAPPED_KEY_LEN_RANGE"),
+    (0x113, "CKR_WRAPPING_KEY_HANDLE_INVALID"),
+    (0x114, "CKR_WRAPPING_KEY_SIZE_RANGE"),
+    (0x115, "CKR_WRAPPING_KEY_TYPE_INCONSISTENT"),
+    (0x120, "CKR_RANDOM_SEED_NOT_SUPPORTED"),
+    (0x121, "CKR_RANDOM_NO_RNG"),
+    (0x130, "CKR_DOMAIN_PARAMS_INVALID"),
+    (0x140, "CKR_CURVE_NOT_SUPPORTED"),
+    (0x150, "CKR_BUFFER_TOO_SMALL"),
+    (0x160, "CKR_SAVED_STATE_INVALID"),
+    (0x170, "CKR_INFORMATION_SENSITIVE"),
+    (0x180, "CKR_STATE_UNSAVEABLE"),
+    (0x190, "CKR_CRYPTOKI_NOT_INITIALIZED"),
+    (0x191, "CKR_CRYPTOKI_ALREADY_INITIALIZED"),
+    (0x1a0, "CKR_MUTEX_BAD"),
+    (0x1a1, "CKR_MUTEX_NOT_LOCKED"),
+    (0x1b0, "CKR_NEW_PIN_MODE"),
+    (0x1b1, "CKR_NEXT_OTP"),
+    (0x1b5, "CKR_EXCEEDED_MAX_ITERATIONS"),
+    (0x1b6, "CKR_FIPS_SELF_TEST_FAILED"),
+    (0x1b7, "CKR_LIBRARY_LOAD_FAILED"),
+    (0x1b8, "CKR_PIN_TOO_WEAK"),
+    (0x1b9, "CKR_PUBLIC_KEY_INVALID"),
+    (0x200, "CKR_FUNCTION_REJECTED"),
+    (0x201, "CKR_TOKEN_RESOURCE_EXCEEDED"),
+    (0x202, "CKR_OPERATION_CANCEL_FAILED"),
+    (0x203, "CKR_KEY_EXHAUSTED"),
+    (0x204, "CKR_PENDING"),
+    (0x205, "CKR_SESSION_ASYNC_NOT_SUPPORTED"),
+    (0x206, "CKR_SEED_RANDOM_REQUIRED"),
+    (0x207, "CKR_OPERATION_NOT_VALIDATED"),
+    (0x208, "CKR_TOKEN_NOT_INITIALIZED"),
+    (0x209, "CKR_PARAMETER_SET_NOT_SUPPORTED"),
+];
+
+#[cfg(test)]
+mod tests {
+    use cryptoki::error::Rv;
+
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_name_and_its_number_by_both_ways() {
+        for (code, name) in CODES {
+            let fault = Fault {
+                call: "C_Sign",
+                code: *code,
+            };
+            let direct = refused(fault);
+            let Rv::Error(through) = Rv::from(*code) else {
+                panic!("{name} is an error");
+            };
+            let through = failed(&CryptokiError::Pkcs11(
+                through,
+                cryptoki::context::Function::Sign,
+            ));
+            assert_eq!(direct, through);
+            let known = direct.code().unwrap();
+            assert_eq!(
+                (known.name.as_ref(), u64::from(known.number)),
+                (*name, *code)
+            );
+        }
+    }
+
+    #[test]
+    fn what_has_a_meaning_is_a_code() {
+        for name in MEANINGS.iter().flat_map(|(names, ..)| *names) {
+            assert!(CODES.iter().any(|(_, known)| known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn codes_of_vendors_and_of_the_future_keep_their_number() {
+        let said = |code| {
+            refused(Fault {
+                call: "C_Login",
+                code,
+            })
+            .to_string()
+        };
+        assert!(said(0x8000_0123).contains("CKR_VENDOR_DEFINED+0x123"));
+        assert!(said(0x3ff).contains("CKR_0x3ff"));
+    }
+
+    #[test]
+    fn a_wrong_pin_says_what_to_do() {
+        let fault = Fault {
+            call: "C_Login",
+            code: 0xa0,
+        };
+        let said = refused(fault).to_string();
+        for part in [
+            "C_Login failed: CKR_PIN_INCORRECT",
+            "sent once",
+            "gives back the tries",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! A token that was found, and `softhsm`, as devices.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, StoreIdentity};
+
+use super::KIND;
+use super::keys::{self, KeySays};
+use super::modules::Places;
+use super::offers::offered;
+use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
+use super::softhsm::{self, SoftHsm};
+use super::store::{OutOfReach, TokenStore};
+use super::token::{FoundToken, Token};
+use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
+use crate::device::{Device, Fact, Reach, Run};
+use crate::store::KeyStore;
+use crate::user::{PinSource, Pins, TokenId, User};
+
+/// Makers of tokens that are this CPU.
+const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
+/// Keys that are named in a list for people.
+const KEYS_SHOWN: usize = 6;
+
+/// How a device came to be wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// By name: a run without it is none.
+    ByName,
+    /// As one of all that are here.
+    AmongAll,
+}
+
+/// A token of the user's.
+#[derive(Debug)]
+pub(super) struct TokenDevice {
+    by: Wanted,
+    found: FoundToken,
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    wanted: ObjectPart,
+    user: User,
+    token: OnceLock<Arc<Token>>,
+}
+
+impl TokenDevice {
+    /// A token that was found. If a URI names keys of it, they are looked at, for which most tokens want
+    /// the PIN.
+    pub(super) fn of(
+        module: &ModuleSays,
+        found: FoundToken,
+        uri: Option<&Pkcs11Uri>,
+        user: &User,
+        by: Wanted,
+    ) -> Result<Self, Error> {
+        let wanted = uri.map(|uri| uri.object.clone()).unwrap_or_default();
+        let mut device = Self {
+            by,
+            identity: identity(module, &found.says),
+            capabilities: offered(&found.says),
+            found,
+            user: with_pin_of(uri, user),
+            wanted,
+            token: OnceLock::new(),
+        };
+        if device.wanted.names_one() {
+            device.capabilities = device.named_keys()?;
+        }
+        Ok(device)
+    }
+
+    /// What can be asked of the keys that are named.
+    fn named_keys(&self) -> Result<Vec<Capability>, Error> {
+        let token = self.token()?;
+        let keys = token.with_keeper(|session, _| keys::meant(session, &self.wanted))?;
+        let capabilities = keys.iter().flat_map(|(_, says)| says.capabilities());
+        let mut capabilities: Vec<Capability> = capabilities.collect();
+        capabilities.sort_unstable();
+        capabilities.dedup();
+        if !capabilities.is_empty() {
+            return Ok(capabilities);
+        }
+        let all = token.with_keeper(|session, _| keys::meant(session, &ObjectPart::default()))?;
+        let call = format!("looking for the key on token {}", token.id());
+        Err(match keys.first() {
+            Some((_, says)) => Error::call(
+                call,
+                format!("{} can do nothing that keymark measures", says.name()),
+                "RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive are measured",
+            ),
+            None if all.is_empty() => {
+                let advice = "without a key in the URI, test keys are measured";
+                Error::call(call, "there is no private key on it", advice)
+            }
+            None => {
+                let names = named(all.iter().map(|(_, says)| says));
+                Error::call(
+                    call,
+                    "no private key is called so",
+                    format!("it has {names}"),
+                )
+            }
+        })
+    }
+
+    fn token(&self) -> Result<Arc<Token>, Error> {
+        if let Some(token) = self.token.get() {
+            return Ok(Arc::clone(token));
+        }
+        let token = Arc::new(Token::of(&self.found, self.user.clone())?);
+        Ok(Arc::clone(self.token.get_or_init(|| token)))
+    }
+}
+
+/// The user, with the PIN's file that the URI names, if nothing else says where it is.
+fn with_pin_of(uri: Option<&Pkcs11Uri>, user: &User) -> User {
+    let file = uri.and_then(|uri| uri.pin_file.clone());
+    match (&user.pins.user, file) {
+        (PinSource::Prompt, Some(file)) => User {
+            pins: Pins {
+                user: PinSource::File(file),
+                ..user.pins.clone()
+            },
+            ..user.clone()
+        },
+        _ => user.clone(),
+    }
+}
+
+fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
+    let TokenSays {
+        manufacturer,
+        model,
+        label,
+        firmware,
+        ..
+    } = says;
+    let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker));
+    let maker = if model.is_empty() {
+        manufacturer
+    } else {
+        model
+    };
+    let product = match label.as_str() {
+        "" => maker.clone(),
+        label => format!("{maker}, token '{label}'"),
+    };
+    let serial = says.id().serial().to_owned();
+    StoreIdentity {
+        device: DeviceName::new(&serial),
+        kind: KIND,
+        provenance: if in_software {
+            Provenance::Virtual
+        } else {
+            Provenance::Measured
+        },
+        product,
+        serial: Some(serial),
+        versions: BTreeMap::from([
+            ("firmware".to_owned(), version(*firmware)),
+            ("module".to_owned(), library(module)),
+        ]),
+        assumed: Vec::new(),
+    }
+}
+
+fn version((major, minor): (u8, u8)) -> String {
+    format!("{major}.{minor}")
+}
+
+/// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
+pub(super) fn library(module: &ModuleSays) -> String {
+    let ModuleSays {
+        manufacturer,
+        description,
+        ..
+    } = module;
+    let maker = manufacturer.split(' ').next().unwrap_or_default();
+    let name = match description.as_str() {
+        "" => manufacturer.clone(),
+        name if name.contains(maker) => name.to_owned(),
+        name => format!("{maker}, {name}"),
+    };
+    format!("{name} {}", version(module.version))
+}
+
+fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeySays>) -> String {
+    let more = keys.len().saturating_sub(KEYS_SHOWN);
+    let names: Vec<String> = keys.take(KEYS_SHOWN).map(KeySays::name).collect();
+    let names = names.join(", ");
+    if more > 0 {
+        format!("{names} and {more} more")
+    } else {
+        names
+    }
+}
+
+impl Device for TokenDevice {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    /// Test keys are on no token but for a run.
+    fn present(&self) -> &[Capability] {
+        if self.wanted.names_one() {
+            &self.capabilities
+        } else {
+            &[]
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Module
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let FoundToken { says, file } = &self.found;
+        let file = &file.path;
+        let known = Places::of_user().modules();
+        let is_known = known.iter().any(|known| known.file == *file);
+        let uri = Pkcs11Uri {
+            token: TokenPart {
+                label: Some(says.label.clone()),
+                serial: Some(says.serial.clone()).filter(|serial| !serial.is_empty()),
+                ..TokenPart::default()
+            },
+            // One of those that are known is found without.
+            module_path: (!is_known).then(|| file.clone()),
+            ..Pkcs11Uri::default()
+        };
+        let mut lines = vec![
+            Fact::new("token", says.id().as_str()),
+            Fact::new("file", file.display().to_string()),
+            Fact::new("URI", uri.to_string()),
+            Fact::new("PIN", pin_line(says.login)),
+        ];
+        lines.extend(
+            says.sessions
+                .map(|most| Fact::new("sessions", format!("at most {most}"))),
+        );
+        lines.push(mechanisms(says));
+        if !says.keys.is_empty() {
+            lines.push(Fact::new("keys", named(says.keys.iter())));
+        }
+        lines
+    }
+
+    fn token(&self) -> Option<TokenId> {
+        Some(self.found.says.id())
+    }
+
+    fn check(&self, _: &[Capability]) -> Result<(), Error> {
+        let id = self.found.says.id();
+        if self.user.consent.may_write(&id) {
+            return Err(Error::call(
+                format!("writing test keys to token {id}"),
+                "keymark does not write to PKCS#11 tokens yet",
+                "leave out --write-to: test keys live in a session, and are gone with it",
+            ));
+        }
+        Ok(())
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        let token = self.token();
+        let wanted = self.wanted.clone();
+        opened(
+            token,
+            self.by,
+            (&self.identity, &self.capabilities, wanted),
+            run,
+        )
+    }
+}
+
+/// A token in a run. Whoever has to enter a PIN does so before anything is measured.
+fn opened(
+    token: Result<Arc<Token>, Error>,
+    by: Wanted,
+    (identity, capabilities, wanted): (&StoreIdentity, &[Capability], ObjectPart),
+    run: &Run,
+) -> Result<Arc<dyn KeyStore>, Error> {
+    let (identity, capabilities) = (identity.clone(), capabilities.to_vec());
+    let ready = token.and_then(|token| {
+        token.with_keeper(|_, _| Ok(()))?;
+        Ok(token)
+    });
+    match (ready, by) {
+        (Ok(token), _) => Ok(Arc::new(TokenStore {
+            identity,
+            capabilities,
+            token,
+            wanted,
+            test_keys: Arc::clone(&run.test_keys),
+            placed: Mutex::default(),
+        })),
+        (Err(error), Wanted::ByName) => Err(error),
+        (Err(error), Wanted::AmongAll) => Ok(Arc::new(OutOfReach {
+            identity,
+            capabilities,
+            error,
+        })),
+    }
+}
+
+fn pin_line(login: Login) -> String {
+    let state = |state| match state {
+        PinState::Fine => "",
+        PinState::NotSet => "; it is not set yet",
+        PinState::TriesUsed => "; a wrong one was tried",
+        PinState::LastTry => "; ONE TRY IS LEFT, which keymark does not use",
+        PinState::Locked => "; it is LOCKED",
+    };
+    match login {
+        Login::NotNeeded => "not needed".to_owned(),
+        Login::Pin(pin) => format!("needed{}", state(pin)),
+        Login::OnToken(pin) => format!("entered on the token's own keys{}", state(pin)),
+    }
+}
+
+/// What keymark has a use for, and how many there are.
+fn mechanisms(says: &TokenSays) -> Fact {
+    let range = |name: &str, kind| {
+        let mechanism = says.mechanism(kind)?;
+        Some(format!(
+            "{name} {}-{} bits",
+            mechanism.smallest, mechanism.largest
+        ))
+    };
+    let ranges = [
+        range("RSA", MechanismKind::RsaPkcs),
+        range("ECDSA", MechanismKind::Ecdsa),
+        range("EdDSA", MechanismKind::Eddsa),
+        range("ECDH", MechanismKind::Ecdh),
+    ];
+    let ranges: Vec<String> = ranges.into_iter().flatten().collect();
+    let count = says.mechanism_count;
+    Fact::new("mechanisms", format!("{count}; {}", ranges.join(", ")))
+}
+
+/// SoftHSM2 with a token of keymark's.
+#[derive(Debug)]
+pub(super) struct SoftHsmDevice {
+    by: Wanted,
+    place: SoftHsm,
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    mechanisms: Fact,
+    token: Mutex<Option<Arc<Token>>>,
+}
+
+impl SoftHsmDevice {
+    pub(super) fn of(place: SoftHsm, by: Wanted) -> Result<Self, Error> {
+        let blank = place.blank()?;
+        let identity = StoreIdentity {
+            device: DeviceName::new(softhsm::NAME),
+            product: "SoftHSM2 on this CPU, with a token of keymark's".to_owned(),
+            provenance: Provenance::Virtual,
+            serial: None,
+            versions: BTreeMap::from([("module".to_owned(), library(&place.says))]),
+            ..identity(&place.says, &blank)
+        };
+        Ok(Self {
+            by,
+            identity,
+            capabilities: offered(&blank),
+            mechanisms: mechanisms(&blank),
+            place,
+            token: Mutex::default(),
+        })
+    }
+
+    /// The token, which is made when first asked for.
+    fn token(&self) -> Result<Arc<Token>, Error> {
+        let mut made = self
+            .token
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(token) = made.as_ref() {
+            return Ok(Arc::clone(token));
+        }
+        let (found, pin) = self.place.make()?;
+        let known = PinSource::Known(pin);
+        let user = User {
+            pins: Pins {
+                user: known.clone(),
+                admin: known,
+            },
+            ..User::of_made_device()
+        };
+        let token = Arc::new(Token::of(&found, user)?);
+        *made = Some(Arc::clone(&token));
+        Ok(token)
+    }
+}
+
+impl Device for SoftHsmDevice {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Module
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![self.mechanisms.clone()]
+    }
+
+    fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        let of = (
+            &self.identity,
+            self.capabilities.as_slice(),
+            ObjectPart::default(),
+        );
+        opened(self.token(), self.by, of, run)
+    }
+}

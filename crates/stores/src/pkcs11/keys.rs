@@ -1,0 +1,375 @@
+//! Keys as objects of a token: what is there.
+
+use cryptoki::context::Pkcs11;
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::session::Session;
+use cryptoki::slot::Slot;
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use openssl::bn::BigNum;
+use openssl::x509::X509;
+use serde::{Deserialize, Serialize};
+
+use super::codes::failed;
+use super::uri::{ObjectKind, ObjectPart};
+use crate::public_key::PublicKey;
+
+/// What is said of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeySays {
+    pub label: String,
+    pub id: Vec<u8>,
+    /// None: keymark does not know the algorithm, or the length.
+    pub algorithm: Option<Algorithm>,
+    /// What its attributes let it do.
+    pub operations: Vec<Operation>,
+    pub pin: KeyPin,
+}
+
+/// Whether the PIN of the token is enough for a key (`CKA_ALWAYS_AUTHENTICATE`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KeyPin {
+    Once,
+    EachUse,
+}
+
+impl KeySays {
+    /// `'web' rsa2048`, with the identifier where there is no label.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let algorithm = self
+            .algorithm
+            .map_or("of another algorithm", Algorithm::name);
+        if self.label.is_empty() {
+            let id: String = self
+                .id
+                .iter()
+                .map(|octet| format!("%{octet:02x}"))
+                .collect();
+            return format!("id={id} {algorithm}");
+        }
+        format!("'{}' {algorithm}", self.label)
+    }
+
+    /// What can be asked of it.
+    pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
+        let operations = self.operations.iter();
+        operations.filter_map(|operation| {
+            let algorithm = self.algorithm?;
+            algorithm.has(*operation).then_some(Capability {
+                algorithm,
+                operation: *operation,
+            })
+        })
+    }
+}
+
+/// The private keys that show without a PIN; or else the public keys, which have the same names.
+pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeySays> {
+    let Ok(session) = module.open_ro_session(slot) else {
+        return Vec::new();
+    };
+    let keys = |class| {
+        let found = session.find_objects(&[Attribute::Class(class)]);
+        let found = found.unwrap_or_default().into_iter();
+        let keys = found.filter_map(|key| describe(&session, key).ok());
+        keys.collect::<Vec<_>>()
+    };
+    let private = keys(ObjectClass::PRIVATE_KEY);
+    if private.is_empty() {
+        keys(ObjectClass::PUBLIC_KEY)
+    } else {
+        private
+    }
+}
+
+/// The private keys that a URI means.
+pub(super) fn meant(
+    session: &Session,
+    wanted: &ObjectPart,
+) -> Result<Vec<(ObjectHandle, KeySays)>, Error> {
+    if let Some(kind) = wanted.kind.filter(|kind| *kind != ObjectKind::Private) {
+        return Err(Error::call(
+            "looking for a key",
+            format!("'type={}' is no private key", kind.word()),
+            "leave it out, or write type=private",
+        ));
+    }
+    let mut template = vec![Attribute::Class(ObjectClass::PRIVATE_KEY)];
+    let label = wanted.label.as_ref();
+    template.extend(label.map(|label| Attribute::Label(label.as_bytes().to_vec())));
+    template.extend(wanted.id.clone().map(Attribute::Id));
+    let found = session
+        .find_objects(&template)
+        .map_err(|error| failed(&error))?;
+    found
+        .into_iter()
+        .map(|key| Ok((key, describe(session, key)?)))
+        .collect()
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the other attributes nothing is asked"
+)]
+fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
+    let attributes = session.get_attributes(
+        key,
+        &[
+            AttributeType::KeyType,
+            AttributeType::Label,
+            AttributeType::Id,
+            AttributeType::Modulus,
+            AttributeType::EcParams,
+            AttributeType::Sign,
+            AttributeType::Decrypt,
+            AttributeType::Derive,
+            AttributeType::AlwaysAuthenticate,
+        ],
+    );
+    let mut says = KeySays {
+        label: String::new(),
+        id: Vec::new(),
+        algorithm: None,
+        operations: Vec::new(),
+        pin: KeyPin::Once,
+    };
+    let (mut kind, mut modulus, mut curve) = (None, None, None);
+    for attribute in attributes.map_err(|error| failed(&error))? {
+        match attribute {
+            Attribute::KeyType(of) => kind = Some(of),
+            Attribute::Label(label) => says.label = String::from_utf8_lossy(&label).into_owned(),
+            Attribute::Id(id) => says.id = id,
+            Attribute::Modulus(number) => modulus = Some(number),
+            Attribute::EcParams(parameters) => curve = Some(parameters),
+            Attribute::Sign(true) => says.operations.push(Operation::Sign),
+            Attribute::Decrypt(true) | Attribute::Derive(true) => {
+                says.operations.push(Operation::Decrypt);
+            }
+            Attribute::AlwaysAuthenticate(true) => says.pin = KeyPin::EachUse,
+            _ => {}
+        }
+    }
+    says.operations.sort_unstable();
+    says.operations.dedup();
+    says.algorithm = match kind {
+        Some(KeyType::RSA) => modulus.and_then(|number| {
+            let bits = BigNum::from_slice(&number).ok()?.num_bits();
+            Algorithm::of(Family::Rsa(bits.try_into().ok()?))
+        }),
+        Some(KeyType::EC | KeyType::EC_EDWARDS | KeyType::EC_MONTGOMERY) => {
+            curve.and_then(|parameters| Algorithm::of(curve_of(&parameters)?))
+        }
+        _ => None,
+    };
+    Ok(says)
+}
+
+/// The curve of `CKA_EC_PARAMS` (3.1 §6.3.3): an object identifier, or for those of Edwards and Montgomery
+/// a name.
+fn curve_of(parameters: &[u8]) -> Option<Family> {
+    match parameters {
+        [0x06, length, oid @ ..] if oid.len() == usize::from(*length) => Family::of_oid(oid),
+        [0x13, length, name @ ..] if name.len() == usize::from(*length) => match name {
+            b"edwards25519" => Some(Family::Ed25519),
+            b"edwards448" => Some(Family::Ed448),
+            b"curve25519" => Some(Family::Cv25519),
+            b"curve448" => Some(Family::Cv448),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `CKA_EC_PARAMS` of a curve: for those of RFC 8410 its identifier, which is the last that is known.
+pub(super) fn parameters_of(family: Family) -> Option<Vec<u8>> {
+    let oid = family.oids().last()?;
+    Some([&[0x06, oid.len() as u8], *oid].concat())
+}
+
+/// The public half of a private key: from its own attributes, the public key or the certificate beside it.
+pub(super) fn public_half(
+    session: &Session,
+    key: ObjectHandle,
+    says: &KeySays,
+) -> Result<PublicKey, Error> {
+    let missing = |reason: &str| {
+        Error::call(
+            format!("reading the public half of {}", says.name()),
+            reason,
+            "its token needs the public key or the certificate as well, under the same CKA_ID",
+        )
+    };
+    let algorithm = says
+        .algorithm
+        .ok_or_else(|| missing("its algorithm is not known"))?;
+    let beside = |class| -> Result<Option<ObjectHandle>, Error> {
+        let name = if says.id.is_empty() {
+            Attribute::Label(says.label.as_bytes().to_vec())
+        } else {
+            Attribute::Id(says.id.clone())
+        };
+        let found = session.find_objects(&[Attribute::Class(class), name]);
+        Ok(found.map_err(|error| failed(&error))?.first().copied())
+    };
+    let public = beside(ObjectClass::PUBLIC_KEY)?;
+    for object in [Some(key), public].into_iter().flatten() {
+        if let Some(public) = public_numbers(session, object, algorithm)? {
+            return Ok(public);
+        }
+    }
+    if let Some(certificate) = beside(ObjectClass::CERTIFICATE)? {
+        let value = session.get_attributes(certificate, &[AttributeType::Value]);
+        for attribute in value.map_err(|error| failed(&error))? {
+            if let Attribute::Value(der) = attribute {
+                let key = X509::from_der(&der).and_then(|certificate| certificate.public_key());
+                return key
+                    .map(|key| PublicKey::of_public(algorithm, key))
+                    .map_err(|error| missing(&error.to_string()));
+            }
+        }
+    }
+    Err(missing("it does not tell, and there is none beside it"))
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the other attributes nothing is asked"
+)]
+fn public_numbers(
+    session: &Session,
+    object: ObjectHandle,
+    algorithm: Algorithm,
+) -> Result<Option<PublicKey>, Error> {
+    let wanted = [
+        AttributeType::Modulus,
+        AttributeType::PublicExponent,
+        AttributeType::EcPoint,
+    ];
+    let attributes = session.get_attributes(object, &wanted);
+    let (mut modulus, mut exponent, mut point) = (None, None, None);
+    for attribute in attributes.map_err(|error| failed(&error))? {
+        match attribute {
+            Attribute::Modulus(number) => modulus = Some(number),
+            Attribute::PublicExponent(number) => exponent = Some(number),
+            Attribute::EcPoint(octets) => point = Some(octets),
+            _ => {}
+        }
+    }
+    let empty = |octets: &Vec<u8>| !octets.is_empty();
+    let key = match (modulus, exponent.filter(empty), point.filter(empty)) {
+        (Some(n), Some(e), _) => PublicKey::rsa(algorithm, &n, &e),
+        (_, _, Some(point)) => PublicKey::point(algorithm, unwrapped(algorithm.family(), &point)),
+        _ => return Ok(None),
+    };
+    key.map(Some).map_err(|error| {
+        Error::call(
+            "reading a public key",
+            format!("no key of {algorithm}: {error}"),
+            "",
+        )
+    })
+}
+
+/// A point out of its OCTET STRING (3.1 §6.3.3), which some modules leave out.
+fn unwrapped(family: Family, octets: &[u8]) -> &[u8] {
+    let plain = point_length(family);
+    if plain == Some(octets.len()) {
+        return octets;
+    }
+    match octets {
+        [0x04, length, point @ ..] if point.len() == usize::from(*length) => point,
+        [0x04, 0x81, length, point @ ..] if point.len() == usize::from(*length) => point,
+        other => other,
+    }
+}
+
+/// Length of a point on the curve as it is sent.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families have no points"
+)]
+const fn point_length(family: Family) -> Option<usize> {
+    match family {
+        Family::Weierstrass(curve) => Some(1 + 2 * (curve.bits() as usize).div_ceil(8)),
+        Family::Cv25519 | Family::Ed25519 => Some(32),
+        Family::Cv448 => Some(56),
+        Family::Ed448 => Some(57),
+        _ => None,
+    }
+}
+
+/// Length of a shared secret.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families agree on none"
+)]
+pub(super) const fn secret_length(family: Family) -> usize {
+    match family {
+        Family::Weierstrass(curve) => (curve.bits() as usize).div_ceil(8),
+        Family::Cv448 => 56,
+        _ => 32,
+    }
+}
+
+/// The key that is meant, which is one.
+pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<ObjectHandle, Error> {
+    let meant = meant(session, wanted)?;
+    meant.first().map(|(key, _)| *key).ok_or_else(gone)
+}
+
+fn gone() -> Error {
+    let advice = "was it deleted by another program, or the token pulled out?";
+    Error::call("C_FindObjects", "the key is not there any more", advice)
+}
+
+/// The key of that identifier, in a session of the same program.
+pub(super) fn of_id(session: &Session, id: &[u8]) -> Result<ObjectHandle, Error> {
+    let template = [
+        Attribute::Class(ObjectClass::PRIVATE_KEY),
+        Attribute::Id(id.to_vec()),
+    ];
+    let found = session
+        .find_objects(&template)
+        .map_err(|error| failed(&error))?;
+    found.first().copied().ok_or_else(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_are_known_by_identifier_and_by_name() {
+        for algorithm in Algorithm::all() {
+            if let Some(parameters) = parameters_of(algorithm.family()) {
+                assert_eq!(
+                    curve_of(&parameters),
+                    Some(algorithm.family()),
+                    "{algorithm}"
+                );
+            }
+        }
+        assert_eq!(curve_of(b"\x13\x0cedwards25519"), Some(Family::Ed25519));
+        assert_eq!(curve_of(b"\x13\x0acurve25519"), Some(Family::Cv25519));
+        for none in [&b""[..], b"\x06", b"\x06\x05ab", b"\x30\x00"] {
+            assert_eq!(curve_of(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn points_come_out_of_their_octet_string_and_plain_ones_stay() {
+        let family = "nistp256".parse::<Algorithm>().unwrap().family();
+        let mut plain = vec![4, 63];
+        plain.resize(65, 7);
+        assert_eq!(unwrapped(family, &plain), plain);
+        let wrapped = [&[4, 65][..], &plain].concat();
+        assert_eq!(unwrapped(family, &wrapped), plain);
+        let family = "nistp521".parse::<Algorithm>().unwrap().family();
+        let plain = vec![4; 133];
+        let wrapped = [&[4, 0x81, 133][..], &plain].concat();
+        assert_eq!(unwrapped(family, &wrapped), plain);
+    }
+}

@@ -1,0 +1,161 @@
+//! Modules that are loaded into this process.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
+use cryptoki::error::{Error as CryptokiError, RvError};
+use keymark_bench::error::Error;
+use keymark_cryptoki::{Calls, environment};
+use serde::{Deserialize, Serialize};
+
+use super::codes;
+
+/// What SoftHSM2 has its configuration's path in, when it is initialised.
+pub(super) const SOFTHSM2_CONF: &str = "SOFTHSM2_CONF";
+
+/// A module's file, and the configuration that it is to read, where that is not the user's.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModuleFile {
+    pub path: PathBuf,
+    pub configuration: Option<PathBuf>,
+}
+
+impl ModuleFile {
+    /// With the user's configuration.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            configuration: None,
+        }
+    }
+
+    /// What has to stand in the environment.
+    pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
+        let configuration = self.configuration.clone()?;
+        Some((SOFTHSM2_CONF, configuration.into_os_string()))
+    }
+}
+
+/// A module, initialised. It stays so until the process ends: not all can be initialised again.
+#[derive(Debug)]
+pub(super) struct Module {
+    pub(super) client: Pkcs11,
+    pub(super) calls: Calls,
+}
+
+impl Module {
+    /// Loads and initialises it, or gives the one that is. A module that nobody knows is looked at in a
+    /// process of its own first (`probe.rs`).
+    pub(super) fn load(file: &ModuleFile) -> Result<Arc<Self>, Error> {
+        type Loaded = HashMap<PathBuf, (ModuleFile, Arc<Module>)>;
+        static LOADED: OnceLock<Mutex<Loaded>> = OnceLock::new();
+        let loaded = LOADED.get_or_init(Mutex::default).lock();
+        let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
+        let real = file
+            .path
+            .canonicalize()
+            .unwrap_or_else(|_| file.path.clone());
+        if let Some((with, module)) = loaded.get(&real) {
+            if with.configuration != file.configuration {
+                return Err(Error::call(
+                    format!("C_Initialize of {}", file.path.display()),
+                    "it is in use with another configuration, and has one a process",
+                    "measure 'softhsm' and your own SoftHSM2 token in two runs",
+                ));
+            }
+            return Ok(Arc::clone(module));
+        }
+        let module = Arc::new(Self::initialized(file)?);
+        loaded.insert(real, (file.clone(), Arc::clone(&module)));
+        Ok(module)
+    }
+
+    fn initialized(file: &ModuleFile) -> Result<Self, Error> {
+        let path = &file.path;
+        let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
+        let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
+        with_environment(file, || initialize(&client))?;
+        Ok(Self { client, calls })
+    }
+}
+
+/// Runs the module's initialisation with the environment that is for it, and for nobody after it.
+fn with_environment(
+    file: &ModuleFile,
+    run: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some((name, value)) = file.environment() else {
+        return run();
+    };
+    let before = std::env::var_os(name);
+    if before.as_ref() == Some(&value) {
+        return run();
+    }
+    let set = |value| {
+        environment::set_alone(name, value).map_err(|reason| {
+            Error::call(
+                format!("setting {name}"),
+                reason,
+                "set it before keymark is started",
+            )
+        })
+    };
+    set(Some(&value))?;
+    let done = run();
+    // What was possible before is now.
+    set(before.as_deref())?;
+    done
+}
+
+/// Locks of the system's are fine; a module that has none of its own is used from one thread only.
+pub(super) fn initialize(client: &Pkcs11) -> Result<(), Error> {
+    let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
+    match client.initialize(arguments) {
+        Ok(()) => Ok(()),
+        // By this process, through another module that stands on it.
+        Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
+        Err(error) => Err(codes::failed(&error)),
+    }
+}
+
+/// What the loader says, in fewer words.
+pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
+    no_module(path, &error.to_string())
+}
+
+fn no_module(path: &Path, reason: &str) -> Error {
+    let name = path.display().to_string();
+    let reason = reason
+        .trim_start_matches("libloading error (")
+        .trim_end_matches(')');
+    let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(reason);
+    let (reason, advice) = if !path.exists() {
+        (
+            "there is no such file".to_owned(),
+            "is its package installed?",
+        )
+    } else if reason.contains("wrong ELF class") {
+        let reason = "it is a 32-bit library, and keymark a 64-bit program".to_owned();
+        (reason, "install the 64-bit one")
+    } else if reason.contains("C_GetFunctionList") {
+        let reason =
+            "it is a library, but no PKCS#11 module: it has no C_GetFunctionList".to_owned();
+        (reason, "")
+    } else if [
+        "invalid ELF header",
+        "file too short",
+        "not a dynamic",
+        "cannot read file",
+    ]
+    .iter()
+    .any(|said| reason.contains(said))
+    {
+        (format!("it is no library ({reason})"), "")
+    } else {
+        (reason.to_owned(), "")
+    };
+    Error::call(format!("loading {name}"), reason, advice)
+}

@@ -1,0 +1,228 @@
+//! Modules on this machine: those that p11-kit knows (pkcs11.conf(5)), and those of makers of tokens that
+//! put them where p11-kit does not look.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A module's file, and what it goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownModule {
+    /// `softhsm2`, as p11-kit's file for it is called; or the maker's product.
+    pub name: String,
+    /// Where it is, or should be.
+    pub file: PathBuf,
+}
+
+/// Where modules are looked for.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// p11-kit's directories of registrations; what comes later counts more.
+    pub registrations: Vec<PathBuf>,
+    /// Directories of libraries.
+    pub libraries: Vec<PathBuf>,
+    /// Files of makers with a directory of their own.
+    pub files: Vec<(&'static str, PathBuf)>,
+}
+
+/// Below a directory of libraries: product and files.
+const USUAL: [(&str, &[&str]); 7] = [
+    (
+        "softhsm2",
+        &["softhsm/libsofthsm2.so", "pkcs11/libsofthsm2.so"],
+    ),
+    ("opensc", &["opensc-pkcs11.so", "pkcs11/opensc-pkcs11.so"]),
+    (
+        "tpm2",
+        &[
+            "pkcs11/libtpm2_pkcs11.so",
+            "libtpm2_pkcs11.so",
+            "libtpm2_pkcs11.so.1",
+        ],
+    ),
+    ("yubihsm", &["pkcs11/yubihsm_pkcs11.so"]),
+    ("ykcs11", &["libykcs11.so", "libykcs11.so.2"]),
+    (
+        "kryoptic",
+        &["pkcs11/libkryoptic_pkcs11.so", "libkryoptic_pkcs11.so"],
+    ),
+    ("nss", &["libsoftokn3.so", "nss/libsoftokn3.so"]),
+];
+
+/// With a directory of their own.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("cloudhsm", "/opt/cloudhsm/lib/libcloudhsm_pkcs11.so"),
+    ("google-kms", "/usr/local/lib/libkmsp11.so"),
+    ("luna", "/usr/safenet/lunaclient/lib/libCryptoki2_64.so"),
+    ("nshield", "/opt/nfast/toolkits/pkcs11/libcknfast.so"),
+    ("utimaco", "/opt/utimaco/lib/libcs_pkcs11_R3.so"),
+    ("primus", "/usr/local/primus/lib/libprimusP11.so"),
+    ("sc-hsm", "/usr/local/lib/libsc-hsm-pkcs11.so"),
+];
+
+impl Places {
+    /// Those of this machine and user.
+    #[must_use]
+    pub fn of_user() -> Self {
+        let configuration = match std::env::var_os("XDG_CONFIG_HOME") {
+            Some(directory) => Some(PathBuf::from(directory)),
+            None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")),
+        };
+        let own = configuration.map(|directory| directory.join("pkcs11/modules"));
+        let shared = ["/usr/share/p11-kit/modules", "/etc/pkcs11/modules"].map(PathBuf::from);
+        let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        Self {
+            registrations: shared.into_iter().chain(own).collect(),
+            libraries: [&multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"]
+                .map(PathBuf::from)
+                .into(),
+            files: ELSEWHERE
+                .map(|(name, file)| (name, PathBuf::from(file)))
+                .into(),
+        }
+    }
+
+    /// All that are registered, and of the others those that are there; each file once.
+    #[must_use]
+    pub fn modules(&self) -> Vec<KnownModule> {
+        let mut modules = self.registered();
+        let below = |(name, files): &(&'static str, &'static [&'static str])| {
+            let (name, files) = (*name, *files);
+            let directories = self.libraries.iter();
+            let paths = directories
+                .flat_map(move |directory| files.iter().map(|file| directory.join(file)));
+            paths.map(move |path| (name, path)).collect::<Vec<_>>()
+        };
+        let usual = USUAL
+            .iter()
+            .flat_map(below)
+            .chain(self.files.iter().cloned());
+        for (name, file) in usual.filter(|(_, file)| file.exists()) {
+            if modules.iter().all(|known| !same_file(&known.file, &file)) {
+                let name = name.to_owned();
+                modules.push(KnownModule { name, file });
+            }
+        }
+        modules
+    }
+
+    /// What p11-kit would load. A file of the same name in a later directory takes its place.
+    fn registered(&self) -> Vec<KnownModule> {
+        let mut found: BTreeMap<String, Option<PathBuf>> = BTreeMap::new();
+        for directory in &self.registrations {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let name = path.file_stem().and_then(|stem| stem.to_str());
+                let is_one = path
+                    .extension()
+                    .is_some_and(|extension| extension == "module");
+                let (Some(name), true, Ok(text)) = (name, is_one, fs::read_to_string(&path)) else {
+                    continue;
+                };
+                found.insert(name.to_owned(), self.module_in(&text));
+            }
+        }
+        let found = found.into_iter();
+        let mut modules: Vec<KnownModule> = Vec::new();
+        for (name, file) in found.filter_map(|(name, file)| Some((name, file?))) {
+            if modules.iter().all(|known| !same_file(&known.file, &file)) {
+                modules.push(KnownModule { name, file });
+            }
+        }
+        modules
+    }
+
+    /// The line `module:`. A name without a directory is in p11-kit's own below the libraries. One that is
+    /// `remote:` is a program to talk to, and no file.
+    fn module_in(&self, text: &str) -> Option<PathBuf> {
+        let lines = text.lines().map(str::trim);
+        let value = lines.filter_map(|line| line.split_once(':'));
+        let file = value
+            .filter(|(name, _)| name.trim() == "module")
+            .map(|(_, value)| PathBuf::from(value.trim()))
+            .next_back()?;
+        if file.is_absolute() {
+            return Some(file);
+        }
+        let mut directories = self
+            .libraries
+            .iter()
+            .map(|directory| directory.join("pkcs11"));
+        let there = directories.clone().map(|directory| directory.join(&file));
+        let there = there.into_iter().find(|path| path.exists());
+        there.or_else(|| Some(directories.next()?.join(&file)))
+    }
+
+    /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, as
+    /// `module-name` in a URI has it, without `lib` and `.so` (RFC 7512 §2.3).
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<KnownModule> {
+        let stem = name.strip_suffix(".module").unwrap_or(name);
+        self.modules().into_iter().find(|module| {
+            let file = module.file.file_name().and_then(|name| name.to_str());
+            let file = file.and_then(|file| file.split(".so").next());
+            let plain = file.map(|file| file.strip_prefix("lib").unwrap_or(file));
+            module.name == stem || [file, plain].contains(&Some(stem))
+        })
+    }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registrations_and_usual_places_are_found_once_each() {
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        for directory in ["package", "user", "lib/softhsm", "lib/pkcs11"] {
+            fs::create_dir_all(path(directory)).unwrap();
+        }
+        let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
+        for library in [
+            "lib/softhsm/libsofthsm2.so",
+            "lib/pkcs11/yubihsm_pkcs11.so",
+            "lib/pkcs11/own.so",
+        ] {
+            write(library, "");
+        }
+        let softhsm = path("lib/softhsm/libsofthsm2.so");
+        write(
+            "package/softhsm2.module",
+            &format!("# a comment: x\nmodule: {}\n", softhsm.display()),
+        );
+        write("package/own.module", "module: other.so\n");
+        write("user/own.module", "priority: 1\nmodule:own.so\n");
+        write("user/away.module", "remote: ssh host p11-kit remote\n");
+        write("user/gone.module", "module: gone.so\n");
+        write("user/notes.txt", "module: notes.so\n");
+        let places = Places {
+            registrations: vec![path("nowhere"), path("package"), path("user")],
+            libraries: vec![path("lib")],
+            files: vec![("luna", path("luna.so"))],
+        };
+        let found: Vec<_> = places.modules();
+        let expected = [
+            ("gone", "lib/pkcs11/gone.so"),
+            ("own", "lib/pkcs11/own.so"),
+            ("softhsm2", "lib/softhsm/libsofthsm2.so"),
+            ("yubihsm", "lib/pkcs11/yubihsm_pkcs11.so"),
+        ];
+        let expected = expected.map(|(name, file)| KnownModule {
+            name: name.to_owned(),
+            file: path(file),
+        });
+        assert_eq!(found, expected);
+        for name in ["softhsm2", "softhsm2.module", "libsofthsm2"] {
+            assert_eq!(places.named(name).unwrap().file, softhsm, "{name}");
+        }
+        assert_eq!(places.named("luna"), None);
+    }
+}

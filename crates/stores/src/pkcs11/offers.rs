@@ -1,0 +1,157 @@
+//! What can be measured with test keys on a token, by what it says of its mechanisms.
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+
+use super::says::{MechanismKind, MechanismSays, TokenSays};
+
+/// All of it. Which curves it has no token says: those of NIST are taken for granted.
+pub(super) fn offered(says: &TokenSays) -> Vec<Capability> {
+    let of_algorithm = |algorithm: Algorithm| {
+        let operations = operations(says, algorithm.family()).into_iter();
+        operations.map(move |operation| Capability {
+            algorithm,
+            operation,
+        })
+    };
+    Algorithm::all().flat_map(of_algorithm).collect()
+}
+
+fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
+    let fits = |kind, bits: &[u32]| {
+        let fits = |mechanism: &MechanismSays| bits.iter().any(|bits| takes(mechanism, *bits));
+        says.mechanism(kind).filter(fits)
+    };
+    let signs = |mechanism: Option<MechanismSays>| {
+        mechanism
+            .filter(|mechanism| mechanism.sign)
+            .map(|_| Operation::Sign)
+    };
+    let derives = |mechanism: Option<MechanismSays>| {
+        let derives = mechanism.filter(|mechanism| mechanism.derive);
+        derives.map(|_| Operation::Decrypt)
+    };
+    let montgomery = |bits: &[u32]| {
+        let keys = fits(MechanismKind::MontgomeryKeys, bits);
+        keys.and_then(|_| says.mechanism(MechanismKind::Ecdh))
+    };
+    let (decrypt, sign) = match family {
+        Family::Rsa(bits) => {
+            let mechanism = fits(MechanismKind::RsaPkcs, &[bits]);
+            let decrypts = mechanism.filter(|mechanism| mechanism.decrypt);
+            (decrypts.map(|_| Operation::Decrypt), signs(mechanism))
+        }
+        Family::Weierstrass(curve @ (Curve::NistP256 | Curve::NistP384 | Curve::NistP521)) => {
+            let bits = [curve.bits()];
+            let ecdh = fits(MechanismKind::Ecdh, &bits);
+            (derives(ecdh), signs(fits(MechanismKind::Ecdsa, &bits)))
+        }
+        // Some count the bits of the field, some those of the string.
+        Family::Ed25519 => (None, signs(fits(MechanismKind::Eddsa, &[255, 256]))),
+        Family::Ed448 => (None, signs(fits(MechanismKind::Eddsa, &[448, 456]))),
+        Family::Cv25519 => (derives(montgomery(&[255, 256])), None),
+        Family::Cv448 => (derives(montgomery(&[448])), None),
+        Family::Weierstrass(
+            Curve::BrainpoolP256r1
+            | Curve::BrainpoolP384r1
+            | Curve::BrainpoolP512r1
+            | Curve::Secp256k1,
+        )
+        | Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => (None, None),
+    };
+    decrypt.into_iter().chain(sign).collect()
+}
+
+/// Where a token says no length, it takes any.
+fn takes(mechanism: &MechanismSays, bits: u32) -> bool {
+    let MechanismSays {
+        smallest, largest, ..
+    } = *mechanism;
+    smallest <= u64::from(bits) && (u64::from(bits) <= largest || largest == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pkcs11::says::{Login, TokenState};
+
+    fn token(mechanisms: &[MechanismSays]) -> TokenSays {
+        TokenSays {
+            label: String::new(),
+            manufacturer: String::new(),
+            model: String::new(),
+            serial: String::new(),
+            firmware: (0, 0),
+            state: TokenState::Initialized,
+            login: Login::NotNeeded,
+            sessions: None,
+            mechanisms: mechanisms.to_vec(),
+            mechanism_count: mechanisms.len(),
+            keys: Vec::new(),
+        }
+    }
+
+    fn mechanism(kind: MechanismKind, smallest: u64, largest: u64) -> MechanismSays {
+        MechanismSays {
+            kind,
+            smallest,
+            largest,
+            sign: true,
+            decrypt: true,
+            derive: true,
+        }
+    }
+
+    fn offers(mechanisms: &[MechanismSays]) -> Vec<String> {
+        let offered = offered(&token(mechanisms)).into_iter();
+        offered
+            .map(
+                |Capability {
+                     algorithm,
+                     operation,
+                 }| format!("{algorithm} {operation}"),
+            )
+            .collect()
+    }
+
+    #[test]
+    fn only_what_the_token_says_is_offered() {
+        assert!(offers(&[]).is_empty());
+        let rsa = mechanism(MechanismKind::RsaPkcs, 2048, 3072);
+        assert_eq!(
+            offers(&[rsa]),
+            [
+                "rsa2048 decrypt",
+                "rsa2048 sign",
+                "rsa3072 decrypt",
+                "rsa3072 sign"
+            ]
+        );
+        let signs_only = MechanismSays {
+            decrypt: false,
+            ..rsa
+        };
+        assert_eq!(offers(&[signs_only]), ["rsa2048 sign", "rsa3072 sign"]);
+        let ecdsa = mechanism(MechanismKind::Ecdsa, 256, 384);
+        assert_eq!(offers(&[ecdsa]), ["nistp256 sign", "nistp384 sign"]);
+        let eddsa = mechanism(MechanismKind::Eddsa, 255, 255);
+        assert_eq!(offers(&[eddsa]), ["ed25519 sign"]);
+    }
+
+    #[test]
+    fn keys_of_montgomery_curves_are_offered_where_they_can_be_made() {
+        let ecdh = mechanism(MechanismKind::Ecdh, 112, 521);
+        let montgomery = mechanism(MechanismKind::MontgomeryKeys, 255, 255);
+        let nist = ["nistp256 decrypt", "nistp384 decrypt", "nistp521 decrypt"];
+        assert_eq!(offers(&[ecdh]), nist);
+        assert!(offers(&[ecdh, montgomery]).contains(&"cv25519 decrypt".to_owned()));
+        assert!(!offers(&[ecdh, montgomery]).contains(&"cv448 decrypt".to_owned()));
+        assert!(offers(&[montgomery]).is_empty());
+    }
+}

@@ -1,0 +1,356 @@
+//! What a module says of itself, its slots and their tokens, without a PIN.
+
+use cryptoki::context::Pkcs11;
+use cryptoki::mechanism::{MechanismInfo, MechanismType};
+use cryptoki::slot::{Limit, Slot, TokenInfo};
+use cryptoki::types::Version;
+use keymark_bench::error::Error;
+use serde::{Deserialize, Serialize};
+
+use super::codes::failed;
+use super::keys::{self, KeySays};
+use super::uri::{LibraryPart, Pkcs11Uri, SlotPart, TokenPart};
+use crate::user::TokenId;
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleSays {
+    pub manufacturer: String,
+    pub description: String,
+    /// Of the library.
+    pub version: (u8, u8),
+    /// Of the specification.
+    pub cryptoki: (u8, u8),
+    pub slots: Vec<SlotSays>,
+}
+
+/// A slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotSays {
+    pub id: u64,
+    pub description: String,
+    pub manufacturer: String,
+    /// What is in it, or why that cannot be known.
+    pub token: Result<TokenSays, Error>,
+}
+
+/// A token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenSays {
+    pub label: String,
+    pub manufacturer: String,
+    pub model: String,
+    pub serial: String,
+    pub firmware: (u8, u8),
+    pub state: TokenState,
+    pub login: Login,
+    /// How many sessions it takes, where it says a number.
+    pub sessions: Option<u64>,
+    pub mechanisms: Vec<MechanismSays>,
+    /// How many mechanisms it has, with those that keymark has no use for.
+    pub mechanism_count: usize,
+    /// Private keys, as far as they show without a PIN.
+    pub keys: Vec<KeySays>,
+}
+
+/// Whether there is anything to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TokenState {
+    Initialized,
+    /// It has no PIN and no keys yet.
+    Blank,
+}
+
+/// How one logs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Login {
+    /// Nobody has to.
+    NotNeeded,
+    /// With a PIN that the program sends.
+    Pin(PinState),
+    /// On the token's own keys, or by finger: the program sends nothing.
+    OnToken(PinState),
+}
+
+impl Login {
+    /// How it stands with the PIN, where there is one.
+    #[must_use]
+    pub const fn pin(self) -> Option<PinState> {
+        match self {
+            Self::NotNeeded => None,
+            Self::Pin(state) | Self::OnToken(state) => Some(state),
+        }
+    }
+}
+
+/// How many tries are left, as far as tokens tell (`CKF_USER_PIN_…`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PinState {
+    NotSet,
+    Fine,
+    /// One was wrong since the last right one.
+    TriesUsed,
+    /// The next wrong one locks it.
+    LastTry,
+    Locked,
+}
+
+impl PinState {
+    /// Tries that are left at least.
+    #[must_use]
+    pub const fn tries(self) -> u8 {
+        match self {
+            Self::Fine | Self::TriesUsed | Self::NotSet => 2,
+            Self::LastTry => 1,
+            Self::Locked => 0,
+        }
+    }
+
+    const fn of(info: &Flags) -> Self {
+        match info {
+            Flags { locked: true, .. } => Self::Locked,
+            Flags { last: true, .. } => Self::LastTry,
+            Flags { low: true, .. } => Self::TriesUsed,
+            Flags { set: false, .. } => Self::NotSet,
+            Flags { .. } => Self::Fine,
+        }
+    }
+}
+
+struct Flags {
+    set: bool,
+    low: bool,
+    last: bool,
+    locked: bool,
+}
+
+/// A mechanism that keymark has a use for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MechanismSays {
+    pub kind: MechanismKind,
+    /// Length of keys, in bits.
+    pub smallest: u64,
+    pub largest: u64,
+    /// Uses (`CKF_SIGN` and so on).
+    pub sign: bool,
+    pub decrypt: bool,
+    pub derive: bool,
+}
+
+/// Which one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MechanismKind {
+    /// `CKM_RSA_PKCS`
+    RsaPkcs,
+    /// `CKM_ECDSA`
+    Ecdsa,
+    /// `CKM_EDDSA`
+    Eddsa,
+    /// `CKM_ECDH1_DERIVE`
+    Ecdh,
+    /// `CKM_EC_MONTGOMERY_KEY_PAIR_GEN`: there are keys of X25519 or X448.
+    MontgomeryKeys,
+}
+
+impl MechanismKind {
+    const fn of(mechanism: MechanismType) -> Option<Self> {
+        match mechanism {
+            MechanismType::RSA_PKCS => Some(Self::RsaPkcs),
+            MechanismType::ECDSA => Some(Self::Ecdsa),
+            MechanismType::EDDSA => Some(Self::Eddsa),
+            MechanismType::ECDH1_DERIVE => Some(Self::Ecdh),
+            MechanismType::ECC_MONTGOMERY_KEY_PAIR_GEN => Some(Self::MontgomeryKeys),
+            _ => None,
+        }
+    }
+}
+
+impl TokenSays {
+    /// Manufacturer and serial number, in a form that can be typed.
+    #[must_use]
+    pub fn id(&self) -> TokenId {
+        token_id(&self.manufacturer, called(&self.serial, &self.label))
+    }
+
+    /// The mechanism, if the token has it.
+    #[must_use]
+    pub fn mechanism(&self, kind: MechanismKind) -> Option<MechanismSays> {
+        let mut mechanisms = self.mechanisms.iter();
+        mechanisms.find(|mechanism| mechanism.kind == kind).copied()
+    }
+}
+
+/// Words of letters, digits and dots, with hyphens between them.
+fn typed(text: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+    let words = text
+        .split(|letter| !fits(letter))
+        .filter(|word| !word.is_empty());
+    let typed = words.collect::<Vec<_>>().join("-");
+    if typed.is_empty() {
+        "unknown".to_owned()
+    } else {
+        typed
+    }
+}
+
+impl Pkcs11Uri {
+    /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
+    #[must_use]
+    pub fn matches(&self, module: &ModuleSays, slot: &SlotSays, token: &TokenSays) -> bool {
+        fn text(wanted: &Option<String>, said: &str) -> bool {
+            wanted.as_ref().is_none_or(|wanted| wanted == said)
+        }
+        let LibraryPart {
+            manufacturer,
+            description,
+            version,
+        } = &self.library;
+        let library = text(manufacturer, &module.manufacturer)
+            && text(description, &module.description)
+            && version.is_none_or(|version| version == module.version);
+        let SlotPart {
+            id,
+            description,
+            manufacturer,
+        } = &self.slot;
+        let slot = id.is_none_or(|id| id == slot.id)
+            && text(description, &slot.description)
+            && text(manufacturer, &slot.manufacturer);
+        let TokenPart {
+            label,
+            manufacturer,
+            model,
+            serial,
+        } = &self.token;
+        let token = text(label, &token.label)
+            && text(manufacturer, &token.manufacturer)
+            && text(model, &token.model)
+            && text(serial, &token.serial);
+        library && slot && token
+    }
+}
+
+/// Asks a module that is initialised.
+pub(super) fn ask(module: &Pkcs11) -> Result<ModuleSays, Error> {
+    let info = module.get_library_info().map_err(|error| failed(&error))?;
+    let slots = module
+        .get_slots_with_token()
+        .map_err(|error| failed(&error))?;
+    let slots = slots.into_iter().map(|slot| ask_slot(module, slot));
+    Ok(ModuleSays {
+        manufacturer: plain(info.manufacturer_id()),
+        description: plain(info.library_description()),
+        version: numbers(info.library_version()),
+        cryptoki: numbers(info.cryptoki_version()),
+        slots: slots.collect::<Result<_, _>>()?,
+    })
+}
+
+fn ask_slot(module: &Pkcs11, slot: Slot) -> Result<SlotSays, Error> {
+    let info = module.get_slot_info(slot).map_err(|error| failed(&error))?;
+    Ok(SlotSays {
+        id: slot.id(),
+        description: plain(info.slot_description()),
+        manufacturer: plain(info.manufacturer_id()),
+        token: ask_token(module, slot),
+    })
+}
+
+/// Asks for a token anew: whether its PIN may be tried changes.
+pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error> {
+    let info = module
+        .get_token_info(slot)
+        .map_err(|error| failed(&error))?;
+    let listed = module
+        .get_mechanism_list(slot)
+        .map_err(|error| failed(&error))?;
+    let mechanism = |mechanism: &MechanismType| {
+        let kind = MechanismKind::of(*mechanism)?;
+        let info = module.get_mechanism_info(slot, *mechanism).ok()?;
+        Some(said_of(kind, &info))
+    };
+    let state = if info.token_initialized() {
+        TokenState::Initialized
+    } else {
+        TokenState::Blank
+    };
+    Ok(TokenSays {
+        label: plain(info.label()),
+        manufacturer: plain(info.manufacturer_id()),
+        model: plain(info.model()),
+        serial: plain(info.serial_number()),
+        firmware: numbers(info.firmware_version()),
+        state,
+        login: login(&info),
+        sessions: match info.max_session_count() {
+            Limit::Max(sessions) => Some(sessions),
+            Limit::Unavailable | Limit::Infinite => None,
+        },
+        mechanisms: listed.iter().filter_map(mechanism).collect(),
+        mechanism_count: listed.len(),
+        keys: match state {
+            TokenState::Initialized => keys::visible(module, slot),
+            TokenState::Blank => Vec::new(),
+        },
+    })
+}
+
+/// Which token is in a slot now, and how one logs in to it.
+pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, Login), Error> {
+    let info = module
+        .get_token_info(slot)
+        .map_err(|error| failed(&error))?;
+    let (serial, label) = (plain(info.serial_number()), plain(info.label()));
+    let id = token_id(&plain(info.manufacturer_id()), called(&serial, &label));
+    Ok((id, login(&info)))
+}
+
+fn token_id(manufacturer: &str, called: &str) -> TokenId {
+    TokenId::new(format!("{}:{}", typed(manufacturer), typed(called)))
+}
+
+/// Zeros are no serial number.
+fn called<'t>(serial: &'t str, label: &'t str) -> &'t str {
+    let is_none = serial.bytes().all(|digit| matches!(digit, b'0' | b' '));
+    if is_none { label } else { serial }
+}
+
+fn login(info: &TokenInfo) -> Login {
+    let state = PinState::of(&Flags {
+        set: info.user_pin_initialized(),
+        low: info.user_pin_count_low(),
+        last: info.user_pin_final_try(),
+        locked: info.user_pin_locked(),
+    });
+    match (info.login_required(), info.protected_authentication_path()) {
+        (false, _) => Login::NotNeeded,
+        (true, true) => Login::OnToken(state),
+        (true, false) => Login::Pin(state),
+    }
+}
+
+/// Some modules count RSA keys in bytes: no key has as few bits.
+fn said_of(kind: MechanismKind, info: &MechanismInfo) -> MechanismSays {
+    const FEWEST_BITS_OF_RSA: u64 = 1024;
+    let largest = info.max_key_size() as u64;
+    let in_bytes = kind == MechanismKind::RsaPkcs && (1..FEWEST_BITS_OF_RSA).contains(&largest);
+    let unit = if in_bytes { 8 } else { 1 };
+    MechanismSays {
+        kind,
+        smallest: info.min_key_size() as u64 * unit,
+        largest: largest * unit,
+        sign: info.sign(),
+        decrypt: info.decrypt(),
+        derive: info.derive(),
+    }
+}
+
+fn numbers(version: Version) -> (u8, u8) {
+    (version.major(), version.minor())
+}
+
+/// Modules pad with blanks, as they should, or with NUL.
+fn plain(text: &str) -> String {
+    text.trim_end_matches(['\0', ' ']).to_owned()
+}

@@ -1,0 +1,204 @@
+//! Test keys as objects of a session: written from outside, or made by the token.
+
+use std::ffi::c_ulong;
+
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::{Attribute, KeyType, ObjectClass};
+use cryptoki::session::Session;
+use cryptoki::types::Ulong;
+use keymark_bench::algorithm::Family;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use openssl::bn::{BigNum, BigNumContext, BigNumRef};
+use openssl::error::ErrorStack;
+
+use super::codes::failed;
+use super::keys::parameters_of;
+use crate::store::unsupported;
+use crate::test_key::{Numbers, TestKey};
+
+/// What test keys are called.
+const LABEL: &str = "keymark test key";
+
+/// Who may see an object of a session: the user who has logged in, or anybody, where nobody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Visible {
+    ToUser,
+    ToAll,
+}
+
+/// What test keys have in common. They live in their session and are gone with it: nothing is written.
+fn common(class: ObjectClass, id: &[u8], visible: Visible) -> Vec<Attribute> {
+    vec![
+        Attribute::Class(class),
+        Attribute::Token(false),
+        Attribute::Private(visible == Visible::ToUser && class == ObjectClass::PRIVATE_KEY),
+        Attribute::Label(LABEL.into()),
+        Attribute::Id(id.to_vec()),
+    ]
+}
+
+fn may(capability: Capability) -> Result<Attribute, Error> {
+    match (capability.algorithm.family(), capability.operation) {
+        (Family::Rsa(_), Operation::Decrypt) => Ok(Attribute::Decrypt(true)),
+        (_, Operation::Decrypt) => Ok(Attribute::Derive(true)),
+        (_, Operation::Sign) => Ok(Attribute::Sign(true)),
+        (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => {
+            Err(unsupported("PKCS#11", capability))
+        }
+    }
+}
+
+/// Gives the session a test key.
+pub(super) fn create(
+    session: &Session,
+    key: &TestKey,
+    operation: Operation,
+    id: &[u8],
+    visible: Visible,
+) -> Result<(), Error> {
+    let capability = Capability {
+        algorithm: key.algorithm,
+        operation,
+    };
+    let mut template = common(ObjectClass::PRIVATE_KEY, id, visible);
+    template.push(may(capability)?);
+    let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
+    template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
+    let created = session.create_object(&template);
+    created.map(drop).map_err(|error| failed(&error))
+}
+
+/// Has the token make a test key of its own, for the session.
+pub(super) fn generate(
+    session: &Session,
+    capability: Capability,
+    id: &[u8],
+    visible: Visible,
+) -> Result<(), Error> {
+    let mut private = common(ObjectClass::PRIVATE_KEY, id, visible);
+    private.push(may(capability)?);
+    // The token knows itself what these are.
+    private.retain(|attribute| !matches!(attribute, Attribute::Class(_)));
+    let mut public = vec![
+        Attribute::Token(false),
+        Attribute::Label(LABEL.into()),
+        Attribute::Id(id.to_vec()),
+    ];
+    let family = capability.algorithm.family();
+    let mechanism = match family {
+        Family::Rsa(bits) => {
+            public.push(Attribute::ModulusBits(Ulong::from(c_ulong::from(bits))));
+            public.push(Attribute::PublicExponent(vec![1, 0, 1]));
+            Mechanism::RsaPkcsKeyPairGen
+        }
+        Family::Weierstrass(_) => Mechanism::EccKeyPairGen,
+        Family::Ed25519 | Family::Ed448 => Mechanism::EccEdwardsKeyPairGen,
+        Family::Cv25519 | Family::Cv448 => Mechanism::EccMontgomeryKeyPairGen,
+        Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => return Err(unsupported("PKCS#11", capability)),
+    };
+    public.extend(parameters_of(family).map(Attribute::EcParams));
+    let made = session.generate_key_pair(&mechanism, &public, &private);
+    made.map(drop).map_err(|error| failed(&error))
+}
+
+/// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4).
+fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
+    let family = key.algorithm.family();
+    let kind = match family {
+        Family::Rsa(_) => KeyType::RSA,
+        Family::Weierstrass(_) => KeyType::EC,
+        Family::Ed25519 | Family::Ed448 => KeyType::EC_EDWARDS,
+        Family::Cv25519 | Family::Cv448 => KeyType::EC_MONTGOMERY,
+        Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => return Ok(None),
+    };
+    let Ok(numbers) = key.numbers() else {
+        return Err(ErrorStack::get());
+    };
+    let curve = || parameters_of(family).map(Attribute::EcParams);
+    let mut attributes = vec![Attribute::KeyType(kind)];
+    match numbers {
+        Numbers::Rsa { n, e, d, p, q, u } => {
+            let (prime_1, prime_2) = (BigNum::from_slice(&q)?, BigNum::from_slice(&p)?);
+            let private = BigNum::from_slice(&d)?;
+            attributes.extend([
+                Attribute::Modulus(n),
+                Attribute::PublicExponent(e),
+                Attribute::PrivateExponent(d),
+                Attribute::Prime1(q),
+                Attribute::Prime2(p),
+                Attribute::Exponent1(reduced(&private, &prime_1)?),
+                Attribute::Exponent2(reduced(&private, &prime_2)?),
+                // The inverse of the second prime, which is the smaller one here, modulo the first.
+                Attribute::Coefficient(u),
+            ]);
+        }
+        Numbers::Weierstrass { d, .. } => {
+            attributes.extend(curve());
+            attributes.push(Attribute::Value(d));
+        }
+        Numbers::Raw { secret, .. } => {
+            attributes.extend(curve());
+            attributes.push(Attribute::Value(secret));
+        }
+        Numbers::Dsa { .. } | Numbers::Elgamal { .. } => return Ok(None),
+    }
+    Ok(Some(attributes))
+}
+
+/// The private exponent modulo one less than a prime.
+fn reduced(private: &BigNumRef, prime: &BigNumRef) -> Result<Vec<u8>, ErrorStack> {
+    let (mut less, mut reduced) = (prime.to_owned()?, BigNum::new()?);
+    less.sub_word(1)?;
+    reduced.nnmod(private, &less, &mut *BigNumContext::new()?)?;
+    Ok(reduced.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use cryptoki::object::AttributeType;
+
+    use super::*;
+
+    #[test]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the other attributes nothing is asked"
+    )]
+    fn the_numbers_of_an_rsa_key_fit_together() {
+        let key = TestKey::generate("rsa1024".parse().unwrap()).unwrap();
+        let attributes = value_of(&key).unwrap().unwrap();
+        let number = |kind: AttributeType| {
+            let numbers = attributes.iter().find_map(|attribute| match attribute {
+                Attribute::Prime1(octets)
+                | Attribute::Prime2(octets)
+                | Attribute::Coefficient(octets)
+                | Attribute::Modulus(octets)
+                    if attribute.attribute_type() == kind =>
+                {
+                    Some(octets)
+                }
+                _ => None,
+            });
+            BigNum::from_slice(numbers.unwrap()).unwrap()
+        };
+        let (one, two) = (number(AttributeType::Prime1), number(AttributeType::Prime2));
+        let mut context = BigNumContext::new().unwrap();
+        let (mut product, mut inverse) = (BigNum::new().unwrap(), BigNum::new().unwrap());
+        product.checked_mul(&one, &two, &mut context).unwrap();
+        assert_eq!(product, number(AttributeType::Modulus));
+        inverse.mod_inverse(&two, &one, &mut context).unwrap();
+        assert_eq!(inverse, number(AttributeType::Coefficient));
+    }
+}

@@ -1,0 +1,249 @@
+//! One token as a key store.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
+use keymark_cryptoki::Operator;
+
+use super::access::{KeyWay, ModuleAccess};
+use super::handle::SessionHandle;
+use super::keys::{self, KeyPin, KeySays};
+use super::session_keys;
+use super::token::Token;
+use super::uri::ObjectPart;
+use crate::access::Access;
+use crate::answer::{AnswerForm, Answers};
+use crate::public_key::PublicKey;
+use crate::software::SoftwareStore;
+use crate::store::{KeyStore, unsupported};
+use crate::test_key::TestKey;
+
+/// Longest result: an RSA-8192 signature.
+const CAPACITY: usize = 1024;
+
+/// The store.
+#[derive(Debug)]
+pub(super) struct TokenStore {
+    pub(super) identity: StoreIdentity,
+    pub(super) capabilities: Vec<Capability>,
+    pub(super) token: Arc<Token>,
+    /// The keys of the token that are meant; without one that is named, test keys are.
+    pub(super) wanted: ObjectPart,
+    pub(super) test_keys: Arc<SoftwareStore>,
+    pub(super) placed: Mutex<HashMap<Capability, Placed>>,
+}
+
+/// A key that is on the token.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    label: String,
+    public: PublicKey,
+    origin: Origin,
+}
+
+/// Where a key is from, and what finds it.
+#[derive(Debug, Clone)]
+enum Origin {
+    /// It was there.
+    Found(ObjectPart),
+    /// A test key in the session that is kept, by its `CKA_ID`.
+    Written(Vec<u8>, Arc<TestKey>),
+    /// One that the token has made, because it takes none from outside.
+    Made(Vec<u8>),
+}
+
+impl TokenStore {
+    fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
+        let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = placed.get(&key.capability()).cloned();
+        found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
+    }
+
+    fn place(&self, capability: Capability) -> Result<Placed, Error> {
+        if self.wanted.names_one() {
+            return self.find(capability);
+        }
+        let id = fresh_id()?;
+        let test_key = self.test_keys.made_for(capability)?;
+        let written = self.token.with_keeper(|session, visible| {
+            session_keys::create(session, &test_key, capability.operation, &id, visible)
+        });
+        let Err(refused) = written else {
+            return Ok(Placed {
+                label: format!("test key of {}", capability.algorithm),
+                public: PublicKey::of(&test_key)?,
+                origin: Origin::Written(id, test_key),
+            });
+        };
+        // Many tokens take no private key from outside, and make one that never leaves.
+        self.token.with_keeper(|session, visible| {
+            session_keys::generate(session, capability, &id, visible).map_err(|_| refused)?;
+            let key = keys::of_id(session, &id)?;
+            let says = KeySays {
+                label: String::new(),
+                id: id.clone(),
+                algorithm: Some(capability.algorithm),
+                operations: vec![capability.operation],
+                pin: KeyPin::Once,
+            };
+            Ok(Placed {
+                label: format!("test key of {}, made by the token", capability.algorithm),
+                public: keys::public_half(session, key, &says)?,
+                origin: Origin::Made(id.clone()),
+            })
+        })
+    }
+
+    /// The key of the token that is meant.
+    fn find(&self, capability: Capability) -> Result<Placed, Error> {
+        self.token.with_keeper(|session, _| {
+            let meant = keys::meant(session, &self.wanted)?;
+            let can = |says: &KeySays| says.capabilities().any(|can| can == capability);
+            let mut able = meant.into_iter().filter(|(_, says)| can(says));
+            let lacking = || unsupported(self.identity.device.to_string(), capability);
+            let (key, says) = able.next().ok_or_else(lacking)?;
+            let call = || format!("using the key {} of token {}", says.name(), self.token.id());
+            if let Some((_, other)) = able.next() {
+                let advice = "add the id of one to the URI: ';id=%01'";
+                let reason = format!("{} could be meant as well", other.name());
+                return Err(Error::call(call(), reason, advice));
+            }
+            match says.pin {
+                KeyPin::Once => {}
+                KeyPin::EachUse => {
+                    let reason = "it wants the PIN for every use (CKA_ALWAYS_AUTHENTICATE), \
+                                  which is not measured yet";
+                    return Err(Error::call(call(), reason, "name another key"));
+                }
+            }
+            Ok(Placed {
+                public: keys::public_half(session, key, &says)?,
+                label: says.name(),
+                origin: Origin::Found(ObjectPart {
+                    label: (!says.label.is_empty()).then_some(says.label),
+                    id: (!says.id.is_empty()).then_some(says.id),
+                    kind: None,
+                }),
+            })
+        })
+    }
+}
+
+/// An identifier that no other key has.
+pub(super) fn fresh_id() -> Result<Vec<u8>, Error> {
+    let mut id = vec![0; 16];
+    openssl::rand::rand_bytes(&mut id).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    Ok(id)
+}
+
+impl KeyStore for TokenStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(self.identity.clone())
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&capability) {
+            return Err(unsupported(self.identity.device.to_string(), capability));
+        }
+        let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let placed = match all.get(&capability) {
+            Some(placed) => placed,
+            None => {
+                let placed = self.place(capability)?;
+                all.entry(capability).or_insert(placed)
+            }
+        };
+        Ok(KeyRef {
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            label: placed.label.clone(),
+        })
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.placed(key)?.public)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        self.placed(key)?;
+        Ok(Answers {
+            form: AnswerForm::Concatenated,
+            capacity: CAPACITY,
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        let way = match self.placed(key)?.origin {
+            Origin::Found(object) => KeyWay::There(object),
+            Origin::Written(_, test_key) => KeyWay::Test(test_key),
+            Origin::Made(_) => KeyWay::OfThisProcess,
+        };
+        let token = Arc::clone(&self.token);
+        Ok(Access::Module(Box::new(ModuleAccess { token, way })))
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let origin = self.placed(key)?.origin;
+        let session = self.token.session()?;
+        let object = match &origin {
+            Origin::Found(object) => keys::one(&session, object)?,
+            Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
+        };
+        let operator = Operator::new(self.token.module().calls, session, object);
+        Ok(Box::new(SessionHandle::new(operator, key.capability())?))
+    }
+
+    fn restore(&self) -> Result<(), Error> {
+        self.placed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        self.token.leave()
+    }
+}
+
+/// A token of which a run learns only when it asks for a key that it cannot be had: of many devices that
+/// were looked for, one that fails is in nobody's way.
+#[derive(Debug)]
+pub(super) struct OutOfReach {
+    pub(super) identity: StoreIdentity,
+    pub(super) capabilities: Vec<Capability>,
+    pub(super) error: Error,
+}
+
+impl KeyStore for OutOfReach {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(self.identity.clone())
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, _: Capability) -> Result<KeyRef, Error> {
+        Err(self.error.clone())
+    }
+
+    fn public_key(&self, _: &KeyRef) -> Result<PublicKey, Error> {
+        Err(self.error.clone())
+    }
+
+    fn answers(&self, _: &KeyRef) -> Result<Answers, Error> {
+        Err(self.error.clone())
+    }
+
+    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
+        Err(self.error.clone())
+    }
+
+    fn open(&self, _: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        Err(self.error.clone())
+    }
+}

@@ -1,0 +1,122 @@
+//! What a user calls a PKCS#11 device: a module by its file or name, a URI, or `softhsm`.
+
+use std::path::{Path, PathBuf};
+
+use keymark_bench::error::Error;
+
+use super::modules::{KnownModule, Places};
+use super::softhsm;
+use super::uri::{Pkcs11Uri, SCHEME, UriError};
+
+/// The name of a device, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    SoftHsm,
+    /// Every token of a module.
+    File(PathBuf),
+    /// What it says matches.
+    Uri(Box<Pkcs11Uri>),
+}
+
+impl Target {
+    /// Understands a name; none: it is no name of a PKCS#11 device.
+    pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
+        if name == softhsm::NAME {
+            return Some(Ok(Self::SoftHsm));
+        }
+        if name.starts_with(SCHEME) {
+            let uri = name.parse().map(Box::new).map(Self::Uri);
+            return Some(uri.map_err(|error| {
+                // It has its own advice.
+                let advice = match error {
+                    UriError::PinValue | UriError::PinProgram => "",
+                    UriError::Scheme
+                    | UriError::NoValue(_)
+                    | UriError::Twice(_)
+                    | UriError::Unknown(_)
+                    | UriError::Percent(_)
+                    | UriError::NotText(_)
+                    | UriError::BadValue { .. } => "in --device a comma is written %2C",
+                };
+                // Not the URI itself: a PIN may stand in it.
+                Error::call("reading the pkcs11: URI", error, advice)
+            }));
+        }
+        let file = Path::new(name).file_name().and_then(|name| name.to_str());
+        let is_library = |file: &str| file.ends_with(".so") || file.contains(".so.");
+        if file.is_some_and(is_library) {
+            return Some(Ok(Self::File(name.into())));
+        }
+        // Of all names that are left only those of modules that are there.
+        let known = places.named(name)?;
+        Some(Ok(Self::File(known.file)))
+    }
+
+    /// The modules to look at.
+    pub(super) fn modules(&self, places: &Places) -> Result<Vec<PathBuf>, Error> {
+        match self {
+            Self::SoftHsm => softhsm::installed(places).map(|file| vec![file]),
+            Self::File(file) => Ok(vec![file.clone()]),
+            Self::Uri(uri) => match (&uri.module_path, &uri.module_name) {
+                (Some(file), _) => Ok(vec![file.clone()]),
+                (None, Some(name)) => {
+                    let known = places.named(name).map(|module| vec![module.file]);
+                    known.ok_or_else(|| {
+                        let reason = format!("no module here is called '{name}'");
+                        let advice =
+                            "'keymark devices' lists them; module-path=/PATH names any file";
+                        Error::call("looking for a PKCS#11 module", reason, advice)
+                    })
+                }
+                (None, None) => {
+                    let files = places
+                        .modules()
+                        .into_iter()
+                        .map(|KnownModule { file, .. }| file);
+                    Ok(files.collect())
+                }
+            },
+        }
+    }
+
+    /// The URI, where it is one.
+    pub(super) fn uri(&self) -> Option<&Pkcs11Uri> {
+        match self {
+            Self::Uri(uri) => Some(uri),
+            Self::SoftHsm | Self::File(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_devices_are_left_to_them() {
+        let places = Places {
+            registrations: Vec::new(),
+            libraries: Vec::new(),
+            files: Vec::new(),
+        };
+        let parsed = |name| Target::parse(name, &places);
+        for other in [
+            "software",
+            "virtual",
+            "0a1b2c3d",
+            "twin:./my-card.toml",
+            "YubiKey",
+            "all",
+        ] {
+            assert_eq!(parsed(other), None, "{other}");
+        }
+        assert_eq!(parsed("softhsm"), Some(Ok(Target::SoftHsm)));
+        for file in ["/usr/lib/libx.so", "libx.so", "./libx.so.1"] {
+            assert_eq!(parsed(file), Some(Ok(Target::File(file.into()))));
+        }
+        let error = parsed("pkcs11:token=a?pin-value=1234")
+            .unwrap()
+            .unwrap_err();
+        assert!(!error.to_string().contains("1234"), "{error}");
+    }
+}

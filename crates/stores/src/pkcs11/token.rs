@@ -1,0 +1,249 @@
+//! One token in use: its sessions and its PIN. This is the one place that logs in.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cryptoki::error::RvError;
+use cryptoki::session::{Session, UserType};
+use cryptoki::slot::Slot;
+use cryptoki::types::AuthPin;
+use keymark_bench::error::Error;
+
+use super::codes::{failed, returned};
+use super::module::{Module, ModuleFile};
+use super::says::{self, Login, PinState, TokenSays};
+use super::session_keys::Visible;
+use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
+
+/// How PKCS#11 speaks of PINs.
+const WORDS: PinWords = PinWords {
+    call: "C_Login",
+    blocked: "CKF_USER_PIN_LOCKED",
+    advice: "the right PIN, entered in any program (pkcs11-tool --login), gives back the tries",
+};
+
+/// A token that a module has told of.
+#[derive(Debug, Clone)]
+pub struct FoundToken {
+    pub file: ModuleFile,
+    pub says: TokenSays,
+}
+
+/// A token, for as long as a run uses it.
+pub(super) struct Token {
+    file: ModuleFile,
+    module: Arc<Module>,
+    id: TokenId,
+    rules: PinRules,
+    user: User,
+    keeper: Mutex<Option<Result<Keeper, Error>>>,
+}
+
+/// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
+/// are in it, and gone with it.
+struct Keeper {
+    session: Session,
+    login: Login,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Token {
+    /// The token, by its module in this process, with the PINs that are its own.
+    pub(super) fn of(found: &FoundToken, user: User) -> Result<Self, Error> {
+        Self::called(found.file.clone(), found.says.id(), user)
+    }
+
+    /// The token of that name.
+    pub(super) fn called(file: ModuleFile, id: TokenId, user: User) -> Result<Self, Error> {
+        let device = format!("token {}", id.serial());
+        Ok(Self {
+            module: Module::load(&file)?,
+            rules: PinRules::in_words(user.pins.of(&id), device, WORDS),
+            file,
+            id,
+            user,
+            keeper: Mutex::default(),
+        })
+    }
+
+    pub(super) const fn id(&self) -> &TokenId {
+        &self.id
+    }
+
+    pub(super) const fn file(&self) -> &ModuleFile {
+        &self.file
+    }
+
+    pub(super) fn module(&self) -> &Module {
+        &self.module
+    }
+
+    pub(super) const fn user(&self) -> &User {
+        &self.user
+    }
+
+    /// The slot that it is in now, and how one logs in: a PIN is for one token, wherever it is.
+    fn slot(&self) -> Result<(Slot, Login), Error> {
+        let client = &self.module.client;
+        let slots = client
+            .get_slots_with_token()
+            .map_err(|error| failed(&error))?;
+        let here = |slot| {
+            let (id, login) = says::identified(client, slot).ok()?;
+            (id == self.id).then_some((slot, login))
+        };
+        slots.into_iter().find_map(here).ok_or_else(|| {
+            Error::call(
+                format!("looking for token {}", self.id),
+                "it is not there any more",
+                "is it plugged in? 'keymark devices' lists the tokens that are there",
+            )
+        })
+    }
+
+    /// A session of its own for a worker. It cannot write to the token.
+    pub(super) fn session(&self) -> Result<Session, Error> {
+        self.with_keeper(|_, _| Ok(()))?;
+        self.open(self.slot()?.0)
+    }
+
+    fn open(&self, slot: Slot) -> Result<Session, Error> {
+        let session = self.module.client.open_ro_session(slot);
+        session.map_err(|error| failed(&error))
+    }
+
+    /// Does something in the session that is kept, once logged in. A login that failed is not tried again.
+    pub(super) fn with_keeper<T>(
+        &self,
+        run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        match keeper.get_or_insert_with(|| self.log_in()) {
+            Ok(Keeper { session, login }) => run(
+                session,
+                match login {
+                    Login::NotNeeded => Visible::ToAll,
+                    Login::Pin(_) | Login::OnToken(_) => Visible::ToUser,
+                },
+            ),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn log_in(&self) -> Result<Keeper, Error> {
+        let (slot, login) = self.slot()?;
+        let session = self.open(slot)?;
+        if login.pin() == Some(PinState::NotSet) {
+            return Err(Error::call(
+                format!("C_Login on token {}", self.id.serial()),
+                "it has no user PIN yet",
+                "its security officer sets one: pkcs11-tool --init-pin --login-type so",
+            ));
+        }
+        match login {
+            Login::NotNeeded => {}
+            Login::Pin(state) => {
+                let send = |pin: &Pin| send(&session, Some(pin));
+                self.rules.verify(PinKind::User, state.tries(), send)?;
+            }
+            Login::OnToken(state) => {
+                self.rules.allowed(PinKind::User, state.tries())?;
+                let serial = self.id.serial();
+                let text = format!("token {serial} asks for its PIN itself: enter it there now");
+                self.user.notice.tell(&text);
+                send(&session, None).map_err(|refusal| match refusal {
+                    Refusal::Judged(error)
+                    | Refusal::Unanswered(error)
+                    | Refusal::Unasked(error) => error,
+                })?;
+            }
+        }
+        Ok(Keeper { session, login })
+    }
+
+    /// The PIN that the token has accepted, for a process of keymark's that opens it as well; none where
+    /// none is needed.
+    pub(super) fn accepted_pin(&self) -> Result<Option<Pin>, Error> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let login = match keeper.as_ref() {
+            Some(Ok(keeper)) => keeper.login,
+            Some(Err(error)) => return Err(error.clone()),
+            None => Login::NotNeeded,
+        };
+        match login {
+            Login::NotNeeded => Ok(None),
+            Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
+            Login::OnToken(_) => Err(Error::call(
+                format!("opening token {} in another process", self.id.serial()),
+                "each process would ask for the PIN on the token's own keys",
+                "measure threads: --concurrency",
+            )),
+        }
+    }
+
+    /// Ends what the run began: test keys are gone, and nobody is logged in.
+    pub(super) fn leave(&self) -> Result<(), Error> {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Ok(Keeper { session, login })) = keeper.take() else {
+            return Ok(());
+        };
+        let left = match login {
+            Login::NotNeeded => Ok(()),
+            Login::Pin(_) | Login::OnToken(_) => session.logout(),
+        };
+        match left.map_err(|error| (returned(&error), failed(&error))) {
+            // A token that was pulled out has nobody logged in.
+            Ok(())
+            | Err((
+                Some(
+                    RvError::DeviceRemoved
+                    | RvError::SessionHandleInvalid
+                    | RvError::SessionClosed
+                    | RvError::TokenNotPresent
+                    | RvError::UserNotLoggedIn,
+                ),
+                _,
+            )) => Ok(()),
+            Err((_, error)) => Err(error),
+        }
+    }
+}
+
+/// Sends a PIN, once; without one the token asks for it itself.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of what is left nobody knows whether it cost a try"
+)]
+fn send(session: &Session, pin: Option<&Pin>) -> Result<(), Refusal> {
+    let pin = pin.map(|pin| AuthPin::from(pin.expose().to_owned()));
+    let Err(error) = session.login(UserType::User, pin.as_ref()) else {
+        return Ok(());
+    };
+    let said = failed(&error);
+    match returned(&error) {
+        Some(RvError::UserAlreadyLoggedIn) => Ok(()),
+        Some(
+            RvError::PinIncorrect
+            | RvError::PinInvalid
+            | RvError::PinLenRange
+            | RvError::PinLocked
+            | RvError::PinExpired,
+        ) => Err(Refusal::Judged(said)),
+        Some(
+            RvError::ArgumentsBad
+            | RvError::CryptokiNotInitialized
+            | RvError::SessionHandleInvalid
+            | RvError::UserAnotherAlreadyLoggedIn
+            | RvError::UserPinNotInitialized
+            | RvError::UserTooManyTypes,
+        ) => Err(Refusal::Unasked(said)),
+        _ => Err(Refusal::Unanswered(said)),
+    }
+}

@@ -1,0 +1,138 @@
+//! SoftHSM2 with a token of a test's own, filled by programs that are not keymark's, and a module before it
+//! that misbehaves.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::place::said;
+
+/// The token's user PIN.
+pub const PIN: &str = "271828";
+/// Its label, with what a URI has to encode.
+pub const LABEL: &str = "my token";
+/// The same in a URI.
+pub const URI: &str = "pkcs11:token=my%20token";
+/// What SoftHSM2 has its configuration's path in.
+pub const CONFIGURATION: &str = "SOFTHSM2_CONF";
+
+/// A configuration and a token; gone with the value.
+#[derive(Debug)]
+pub struct SoftHsmToken {
+    directory: TempDir,
+}
+
+impl SoftHsmToken {
+    /// Initialises the token with `softhsm2-util`.
+    ///
+    /// # Panics
+    /// When it is not installed, or refuses.
+    #[must_use]
+    pub fn new() -> Self {
+        let token = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        let tokens = token.directory.path().join("tokens");
+        std::fs::create_dir(&tokens).unwrap();
+        let text = format!("directories.tokendir = {}\n", tokens.display());
+        std::fs::write(token.configuration(), text).unwrap();
+        let arguments = [
+            "--init-token",
+            "--free",
+            "--label",
+            LABEL,
+            "--so-pin",
+            "31415926",
+            "--pin",
+            PIN,
+        ];
+        token.run(Command::new("softhsm2-util").args(arguments));
+        token
+    }
+
+    /// What has to stand in `SOFTHSM2_CONF`.
+    #[must_use]
+    pub fn configuration(&self) -> PathBuf {
+        self.directory.path().join("softhsm2.conf")
+    }
+
+    /// A file of the test's in the same place.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The library.
+    ///
+    /// # Panics
+    /// When it is not installed.
+    #[must_use]
+    pub fn library() -> PathBuf {
+        let usual = ["/usr/lib/softhsm", "/usr/lib64/pkcs11", "/usr/lib/pkcs11"];
+        let files = usual.map(|directory| Path::new(directory).join("libsofthsm2.so"));
+        let there = files.into_iter().find(|file| file.exists());
+        there.expect("apt-get install softhsm2 brings it")
+    }
+
+    /// Makes a key pair with OpenSC's `pkcs11-tool`: `rsa:2048`, `EC:prime256v1`.
+    ///
+    /// # Panics
+    /// When it is not installed, or refuses.
+    pub fn make_key(&self, kind: &str, id: &str, label: &str) {
+        let mut tool = self.pkcs11_tool();
+        tool.args([
+            "--keypairgen",
+            "--key-type",
+            kind,
+            "--id",
+            id,
+            "--label",
+            label,
+        ]);
+        self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
+    }
+
+    /// `pkcs11-tool`, logged in to the token.
+    #[must_use]
+    pub fn pkcs11_tool(&self) -> Command {
+        let mut tool = Command::new("pkcs11-tool");
+        tool.arg("--module").arg(Self::library());
+        tool.args(["--token-label", LABEL, "--login", "--pin", PIN]);
+        tool
+    }
+
+    /// Runs a program with this configuration.
+    ///
+    /// # Panics
+    /// With what it says, when it fails.
+    pub fn run(&self, command: &mut Command) -> Output {
+        let output = command.env(CONFIGURATION, self.configuration()).output();
+        let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        assert!(output.status.success(), "{command:?}: {}", said(&output));
+        output
+    }
+
+    /// Compiles the module that stands before SoftHSM2 and does what `$KEYMARK_TEST_MODULE` says.
+    ///
+    /// # Panics
+    /// When there is no C compiler.
+    #[must_use]
+    pub fn misbehaving_module(&self) -> PathBuf {
+        let file = self.path("misbehaving.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");
+        let library = format!("-DSOFTHSM=\"{}\"", Self::library().display());
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-std=gnu11", "-shared", "-fPIC", "-o"])
+            .arg(&file);
+        self.run(compiler.args([library.as_str(), source]));
+        file
+    }
+}
+
+impl Default for SoftHsmToken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
