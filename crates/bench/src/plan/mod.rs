@@ -186,6 +186,13 @@ impl Plan {
         Ok(Self { cases, settings })
     }
 
+    /// What the ratio of each case is taken to, by its place; in the plan's order.
+    #[must_use]
+    pub fn baselines(&self) -> Vec<Option<usize>> {
+        let baseline = |case| self.settings.baseline.of(case, &self.cases);
+        self.cases.iter().map(baseline).collect()
+    }
+
     /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
     /// each worker, and keys, with a home and an agent for those of programs.
     #[must_use]

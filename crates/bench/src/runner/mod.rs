@@ -21,7 +21,7 @@ use crate::parts::PartSums;
 use crate::plan::{Order, Plan, Settings};
 use crate::record::{CaseRecord, Ending};
 use crate::sample::Block;
-use crate::stop::Stopped;
+use crate::stop::{StopRule, Stopped};
 use crate::workload::{Stack, Workload};
 
 use arrivals::Queue;
@@ -122,6 +122,7 @@ impl Runner<'_> {
         let mut run = Run {
             runner: self,
             settings: &plan.settings,
+            baselines: plan.baselines(),
             buffers: Buffers::default(),
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             observer,
@@ -185,6 +186,8 @@ struct Active {
 struct Run<'r> {
     runner: &'r Runner<'r>,
     settings: &'r Settings,
+    /// Of each case in the plan's order, what its ratio is taken to.
+    baselines: Vec<Option<usize>>,
     buffers: Buffers,
     records: Vec<CaseRecord>,
     observer: &'r mut dyn Observer,
@@ -363,7 +366,8 @@ impl Run<'_> {
         let left = left.into_iter().flatten().min();
         // Half a visit that would end late is as near to the promise as half a visit less.
         if left.is_some_and(|left| left < case.account.cost() / 2) && case.progress.has_samples() {
-            return Turn::Over(Stopped::OutOfTime, None);
+            let stopped = case.progress.stopped().unwrap_or(Stopped::OutOfTime);
+            return Turn::Over(stopped, None);
         }
         if of_plan.is_some_and(|left| left.is_zero()) {
             case.progress.stop_filling();
@@ -415,11 +419,26 @@ impl Run<'_> {
         }
         match measured.failure {
             Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
-            None => case
-                .progress
-                .stopped()
-                .map_or(Turn::Continues, |stopped| Turn::Over(stopped, None)),
+            None => match case.progress.stopped() {
+                Some(stopped) if !self.is_awaited(case.id, stopped) => Turn::Over(stopped, None),
+                Some(_) | None => Turn::Continues,
+            },
         }
+    }
+
+    /// Whether another case that is still measured needs this one, which is known well enough by itself: ratios are
+    /// taken over the rounds that both have.
+    fn is_awaited(&self, id: CaseId, stopped: Stopped) -> bool {
+        let by_precision = match self.settings.stop {
+            StopRule::Precision { .. } => stopped == Stopped::RuleMet,
+            StopRule::Runs(_) => false,
+        };
+        let own = id.0 as usize;
+        let needs = |(index, baseline): (usize, &Option<usize>)| {
+            index != own && *baseline == Some(own) && self.records[index].ending.is_none()
+        };
+        let interleaved = self.settings.order == Order::Interleaved;
+        interleaved && by_precision && self.baselines.iter().enumerate().any(needs)
     }
 
     fn note_parts(&mut self, case: &Active) {

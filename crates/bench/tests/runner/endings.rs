@@ -122,6 +122,32 @@ fn every_case_keeps_its_time_however_many_workers_it_has() {
 }
 
 #[test]
+fn what_ratios_are_taken_to_is_measured_for_as_long_as_they_need_it() {
+    let settings = Settings {
+        time_limit: Some(Duration::from_secs(60)),
+        ..precision("1%", None)
+    };
+    // The first is known at once, the second never.
+    let cases = [case("rsa2048"), case("rsa4096"), case("ed25519")];
+    let (measured, _) = run(&plan(&cases, settings), |case| {
+        Script::Steps(match case.algorithm.name() {
+            "rsa4096" => vec![Step::Take(MS * 20), Step::Take(MS * 200)],
+            _ => vec![Step::Take(MS * 20), Step::Take(MS * 20)],
+        })
+    });
+    let blocks: Vec<usize> = measured
+        .cases
+        .iter()
+        .map(|case| case.blocks.len())
+        .collect();
+    assert_eq!(stopped(&measured.cases[0]), Stopped::RuleMet);
+    assert_eq!(stopped(&measured.cases[1]), Stopped::OutOfTime);
+    assert_eq!(stopped(&measured.cases[2]), Stopped::RuleMet);
+    assert!(blocks[0] >= blocks[1] && blocks[1] > 100, "{blocks:?}");
+    assert!(blocks[2] < blocks[1], "{blocks:?}");
+}
+
+#[test]
 fn what_is_slow_does_not_keep_the_others_waiting() {
     let settings = Settings {
         time_limit: Some(Duration::from_secs(60)),
