@@ -8,6 +8,9 @@ use rand::{Rng, RngExt};
 /// Visits that every case should get, however long one takes: an interval from fewer says little.
 const LEAST_VISITS: u32 = 6;
 
+/// No visit takes less, whatever a coarse clock says.
+const SHORTEST: Duration = Duration::from_micros(1);
+
 /// What a case was given to spend on visits, and what its next one costs.
 #[derive(Debug)]
 pub(super) struct Account {
@@ -91,7 +94,7 @@ impl Shares {
         }
         let visits = |account: &Account| {
             let given = account.needed().max(fair).as_secs_f64();
-            given / account.cost.as_secs_f64().max(f64::MIN_POSITIVE)
+            given / account.cost.max(SHORTEST).as_secs_f64()
         };
         Self {
             fair: Some(fair),

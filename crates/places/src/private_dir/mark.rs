@@ -5,16 +5,23 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::Duration;
 
 use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
 
 use super::process::World;
+use crate::process::Process;
 
 /// Locked for as long as its keymark lives.
 pub(super) const LOCK: &str = "lock";
 const TITLE: &str = "private directory of keymark";
 /// More than a mark ever has.
 const LONGEST: u64 = 1024;
+
+/// How long the lock of a dead keymark is waited for: a child that has not come to its program yet when its keymark
+/// is killed holds it, too.
+const LINGERING: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
 
 /// What the file says.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +30,8 @@ pub(super) struct Mark {
     directory: (u64, u64),
     /// Where the numbers of its processes mean something.
     pub(super) world: World,
+    /// Whose it is.
+    keymark: Process,
 }
 
 impl Mark {
@@ -32,13 +41,15 @@ impl Mark {
         Ok(Self {
             directory: (meta.dev(), meta.ino()),
             world: World::here()?,
+            keymark: Process::of(std::process::id()).ok_or(io::ErrorKind::NotFound)?,
         })
     }
 
     fn text(&self) -> String {
         let (device, inode) = self.directory;
         let World { boot, namespace } = &self.world;
-        format!("{TITLE}\n{device} {inode}\n{boot} {namespace}\n")
+        let Process { number, started } = self.keymark;
+        format!("{TITLE}\n{device} {inode}\n{boot} {namespace}\n{number} {started}\n")
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -48,7 +59,12 @@ impl Mark {
         }
         let (device, inode) = lines.next()?.split_once(' ')?;
         let (boot, namespace) = lines.next()?.split_once(' ')?;
+        let (number, started) = lines.next()?.split_once(' ')?;
         let mark = Self {
+            keymark: Process {
+                number: number.parse().ok()?,
+                started: started.parse().ok()?,
+            },
             directory: (device.parse().ok()?, inode.parse().ok()?),
             world: World {
                 boot: boot.to_owned(),
@@ -73,7 +89,7 @@ impl Mark {
     /// Of a directory that no keymark holds any more: its lock, now held here, and its mark.
     /// Nothing where there is none, or where it is not this directory's.
     pub(super) fn take(directory: &Path) -> Option<(File, Self)> {
-        let mut lock = take_lock(directory)?;
+        let mut lock = open_lock(directory)?;
         let mut text = String::new();
         Read::by_ref(&mut lock)
             .take(LONGEST)
@@ -82,19 +98,37 @@ impl Mark {
         let mark = Self::parse(&text)?;
         // `directory` may be a link of /proc to an open one.
         let meta = fs::metadata(directory).ok()?;
-        (mark.directory == (meta.dev(), meta.ino())).then_some((lock, mark))
+        let its_own = mark.directory == (meta.dev(), meta.ino());
+        (its_own && mark.is_let_go(&lock)).then_some((lock, mark))
+    }
+
+    /// Takes the lock: at once, or, of a keymark that is dead, when its last child has let go of it.
+    fn is_let_go(&self, lock: &File) -> bool {
+        let here = World::here().is_ok_and(|here| here == self.world);
+        let mut waited = Duration::ZERO;
+        while lock.try_lock().is_err() {
+            if !here || self.keymark.lives() || waited >= LINGERING {
+                return false;
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
+        true
     }
 }
 
 /// The lock file, if it is a file of this user's that is still there, and nobody holds it.
 pub(super) fn take_lock(directory: &Path) -> Option<File> {
+    open_lock(directory).filter(|lock| lock.try_lock().is_ok())
+}
+
+fn open_lock(directory: &Path) -> Option<File> {
     let lock = OpenOptions::new()
         .read(true)
         // A link leads elsewhere, and a pipe would keep us waiting.
         .custom_flags(O_NOFOLLOW | O_NONBLOCK)
         .open(directory.join(LOCK))
         .ok()?;
-    lock.try_lock().ok()?;
     let meta = lock.metadata().ok()?;
     let own = meta.is_file() && meta.uid() == nix::unistd::geteuid().as_raw() && meta.nlink() == 1;
     own.then_some(lock)
@@ -115,6 +149,28 @@ mod tests {
         assert_eq!(Mark::parse(&(mark.text() + "more\n")), None);
         let cut = mark.text();
         assert_eq!(Mark::parse(cut.trim_end()), None);
+    }
+
+    #[test]
+    fn the_lock_of_a_dead_keymark_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut killed = std::process::Command::new("sleep");
+        let mut killed = killed.arg("60").spawn().unwrap();
+        let keymark = Process::of(killed.id()).unwrap();
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        let mark = Mark {
+            keymark,
+            ..Mark::of(directory.path()).unwrap()
+        };
+        let lock = mark.put(directory.path()).unwrap();
+        // A child that is on its way to its program has the same open file.
+        let lingering = std::thread::spawn(move || {
+            std::thread::sleep(STEP * 20);
+            drop(lock);
+        });
+        assert!(Mark::take(directory.path()).is_some());
+        lingering.join().unwrap();
     }
 
     #[test]
