@@ -262,7 +262,19 @@ fn the_expected_duration_is_bounded_by_the_plan() {
     };
     let mut plan = Plan::build(&[listed(&["ed25519"])], &offers(), settings).unwrap();
     let cost = |_: &Case| Duration::from_millis(10);
-    assert_eq!(plan.expected_duration(&cost), Duration::from_secs(2));
+    assert_eq!(plan.expected_duration(&cost), Duration::from_millis(1_960));
+    // Three operations of each case, and a home for what is not asked here.
+    let homes = plan
+        .cases
+        .iter()
+        .filter(|case| case.stack != StackName::RAW);
+    let homes = Duration::from_millis(500) * homes.count() as u32;
+    assert_eq!(
+        plan.expected_preparation(&cost),
+        Duration::from_millis(60) + homes
+    );
+    plan.settings.warmup = u32::MAX;
+    assert!(plan.expected_preparation(&cost) > Duration::from_secs(80_000_000));
     for case in &mut plan.cases {
         case.load.pacing = Pacing::Open("10/s".parse().unwrap());
     }

@@ -207,7 +207,8 @@ impl Plan {
             .map(|case| (&case.device, case.algorithm, case.parameters))
             .collect();
         let warm_up = |case: &Case| {
-            cost(case).saturating_mul((self.settings.warmup + 1) * case.concurrency())
+            let operations = self.settings.warmup.saturating_add(1);
+            cost(case).saturating_mul(operations.saturating_mul(case.concurrency()))
         };
         let warm_ups = self.cases.iter().map(warm_up);
         let homes = HOME * u32::try_from(homes.len()).unwrap_or(u32::MAX);
@@ -224,7 +225,7 @@ impl Plan {
             .map(|case| match self.settings.stop {
                 StopRule::Runs(runs) => {
                     let per_worker = runs.get().div_ceil(case.concurrency());
-                    let working = cost(case) * (per_worker + self.settings.warmup);
+                    let working = cost(case).saturating_mul(per_worker);
                     match case.load.pacing {
                         Pacing::Closed => working,
                         Pacing::Thinking(longest) => working + longest / 2 * per_worker,

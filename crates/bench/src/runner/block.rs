@@ -22,8 +22,6 @@ pub(super) struct MeasuredBlock {
     pub(super) parts: PartSums,
     /// What the check of its results took.
     pub(super) checking: Duration,
-    /// What the reference took right after it, in nanoseconds.
-    pub(super) reference_after_ns: u64,
 }
 
 /// Why a case ends early: an error, or a result that the check refused.
@@ -71,6 +69,7 @@ pub(super) fn measure(
     outputs
         .iter_mut()
         .for_each(|outputs| outputs.reset(workload.output_capacity));
+    let before = runner.reference_ns();
     let (shifts, stretch) = match &mut workload.crew {
         Crew::Threads(handles) => {
             let start = Start::of(workers);
@@ -94,12 +93,12 @@ pub(super) fn measure(
             worker::in_processes(processes, &terms, budget, seed, outputs)
         }
     };
-    let reference_after_ns = runner.reference_ns();
+    let around = before.midpoint(runner.reference_ns());
     let checked_from = runner.clock.now();
     let mut measured = conclude(shifts, outputs, workload.verifier.as_ref());
     measured.checking = runner.clock.now().since(checked_from);
-    measured.reference_after_ns = reference_after_ns;
     measured.block.queue = stretch;
+    measured.block.reference_ns = (around > 0).then_some(around);
     measured
 }
 
@@ -206,7 +205,6 @@ fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) ->
         failure,
         parts,
         checking: Duration::ZERO,
-        reference_after_ns: 0,
     }
 }
 

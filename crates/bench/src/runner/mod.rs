@@ -391,7 +391,6 @@ impl Run<'_> {
         let mut budget = case.progress.budget(part);
         budget.time = left.map_or(budget.time, |left| budget.time.min(left));
         let seed = self.settings.seed ^ (u64::from(round) << 32) ^ u64::from(case.id.0);
-        let before = self.runner.reference_ns();
         let mut measured = block::measure(
             self.runner,
             &mut case.workload,
@@ -406,8 +405,6 @@ impl Run<'_> {
         case.account.pay(took, rng);
         case.progress.spend(took);
         measured.block.round = round;
-        let around = before.midpoint(measured.reference_after_ns);
-        measured.block.reference_ns = (around > 0).then_some(around);
         if measured.failure.is_none() && case.progress.fills_the_queue(&measured.block) {
             return Turn::Continues;
         }

@@ -409,8 +409,9 @@ fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
         plan.expected_preparation(&cost),
         plan.expected_duration(&cost),
     );
-    let [all, preparing, measuring] = [preparing + measuring, preparing, measuring]
-        .map(|time| units::duration(Seconds(time.as_secs_f64())));
+    let all = preparing.saturating_add(measuring);
+    let [all, preparing, measuring] =
+        [all, preparing, measuring].map(|time| units::duration(Seconds(time.as_secs_f64())));
     output::line(&format!(
         "takes up to {all}: about {preparing} to make keys and agents ready, {measuring} of measuring"
     ));
