@@ -5,23 +5,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::place::{Place, SHORT, objects, text};
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
-
-/// A short run of the library alone.
-const SHORT: [&str; 9] = [
-    "bench",
-    "--algorithm",
-    "ed25519,rsa2048",
-    "--stack",
-    "raw",
-    "--runs",
-    "50",
-    "--seed",
-    "1",
-];
 
 #[test]
 fn a_run_is_shown_without_colours_and_saved_to_the_sample() {

@@ -4,23 +4,11 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use keymark_testkit::place::{Place, said, text};
+use keymark_testkit::place::{Place, SHORT, said, text};
 use serde_json::{Value, json};
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
-/// A short run of the library alone.
-const SHORT: [&str; 9] = [
-    "bench",
-    "--algorithm",
-    "ed25519,rsa2048",
-    "--stack",
-    "raw",
-    "--runs",
-    "50",
-    "--seed",
-    "1",
-];
 /// Of it a series, without a pause worth the name.
 const SERIES: [&str; 4] = ["--repeat", "3", "--pause", "1ms"];
 

@@ -6,6 +6,19 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A short run of the library alone.
+pub const SHORT: [&str; 9] = [
+    "bench",
+    "--algorithm",
+    "ed25519,rsa2048",
+    "--stack",
+    "raw",
+    "--runs",
+    "50",
+    "--seed",
+    "1",
+];
+
 /// Where keymark's children of one test have their files; gone with the value.
 #[derive(Debug)]
 pub struct Place {

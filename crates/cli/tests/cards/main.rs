@@ -6,7 +6,7 @@
 mod owner;
 mod safety;
 
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_testkit::inserted::CardInReader;
@@ -90,6 +90,36 @@ impl CardPlace {
             runs.iter().any(|run| run["samples"].as_u64() > Some(0))
         });
     }
+
+    /// A run with the card's key, under way: it cannot end but by its time.
+    fn measuring(&self, devices: &str, longest: &str, more: &[&str]) -> Child {
+        let common = [
+            "bench",
+            "--device",
+            devices,
+            "--algorithm",
+            "cv25519",
+            "--stack",
+            "raw",
+            "--precision",
+            "0.001%",
+            "--max-time",
+            longest,
+            "--json",
+        ];
+        let mut keymark = self.keymark(&[&common, more].concat());
+        let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = keymark.spawn().unwrap();
+        self.until_measuring();
+        child
+    }
+}
+
+/// The software's case went on to its end.
+fn software_was_measured(stdout: &str) {
+    let mut lines = stdout.lines();
+    let software = lines.find(|line| line.contains("\"software\"")).unwrap();
+    assert!(software.contains("\"failed\":0"), "{software}");
 }
 
 /// What lets keymark write to a card.
@@ -104,28 +134,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let mut place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
-    let arguments = [
-        &[
-            "bench",
-            "--device",
-            &devices,
-            "--algorithm",
-            "cv25519",
-            "--stack",
-            "raw",
-            "--precision",
-            "0.001%",
-            "--max-time",
-            "6s",
-            "--json",
-        ][..],
-        &may_write(&serial),
-    ]
-    .concat();
-    let mut keymark = place.keymark(&arguments);
-    let piped = std::process::Stdio::piped;
-    let child = keymark.stdout(piped()).stderr(piped()).spawn().unwrap();
-    place.until_measuring();
+    let child = place.measuring(&devices, "6s", &may_write(&serial));
     place.reader.pcscd.kill();
     let ended = child.wait_with_output().unwrap();
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
@@ -135,11 +144,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
         stderr.contains(&format!("keymark token restore {serial}")),
         "the user is told: {stderr}"
     );
-    let software = stdout
-        .lines()
-        .find(|line| line.contains("\"software\""))
-        .unwrap();
-    assert!(software.contains("\"failed\":0"), "{software}");
+    software_was_measured(&stdout);
 }
 
 #[test]
@@ -290,29 +295,8 @@ fn a_card_pulled_out_ends_its_cases_only() {
     let (_homes, _owner, reader) = owner();
     let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let arguments = [
-        "bench",
-        "--device",
-        &format!("{serial},software"),
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw",
-        "--precision",
-        "0.001%",
-        "--max-time",
-        "6s",
-        "--json",
-        "--pin-env",
-        "RIGHT",
-    ];
-    let child = place
-        .keymark(&arguments)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    place.until_measuring();
+    let devices = format!("{serial},software");
+    let child = place.measuring(&devices, "6s", &["--pin-env", "RIGHT"]);
     place.reader.card.remove();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));
@@ -321,9 +305,5 @@ fn a_card_pulled_out_ends_its_cases_only() {
         stderr.contains("pulled out") || stderr.contains("SCardTransmit failed"),
         "{stderr}"
     );
-    let software = stdout
-        .lines()
-        .find(|line| line.contains("\"software\""))
-        .unwrap();
-    assert!(software.contains("\"failed\":0"), "{software}");
+    software_was_measured(&stdout);
 }

@@ -155,33 +155,16 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
 
 /// A run that writes a test key, under way.
 fn writing(place: &CardPlace, serial: &str) -> Child {
-    let arguments = [
-        "bench",
-        "--device",
-        serial,
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw",
-        "--precision",
-        "0.001%",
-        "--max-time",
-        "60s",
+    let pin = format!("{serial}=RIGHT");
+    let allowed = [
         "--pin-env",
-        &format!("{serial}=RIGHT"),
+        &pin,
         "--admin-pin-env",
         "ADMIN",
         "--write-to",
         serial,
     ];
-    let mut keymark = place.keymark(&arguments);
-    let child = keymark
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let child = child.unwrap();
-    place.until_measuring();
-    child
+    place.measuring(serial, "60s", &allowed)
 }
 
 #[test]
