@@ -11,10 +11,10 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::sample::Block;
 use keymark_bench::store::StoreIdentity;
-use keymark_report::analysis::row_of;
+use keymark_report::analysis::{Latencies, Row, row_of};
 use keymark_report::table::FlatRow;
 use keymark_report::{units, visible};
-use keymark_stats::{Blocks, MachineSpeed, Seconds};
+use keymark_stats::{MachineSpeed, Seconds};
 
 use crate::output;
 
@@ -101,7 +101,8 @@ pub(crate) struct JsonStream<'a> {
     devices: &'a [StoreIdentity],
     interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
-    latencies: Vec<Blocks>,
+    /// Of those that are finished.
+    latencies: Vec<Latencies>,
     /// What the reference took around each block so far, in nanoseconds.
     references: Vec<u64>,
     waiting: Vec<usize>,
@@ -118,20 +119,30 @@ impl<'a> JsonStream<'a> {
             devices,
             interrupt,
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
-            latencies: vec![Blocks::default(); plan.cases.len()],
+            latencies: vec![Latencies::default(); plan.cases.len()],
             references: Vec::new(),
             waiting: Vec::new(),
         }
     }
 
-    /// Whether the case that this one's ratio needs has ended.
+    /// The case that this one's ratio needs.
+    fn baseline(&self, index: usize) -> Option<usize> {
+        let Plan { settings, cases } = self.plan;
+        settings.baseline.of(&cases[index], cases)
+    }
+
     fn is_complete(&self, index: usize) -> bool {
-        let baseline = self
-            .plan
-            .settings
-            .baseline
-            .of(&self.plan.cases[index], &self.plan.cases);
+        let baseline = self.baseline(index);
         baseline.is_none_or(|baseline| self.records[baseline].ending.is_some())
+    }
+
+    /// At the machine's mean speed up to now, both it and what its ratio needs.
+    fn row(&mut self, index: usize, speed: Option<&MachineSpeed>) -> Row {
+        for needed in [Some(index), self.baseline(index)].into_iter().flatten() {
+            let seed = self.plan.settings.seed;
+            self.latencies[needed] = Latencies::of(&self.records[needed], speed, seed);
+        }
+        row_of(self.plan, &self.records, &self.latencies, index)
     }
 }
 
@@ -142,7 +153,6 @@ impl Observer for JsonStream<'_> {
 
     fn finished(&mut self, id: CaseId, record: &CaseRecord) {
         let index = id.0 as usize;
-        self.latencies[index] = record.latencies();
         self.records[index] = record.clone();
         self.waiting.push(index);
         let (complete, waiting) = self
@@ -153,8 +163,7 @@ impl Observer for JsonStream<'_> {
         let complete: Vec<usize> = complete;
         let speed = MachineSpeed::of(&self.references, self.plan.settings.seed);
         for index in complete {
-            let speed = speed.as_ref();
-            let row = row_of(self.plan, &self.records, &self.latencies, speed, index);
+            let row = self.row(index, speed.as_ref());
             print_json(&FlatRow::from(&row.on(self.devices)));
         }
         if output::is_gone() {

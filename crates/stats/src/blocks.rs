@@ -2,10 +2,11 @@
 //!
 //! Samples of one block share the machine's state of that moment and are
 //! correlated; blocks, with other cases in between, are nearly independent.
-//! So blocks, not samples, are the units of every interval, however few: three
-//! blocks give a wide interval, and an honest one. One or two blocks, which
-//! give none, are cut into non-overlapping batches (Law & Kelton, "Simulation
-//! Modeling and Analysis", 3rd ed. 2000, §9.5.3, batch means).
+//! So blocks, not samples, are the units of every interval; where it is widened
+//! for what neighbours have in common, fewer than twenty are cut into
+//! non-overlapping batches of theirs, and elsewhere one or two, which give no
+//! interval (Law & Kelton, "Simulation Modeling and Analysis", 3rd ed. 2000,
+//! §9.5.3, batch means).
 
 use std::ops::Range;
 
@@ -154,9 +155,15 @@ impl Blocks {
         self.sums(&self.ranges(min, MAX_BATCHES.max(min)))
     }
 
-    /// Batches that serve as independent units in every interval.
+    /// Batches that serve as independent units in an interval.
     pub(crate) fn units(&self) -> Batches {
         self.sums(&self.unit_ranges())
+    }
+
+    /// Batches for an interval that is widened for what neighbours have in common: few blocks are cut, so that this can
+    /// be seen.
+    pub(crate) fn pieces(&self) -> Batches {
+        self.sums(&self.ranges(MIN_BATCHES, MAX_BATCHES))
     }
 
     fn sums(&self, ranges: &[Range<usize>]) -> Batches {

@@ -2,8 +2,8 @@
 //!
 //! The variance of a mean of dependent units is that of independent ones times (1+r)/(1−r), r being the lag-1
 //! correlation of an autoregression (Law & Kelton 2000, §4.4 and §9.5.3). An estimate of r from few units is
-//! too low: it is corrected by (1+3r)/n (Kendall, Biometrika 41, 1954), and raised by its standard error, since
-//! an interval that is too narrow misleads and one that is a little wide does not. It is taken from ranks, which
+//! too low: it is corrected by (1+3r)/n (Kendall, Biometrika 41, 1954), and raised by its standard error (by a quarter of
+//! it for pairs), since an interval that is too narrow misleads and one that is a little wide does not. It is taken from ranks, which
 //! a few slow units do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
 //! Coverage in simulations stands in `tests/calibration.rs` and METHODOLOGY.md.
 
@@ -22,7 +22,6 @@ const HIGHEST: f64 = 0.95;
 const LEAST: f64 = 3.0;
 /// Tukey's outer fences.
 const FENCE: f64 = 3.0;
-
 /// What is known of the dependence of neighbouring blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
@@ -45,8 +44,27 @@ impl Dependence {
     }
 }
 
+/// What the units are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Units {
+    /// Of one case.
+    Case,
+    /// Of two that took turns: what comes from the machine cancels, and what is left is symmetric.
+    Pair,
+}
+
+impl Units {
+    /// By how many of its standard errors the correlation is raised: as few as keep the coverage in simulations.
+    const fn standard_errors(self) -> f64 {
+        match self {
+            Self::Case => 1.0,
+            Self::Pair => 0.25,
+        }
+    }
+}
+
 /// The dependence of units in time order, by what each is off the mean.
-pub(crate) fn dependence(residuals: &[f64]) -> Dependence {
+pub(crate) fn dependence(residuals: &[f64], of: Units) -> Dependence {
     let n = residuals.len();
     let variance = variance(residuals);
     if n < MIN_UNITS || variance <= 0.0 {
@@ -54,8 +72,8 @@ pub(crate) fn dependence(residuals: &[f64]) -> Dependence {
     }
     let r = lag1(&ranks(residuals));
     let corrected = r + (1.0 + 3.0 * r) / n.float();
-    let raised = corrected + ((1.0 - r * r).max(0.0) / n.float()).sqrt();
-    let raised = raised.clamp(0.0, HIGHEST);
+    let error = ((1.0 - r * r).max(0.0) / n.float()).sqrt();
+    let raised = (corrected + of.standard_errors() * error).clamp(0.0, HIGHEST);
     let independent = (n.float() * (1.0 - raised) / (1.0 + raised)).max(LEAST);
     // Within the fences units are alike; s² of dependent ones is too small by 1 − 1/n'.
     let within = variance_within_fences(residuals).min(variance);
@@ -138,16 +156,23 @@ mod tests {
     #[test]
     fn what_alternates_is_not_narrowed_and_what_drifts_is_widened() {
         let alternating: Vec<f64> = (0..40).map(|i| f64::from(i % 2)).collect();
-        assert!((dependence(&alternating).widening - 1.0).abs() < 1e-9);
+        assert!((dependence(&alternating, Units::Case).widening - 1.0).abs() < 1e-9);
         let rising: Vec<f64> = (0..40).map(f64::from).collect();
-        let found = dependence(&rising);
+        let found = dependence(&rising, Units::Case);
         assert!(found.lag1 > 0.9 && found.widening > 3.0, "{found:?}");
     }
 
     #[test]
+    fn pairs_are_widened_less() {
+        let values: Vec<f64> = (0..30).map(|i| f64::from(i * i % 7)).collect();
+        let widening = |of| dependence(&values, of).widening;
+        assert!(widening(Units::Pair) < widening(Units::Case));
+    }
+
+    #[test]
     fn too_few_or_constant_units_are_left_alone() {
-        assert_eq!(dependence(&[1.0, 2.0, 3.0]), Dependence::NONE);
-        assert_eq!(dependence(&[4.0; 30]), Dependence::NONE);
+        assert_eq!(dependence(&[1.0, 2.0, 3.0], Units::Case), Dependence::NONE);
+        assert_eq!(dependence(&[4.0; 30], Units::Pair), Dependence::NONE);
     }
 
     #[test]

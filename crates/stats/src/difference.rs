@@ -1,14 +1,51 @@
-//! Difference of two estimates with independent errors, their intervals kept in shape.
-//!
-//! MOVER, the method of variance estimates recovery: Zou & Donner, "Construction of confidence
-//! limits about effect measures", Statistics in Medicine 27 (2008), eq. 5.
+//! Difference of two means: of cases that took turns, from what each stretch of the run says of it; of estimates with
+//! independent errors, from their intervals, kept in shape by MOVER, the method of variance estimates recovery: Zou &
+//! Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008), eq. 5.
 
+use crate::blocks::Blocks;
+use crate::dependence::{Units, dependence};
 use crate::estimate::{Computed, Estimate, Method};
-use crate::quantity::Quantity;
+use crate::pairing::{Pair, Stretches, difference_residuals};
+use crate::quantity::{NS, Quantity, Seconds};
+use crate::ratio::{ENOUGH_STRETCHES, MIN_STRETCHES};
+use crate::resample::{standard_error, t_half_width};
+
+/// The mean of `a` less that of `b`, given with their blocks; as [`difference`] has it where there are too few
+/// stretches in which both were measured.
+#[must_use]
+pub fn paired_difference(
+    (a, blocks_of_a): (&Estimate<Seconds>, &Blocks),
+    (b, blocks_of_b): (&Estimate<Seconds>, &Blocks),
+) -> Estimate<Seconds> {
+    let Stretches { shared, alone } = Stretches::new(blocks_of_a, blocks_of_b);
+    let stretches = shared.len();
+    let of_pairs =
+        (stretches >= MIN_STRETCHES).then(|| of_stretches(a.value.0 - b.value.0, shared, alone));
+    let apart = recovered(a, b);
+    let chosen =
+        of_pairs.filter(|pairs| stretches >= ENOUGH_STRETCHES || pairs.is_narrower_than(&apart));
+    chosen.unwrap_or(apart).widened()
+}
+
+fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Computed {
+    // The means are those of all blocks, so what one did alone is part of the error.
+    let units = shared.len();
+    shared.extend(alone);
+    let residuals = difference_residuals(shared.iter().copied());
+    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
+    let half = t_half_width(standard_error(squares, residuals.len()), units) / NS;
+    let dependence = dependence(&residuals, Units::Pair);
+    let interval = dependence.widen(value, (value - half, value + half));
+    Computed::new(value, interval, Method::PairedDifference)
+}
 
 /// `a - b`; a side without the bounds it needs stays open.
 #[must_use]
 pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> {
+    recovered(a, b).widened()
+}
+
+fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Computed {
     let (value_a, value_b) = (a.value.to_f64(), b.value.to_f64());
     let value = value_a - value_b;
     let reach = |from_a: Option<T>, from_b: Option<T>| {
@@ -17,13 +54,12 @@ pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> 
     };
     let low = reach(a.low, b.high).map(|reach| value - reach);
     let high = reach(a.high, b.low).map(|reach| value + reach);
-    let computed = Computed {
+    Computed {
         value,
         low,
         high,
         method: Method::Mover,
-    };
-    computed.widened()
+    }
 }
 
 #[cfg(test)]

@@ -31,11 +31,9 @@ pub enum Method {
     ClusterBootstrap,
     /// Studentized bootstrap of the log ratio, two independent cases.
     LogRatioBootstrapT,
-    /// Studentized bootstrap of the log ratio over shared rounds.
-    PairedLogRatioBootstrapT,
     /// Student's t on the log ratio, two independent cases.
     WelchT,
-    /// Student's t on the log ratio over shared rounds.
+    /// Student's t on the log ratio over shared stretches of the run.
     PairedStudentT,
     /// Weighted least squares with a percentile bootstrap over windows.
     UslBootstrap,
@@ -43,6 +41,8 @@ pub enum Method {
     ControlVariate,
     /// Recovered from the intervals of the two terms of a difference.
     Mover,
+    /// Student's t on the difference over stretches of the run.
+    PairedDifference,
     /// Student's t over the means of runs.
     RunsStudentT,
     /// Welch's t over the means of two series of runs.
@@ -69,16 +69,16 @@ impl fmt::Display for Method {
             Self::LogRatioBootstrapT => {
                 "bootstrap-t of the log ratio, independent (Efron & Tibshirani 1993, ch. 12)"
             }
-            Self::PairedLogRatioBootstrapT => {
-                "bootstrap-t of the log ratio over shared rounds (Davison & Hinkley 1997, §2.4, §3.8)"
-            }
             Self::WelchT => "Welch's t of the log ratio (Welch 1947; Satterthwaite 1946)",
-            Self::PairedStudentT => "Student's t of the log ratio over shared rounds (Student 1908)",
+            Self::PairedStudentT => "Student's t of the log ratio over shared stretches of the run (Student 1908)",
             Self::UslBootstrap => {
                 "weighted least squares, percentile bootstrap over windows (Gunther 2007, ch. 5)"
             }
             Self::ControlVariate => {
                 "bootstrap-t or Student's t at the machine's mean speed, by a control variate (Lavenberg & Welch 1981)"
+            }
+            Self::PairedDifference => {
+                "Student's t of the difference over stretches of the run (Student 1908)"
             }
             Self::Mover => "variance recovered from two intervals (Zou & Donner 2008)",
             Self::RunsStudentT => "Student's t over the means of runs (Kalibera & Jones 2013)",
@@ -139,6 +139,15 @@ impl Computed {
             high: None,
             method: Method::PointOnly,
         }
+    }
+
+    /// Whether its interval is narrower than the other's, each as a share of the value.
+    pub(crate) fn is_narrower_than(&self, other: &Self) -> bool {
+        let width = |of: &Self| match (of.low, of.high) {
+            (Some(low), Some(high)) => (high - low) / of.value.abs(),
+            _ => f64::INFINITY,
+        };
+        width(self) < width(other)
     }
 
     /// With an interval that holds the value: one from resamples may miss it.

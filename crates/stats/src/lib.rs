@@ -21,6 +21,7 @@ mod mean;
 mod modality;
 mod num;
 mod outliers;
+mod pairing;
 mod quantile;
 mod quantity;
 mod ratio;
@@ -35,7 +36,7 @@ mod usl;
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
 pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::Dependence;
-pub use difference::difference;
+pub use difference::{difference, paired_difference};
 pub use drift::{Drift, drift};
 pub use estimate::{CONFIDENCE, Estimate, Method};
 pub use holm::holm;
@@ -45,7 +46,7 @@ pub use modality::{MIN_DIP, Modality, Modes, modality};
 pub use outliers::{Outliers, outliers};
 pub use quantile::{Sorted, quantile};
 pub use quantity::{PerSecond, Quantity, Ratio, Seconds};
-pub use ratio::{MIN_ROUNDS, differs, independent, paired};
+pub use ratio::{MIN_STRETCHES, differs, independent, paired};
 pub use runs::{
     BetweenRuns, LogRatio, MIN_RUNS, deviation_of_runs, estimate_of_runs, mean_of_runs,
 };

