@@ -50,21 +50,23 @@ overhead: packages-bench build
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(CARGO) run --release --locked -p keymark-overhead --bin calibration
+	$(CARGO) run --release --locked -p keymark-overhead --bin calibration -- --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
-# bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite.
+# bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2
+# is the token that everybody has.
 packages-bench:
 	scripts/packages gpg:gpg gpg-agent:gpg-agent gpgconf:gpgconf cc:gcc make:make perl:perl git:git \
 	    /usr/lib/gnupg/scdaemon:scdaemon /usr/include/PCSC/winscard.h:libpcsclite-dev \
-	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client
+	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client \
+	    softhsm2-util:softhsm2
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and OpenSC's tool.
 packages-test: packages-bench
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    softhsm2-util:softhsm2 pkcs11-tool:opensc
+	    pkcs11-tool:opensc
 
 clean:
 	$(CARGO) clean

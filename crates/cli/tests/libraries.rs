@@ -77,6 +77,31 @@ fn the_systems_openssl_stands_beside_the_one_that_is_built_in() {
     );
 }
 
+#[test]
+fn rustcrypto_tells_its_versions_and_what_it_lacks() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--algorithm", "rsa2048,nistp256,cv25519,ed25519", "--stack", "raw", "--runs", "6",
+        "--library", "openssl,rustcrypto", "--json",
+    ]);
+    assert_eq!(rows.len(), 2 * 6, "{rows:?}");
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+    }
+    let shown = place.stdout(&["show", "--wide"]);
+    assert!(shown.contains("rsa 0.9."), "the version: {shown}");
+    #[rustfmt::skip]
+    let refused = place.keymark(&[
+        "bench", "--algorithm", "dsa3072", "--stack", "raw", "--library", "rustcrypto", "--dry-run",
+    ]).output().unwrap();
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("dsa3072 is not offered by raw with rustcrypto"),
+        "{said}"
+    );
+}
+
 /// A file by its name that is none comes first, as far as the loader is concerned.
 #[test]
 fn without_a_library_the_others_go_on_and_what_brings_it_is_said() {

@@ -7,6 +7,7 @@ pub mod markdown;
 pub mod mcu;
 pub mod pcsc;
 pub mod raw;
+pub mod setting;
 pub mod signature;
 pub mod spawn;
 pub mod start;

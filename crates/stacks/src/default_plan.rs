@@ -26,12 +26,18 @@ const ON_CARD: [(Family, Operation); 3] = [
     (Family::Ed25519, Operation::Sign),
 ];
 
+/// What a token behind PKCS#11 is compared with this CPU for.
+const ON_TOKEN: [(Family, Operation); 2] = [
+    (Family::Rsa(2048), Operation::Sign),
+    (Family::Weierstrass(Curve::NistP256), Operation::Sign),
+];
+
 /// What GnuPG does not have yet, in the library.
 const POST_QUANTUM: [Family; 2] = [Family::MlKem(768), Family::MlDsa(65)];
 
 /// What to choose between and where its time goes: few keys, so that each is known well. GnuPG's on its three layers and
 /// in both libraries, alone; signatures also four and ten at once; S2K once, because it costs the same whatever the
-/// key; post-quantum keys in the library; some on the virtual card.
+/// key; post-quantum keys in the library; some on the virtual card, and two in SoftHSM2.
 #[must_use]
 pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let common = &Selection {
@@ -60,7 +66,10 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         stacks: only(StackName::RAW),
         ..common.clone()
     }];
-    selections.extend(on_card(common, offers));
+    let card = [StackName::RAW, StackName::GNUPG];
+    selections.extend(on(StoreKind::OPENPGP_CARD, &card, &ON_CARD, common, offers));
+    let token = [StackName::RAW];
+    selections.extend(on(StoreKind::PKCS11, &token, &ON_TOKEN, common, offers));
     if gnupg.is_empty() {
         // Without GnuPG there is still the library.
         selections.push(Selection {
@@ -110,16 +119,19 @@ fn in_both_libraries() -> Vec<ParameterChoice> {
     ]
 }
 
-/// The virtual card's keys, raw and through gpg where that can reach it.
-fn on_card(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
-    let cards = offers
-        .iter()
-        .filter(|offer| offer.store == StoreKind::OPENPGP_CARD);
-    let stacks = [StackName::RAW, StackName::GNUPG];
+/// Keys of devices of a kind, through those of the stacks that can reach them.
+fn on(
+    store: StoreKind,
+    stacks: &[StackName],
+    keys: &[(Family, Operation)],
+    common: &Selection,
+    offers: &[Offer],
+) -> Vec<Selection> {
+    let of_kind = offers.iter().filter(|offer| offer.store == store);
     let reached =
-        cards.filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty());
+        of_kind.filter(|offer| stacks.contains(&offer.stack) && !offer.capabilities.is_empty());
     reached
-        .flat_map(|offer| ON_CARD.map(|key| (offer, key)))
+        .flat_map(|offer| keys.iter().map(move |key| (offer, *key)))
         .filter_map(|(offer, (family, operation))| {
             Some(Selection {
                 algorithms: AlgorithmChoice::Listed(vec![Algorithm::of(family)?]),

@@ -116,6 +116,12 @@ fn the_systems_openssl_does_what_it_offers_with_the_same_keys() {
     does_what_it_offers(Library::OpenSslSystem, &names);
 }
 
+#[test]
+fn rustcrypto_does_what_it_offers_with_the_same_keys() {
+    let names = ["rsa4096", "nistp521", "cv25519", "ed25519"];
+    does_what_it_offers(Library::RustCrypto, &names);
+}
+
 /// These algorithms are among those that a library offers, and it does all of them.
 fn does_what_it_offers(library: Library, names: &[&str]) {
     let mut offered = library::load(library).unwrap().capabilities();

@@ -13,6 +13,7 @@ use crate::blocks::Blocks;
 use crate::estimate::{Computed, Estimate, Method};
 use crate::mean;
 use crate::num::{Float, index};
+use crate::outliers::outer_fences;
 use crate::quantity::{NS, Seconds};
 
 /// Fewer blocks do not give away a slope.
@@ -21,8 +22,6 @@ const MIN_BLOCKS: usize = 20;
 const CERTAIN: f64 = 3.0;
 /// What the half-width is multiplied by, at most, where it helps.
 const HELPS: f64 = 0.9;
-/// Tukey's outer fences.
-const FENCE: f64 = 3.0;
 
 /// How fast a machine was during a run: what a fixed calculation took, again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,12 +45,10 @@ impl MachineSpeed {
         if times.len() < MIN_BLOCKS {
             return None;
         }
-        let mut sorted = times.to_vec();
-        sorted.sort_unstable();
-        let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())].float();
-        let (lower, upper) = (at(0.25), at(0.75));
-        let reach = FENCE * (upper - lower);
-        let fences = (lower - reach, upper + reach);
+        let mut sorted: Vec<f64> = times.iter().map(|time| time.float()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())];
+        let fences = outer_fences(&sorted);
         let held = |time: &u64| vec![time.float().clamp(fences.0, fences.1).round() as u64];
         let blocks = Blocks::from_blocks((0..).zip(times.iter().map(held)));
         Some(Self {

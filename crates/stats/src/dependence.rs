@@ -10,7 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::TAIL;
-use crate::num::{Float, index};
+use crate::num::Float;
+use crate::outliers::outer_fences;
 use crate::special::t_quantile;
 
 /// Fewer units say nothing about dependence.
@@ -20,8 +21,6 @@ const HIGHEST: f64 = 0.95;
 /// Independent units that the least are worth: a dozen units may look alike by chance, and an interval ten times as wide
 /// as they spread would say nothing.
 const LEAST: f64 = 3.0;
-/// Tukey's outer fences.
-const FENCE: f64 = 3.0;
 /// What is known of the dependence of neighbouring blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
@@ -129,15 +128,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 fn variance_within_fences(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())];
-    let (lower, upper) = (at(0.25), at(0.75));
-    let reach = FENCE * (upper - lower);
-    let held: Vec<f64> = values
-        .iter()
-        .map(|x| x.clamp(lower - reach, upper + reach))
-        .collect();
+    let (low, high) = outer_fences(values);
+    let held: Vec<f64> = values.iter().map(|x| x.clamp(low, high)).collect();
     variance(&held)
 }
 

@@ -4,9 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::num::Float;
+use crate::num::{Float, index};
 use crate::quantile::Sorted;
 use crate::quantity::Ratio;
+
+/// Where the outer fences stand, in ranges between the quartiles.
+const SEVERE: f64 = 3.0;
 
 /// Samples outside the fences. A severe outlier is not counted as mild too.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,6 +40,16 @@ impl Outliers {
     }
 }
 
+/// Tukey's outer fences of values of which there is one at least, with quartiles that are among them.
+pub(crate) fn outer_fences(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())];
+    let (lower, upper) = (at(0.25), at(0.75));
+    let reach = SEVERE * (upper - lower);
+    (lower - reach, upper + reach)
+}
+
 /// Counts the outliers; `None` without samples.
 ///
 /// The range between the quartiles counts as at least 1 ns, the resolution of
@@ -48,7 +61,7 @@ pub fn outliers(sorted: &Sorted) -> Option<Outliers> {
     let x = sorted.as_slice();
     let below = |fence: f64| x.partition_point(|&ns| ns.float() < fence);
     let above = |fence: f64| x.len() - x.partition_point(|&ns| ns.float() <= fence);
-    let (low_severe, high_severe) = (below(q1 - 3.0 * range), above(q3 + 3.0 * range));
+    let (low_severe, high_severe) = (below(q1 - SEVERE * range), above(q3 + SEVERE * range));
     let time = |part: &[u64]| part.iter().map(|&ns| ns.float()).sum::<f64>();
     let all = time(x);
     let share = if all > 0.0 {

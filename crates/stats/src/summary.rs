@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, MIN_BLOCKS};
 use crate::control::{AtMeanSpeed, Controlled};
 use crate::dependence::Dependence;
 use crate::drift::{Drift, drift};
@@ -108,11 +108,12 @@ impl Summary {
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if let Some(drift) = self.drift
-            && drift.relative_change.0.abs() > DRIFT
-            && drift.p_value < DRIFT_P
-        {
-            warnings.push(Warning::Drift(drift));
+        match self.drift {
+            None => warnings.push(Warning::TooFewForDrift),
+            Some(drift) if drift.relative_change.0.abs() > DRIFT && drift.p_value < DRIFT_P => {
+                warnings.push(Warning::Drift(drift));
+            }
+            Some(_) => {}
         }
         let samples = Ratio(self.outliers.severe().float() / self.n.float());
         let time = self.outliers.high_severe_time;
@@ -146,6 +147,8 @@ pub enum Warning {
         /// Share of the time spent in the slow ones.
         time: Ratio,
     },
+    /// Nothing can be said of drift.
+    TooFewForDrift,
     /// Neighbouring blocks are alike.
     Dependent(Dependence),
     /// There are two groups of durations.
@@ -165,6 +168,10 @@ impl fmt::Display for Warning {
                 "durations drifted by {:+.1} % over the run; warm up longer, \
                  or look for throttling and other load",
                 drift.relative_change.0 * 100.0
+            ),
+            Self::TooFewForDrift => write!(
+                f,
+                "fewer than {MIN_BLOCKS} blocks do not show whether durations drift"
             ),
             Self::SevereOutliers { samples, time } => write!(
                 f,

@@ -146,6 +146,8 @@ impl StoreKind {
     pub const SOFTWARE: Self = Self::of("software");
     /// An OpenPGP card: YubiKey, Nitrokey, Gnuk, or a virtual one.
     pub const OPENPGP_CARD: Self = Self::of("openpgp-card");
+    /// A token behind a PKCS#11 module.
+    pub const PKCS11: Self = Self::of("pkcs11");
     /// Scripted latencies, for tests of the pipeline.
     pub const FAKE: Self = Self::of("fake");
     /// As a source names it: the device of a published figure.

@@ -29,13 +29,14 @@ words! {
 }
 
 words! {
-    /// A library that is loaded while keymark runs, and calculates in place of the OpenSSL that is
-    /// built in.
+    /// A library that calculates in place of the OpenSSL that is built in.
     pub enum Library("library") {
         /// The installed libgcrypt, which gpg-agent loads.
         Libgcrypt = "libgcrypt",
         /// The installed libcrypto, which the distribution's servers and ssh load.
         OpenSslSystem = "openssl-system",
+        /// The crates of RustCrypto and dalek, which programs in Rust without C use.
+        RustCrypto = "rustcrypto",
     }
 }
 

@@ -203,6 +203,14 @@ impl<'a> Turns<'a> {
         }
     }
 
+    /// Who begins a block with what another block left to do takes nothing before that is over: the next arrival is
+    /// for who is free first.
+    fn wait_until_free(&self, clock: &dyn Clock) {
+        if self.free < self.until {
+            clock.wait_until(self.wall(self.free));
+        }
+    }
+
     fn claim(&mut self) -> Option<Duration> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let due = queue.claim(self.free, self.until);
@@ -322,6 +330,7 @@ fn operate_until_spent(
                 shared.clock.wait_until(ready);
             }
             (Pacing::Closed | Pacing::Open(_), Some(turns)) => {
+                turns.wait_until_free(shared.clock);
                 due = turns.claim();
                 if due.is_none() {
                     break;

@@ -124,6 +124,63 @@ impl Stack for Serial {
     }
 }
 
+/// As many servers as workers, each of the same service time.
+#[derive(Debug)]
+struct Servers(Duration);
+
+impl KeyHandle for Servers {
+    fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
+        std::thread::sleep(self.0);
+        Ok(Performed::default())
+    }
+}
+
+impl Stack for Servers {
+    fn name(&self) -> StackName {
+        StackName::RAW
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let server = |_| Box::new(Self(self.0)) as Box<dyn KeyHandle>;
+        Ok(Workload {
+            crew: Crew::Threads((0..case.concurrency()).map(server).collect()),
+            inputs: [Input { bytes: Vec::new() }].into(),
+            verifier: Arc::new(Anything),
+            output_capacity: 1,
+        })
+    }
+}
+
+#[test]
+fn who_comes_first_is_served_first_across_the_ends_of_blocks_too() {
+    let clock = MonotonicClock::new();
+    let stack = Servers(Duration::from_millis(60));
+    let stacks: Stacks<'_> =
+        [((DeviceName::new(fake::DEVICE), StackName::RAW), &stack as _)].into();
+    let runner = Runner {
+        clock: &clock,
+        reference: || (),
+        interrupt: &AtomicBool::new(false),
+    };
+    // Nine tenths of what both can do, so that somebody waits at the ends of most blocks.
+    let case = fake::case("ed25519").concurrency(2).rate("30/s").build();
+    let measured = runner.run(&plan(&[case], runs(180)), &stacks, &mut Silent);
+    let blocks = &measured.cases[0].blocks;
+    let waiting = |block: &&Block| block.queue.unwrap().waiting > 0;
+    assert!(blocks.iter().filter(waiting).count() > 3, "nobody waited");
+    for block in blocks {
+        let mut samples: Vec<&Sample> = block.samples.iter().collect();
+        samples.sort_by_key(|sample| sample.scheduled);
+        for pair in samples.windows(2) {
+            let late = pair[0].start.since(pair[1].start);
+            assert!(
+                late < Duration::from_millis(10),
+                "served {late:?} after the next"
+            );
+        }
+    }
+}
+
 /// From when every worker has begun to when one has ended.
 fn bounds(block: &Block, workers: u32) -> (Timestamp, Timestamp) {
     let of = |worker| {

@@ -250,7 +250,7 @@ pub struct BenchArguments {
     pub protection: Option<Vec<Protection>>,
 
     /// Which libraries calculate with keys in memory through raw: openssl (built in), openssl-system,
-    /// the one that servers and ssh load here, and libgcrypt, that of gpg-agent [default: openssl]
+    /// the one that servers and ssh load here, libgcrypt, that of gpg-agent, and rustcrypto [default: openssl]
     #[arg(
         long,
         value_name = "LIST",

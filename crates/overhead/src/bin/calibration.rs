@@ -1,18 +1,21 @@
 //! `make calibration`: the same case twice in one plan, 100 times over. At 95 % confidence the intervals of
 //! about 5 of 100 ratios miss 1 by chance; more than 8 means that they are too narrow for this machine. Then
 //! the same program against itself across runs: at most 5 % of comparisons may raise any alarm.
+//! `--markdown FILE` also writes the figures into their section of the page.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use keymark_overhead::{Failure, Figure, across};
+use keymark_overhead::setting::{Setting, keymark};
+use keymark_overhead::{Failure, Figure, Limit, across, markdown};
 
 const PLANS: u32 = 100;
-const LIMIT: u32 = 8;
+const LIMIT: f64 = 8.0;
 
 fn main() -> ExitCode {
-    match calibrate() {
+    match run(std::env::args_os().skip(1).collect()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -22,10 +25,40 @@ fn main() -> ExitCode {
     }
 }
 
-fn calibrate() -> Result<bool, Failure> {
-    let keymark = std::env::current_exe()?.with_file_name("keymark");
+/// Whether every limit is kept.
+fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
+    let page = match arguments.as_slice() {
+        [] => None,
+        [option, file] if option == "--markdown" => Some(file),
+        _ => return Err("usage: calibration [--markdown FILE]".into()),
+    };
+    let figures = calibrate(&keymark()?)?;
+    if let Some(file) = page {
+        markdown::write(
+            file.as_ref(),
+            &markdown::CALIBRATION,
+            &figures,
+            &Setting::here()?,
+        )?;
+    }
+    Ok(figures.iter().all(Figure::is_kept))
+}
+
+/// Each is printed as soon as it is there.
+fn calibrate(keymark: &Path) -> Result<Vec<Figure>, Failure> {
     let directory = tempfile::tempdir()?;
-    let archive = directory.path().join("runs.sqlite3");
+    let mut figures = within_plans(keymark, directory.path())?;
+    figures.iter().for_each(|figure| println!("{figure}"));
+    for figure in across::measure(keymark, &directory.path().join("series.sqlite3"))? {
+        println!("{figure}");
+        figures.push(figure);
+    }
+    Ok(figures)
+}
+
+/// How many pairs of copies are called different.
+fn within_plans(keymark: &Path, directory: &Path) -> Result<Vec<Figure>, Failure> {
+    let archive = directory.join("runs.sqlite3");
     let mut different: BTreeMap<String, u32> = BTreeMap::new();
     for plan in 0..PLANS {
         let seed = plan.to_string();
@@ -45,8 +78,8 @@ fn calibrate() -> Result<bool, Failure> {
             &seed,
             "--json",
         ];
-        run(&keymark, &archive, &measure)?;
-        let pairs = run(&keymark, &archive, &["compare", "last", "--json"])?;
+        output(keymark, &archive, &measure)?;
+        let pairs = output(keymark, &archive, &["compare", "last", "--json"])?;
         for line in pairs.lines() {
             let pair: serde_json::Value = serde_json::from_str(line)?;
             // Not the verdict, which allows for the number of cases.
@@ -57,19 +90,19 @@ fn calibrate() -> Result<bool, Failure> {
             *different.entry(case.to_owned()).or_default() += u32::from(low > 1.0 || high < 1.0);
         }
     }
-    for (case, count) in &different {
-        let missed = if *count > LIMIT { "  MISSED" } else { "" };
-        println!("{case}, pairs called different: {count} of {PLANS}, ≤ {LIMIT}{missed}");
+    if different.is_empty() {
+        return Err("nothing was compared".into());
     }
-    let figures = across::measure(&keymark, &directory.path().join("series.sqlite3"))?;
-    for figure in &figures {
-        println!("{figure}");
-    }
-    let narrow = different.is_empty() || different.values().any(|count| *count > LIMIT);
-    Ok(!narrow && figures.iter().all(Figure::is_kept))
+    let figure = |(case, count): (String, u32)| Figure {
+        name: format!("{case}: copies called different, of {PLANS}"),
+        value: count.into(),
+        limit: Limit::AtMost(LIMIT),
+        unit: "",
+    };
+    Ok(different.into_iter().map(figure).collect())
 }
 
-fn run(keymark: &Path, archive: &Path, arguments: &[&str]) -> Result<String, Failure> {
+fn output(keymark: &Path, archive: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let output = Command::new(keymark)
         .args(arguments)
         .arg("--archive")

@@ -3,21 +3,16 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
 };
-use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
-use keymark_overhead::markdown::{Setting, page};
+use keymark_overhead::markdown;
+use keymark_overhead::setting::{Setting, keymark};
 use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, signature, spawn, start};
-use keymark_stacks::gnupg::Gnupg;
-
-/// What the page names as its command.
-const COMMAND: &str = "make overhead";
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).collect()) {
@@ -41,8 +36,12 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
         }
         [option, file] if option == "--markdown" => {
             let figures = figures()?;
-            std::fs::write(file, page(&figures, &setting()?))
-                .map_err(|error| format!("{}: {error}", file.display()))?;
+            markdown::write(
+                file.as_ref(),
+                &markdown::CLAIMS,
+                &figures,
+                &Setting::here()?,
+            )?;
             Ok(all_kept(&figures))
         }
         _ => Err("usage: overhead [--markdown FILE]".into()),
@@ -91,47 +90,6 @@ fn figures() -> Result<Vec<Figure>, Failure> {
         StackName::GNUPG,
     )?)?);
     Ok(figures)
-}
-
-fn setting() -> Result<Setting, Failure> {
-    let mut environment = Environment::capture(&keymark_version()?);
-    let gnupg = Gnupg::find(None)?;
-    let libgcrypt = gnupg.libgcrypt.map(|version| ("libgcrypt", version));
-    let openssl = openssl::version::version()
-        .trim_start_matches("OpenSSL ")
-        .to_owned();
-    let versions = [("gnupg", gnupg.version), ("openssl", openssl)];
-    environment.versions = versions
-        .into_iter()
-        .chain(libgcrypt)
-        .map(|(name, version)| (name.to_owned(), version))
-        .collect();
-    Ok(Setting {
-        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-        command: COMMAND,
-        environment,
-    })
-}
-
-/// With the commit, which only the program knows.
-fn keymark_version() -> Result<String, Failure> {
-    let output = Command::new(keymark()?).arg("--version").output()?;
-    let text = String::from_utf8(output.stdout)?;
-    let version = text.trim();
-    Ok(version
-        .strip_prefix("keymark ")
-        .unwrap_or(version)
-        .to_owned())
-}
-
-/// The keymark that was built beside this program.
-fn keymark() -> Result<PathBuf, Failure> {
-    let path = std::env::current_exe()?.with_file_name("keymark");
-    if path.exists() {
-        Ok(path)
-    } else {
-        Err("build keymark first: make build".into())
-    }
 }
 
 fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case, Failure> {

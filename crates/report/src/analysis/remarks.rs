@@ -21,8 +21,9 @@ const TOGETHER: usize = 5;
 const MESSAGES: u32 = 50;
 
 /// Kinds of remarks that follow from a case's samples, in the order in which they are made.
-const OF_SAMPLES: [RemarkKind; 5] = [
+const OF_SAMPLES: [RemarkKind; 6] = [
     RemarkKind::Drift,
+    RemarkKind::TooFewForDrift,
     RemarkKind::Dependence,
     RemarkKind::Outliers,
     RemarkKind::TwoGroups,
@@ -301,6 +302,7 @@ impl FamilyBreakdown {
 fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
     match warning {
         Warning::Drift(drift) => Some((RemarkKind::Drift, drift.relative_change.0.abs())),
+        Warning::TooFewForDrift => Some((RemarkKind::TooFewForDrift, 0.0)),
         Warning::SevereOutliers { samples, .. } => Some((RemarkKind::Outliers, samples.0)),
         Warning::Dependent(dependence) => Some((RemarkKind::Dependence, dependence.widening)),
         Warning::TwoModes(modes) => Some((RemarkKind::TwoGroups, modes.upper.0 / modes.lower.0)),

@@ -144,6 +144,8 @@ pub enum RemarkKind {
     Imprecision,
     /// Durations changed over the run.
     Drift,
+    /// There are too few blocks to see drift.
+    TooFewForDrift,
     /// Neighbouring blocks are alike.
     Dependence,
     /// Far outliers are many, or take much of the time.

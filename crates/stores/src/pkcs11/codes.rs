@@ -18,47 +18,26 @@ pub(super) fn refused(fault: Fault) -> Error {
 
 /// What went wrong in the crate that calls the module.
 pub(super) fn failed(error: &CryptokiError) -> Error {
-    match error {
-        CryptokiError::Pkcs11(code, function) => {
-            let call = format!("C_{function:?}");
-            let name = name_of(*code);
-            let (reason, advice) = meaning(&name);
-            let number = number(*code) as u32;
-            Error::refused(call, ReturnCode::named(name, number), reason, advice)
-        }
-        CryptokiError::NullFunctionPointer => Error::call(
-            "calling a PKCS#11 module",
-            "it lacks a function that every module has",
-            "is it the right file?",
-        ),
-        CryptokiError::LibraryLoading(_)
-        | CryptokiError::NotSupported
-        | CryptokiError::TryFromInt(_)
-        | CryptokiError::TryFromSlice(_)
-        | CryptokiError::ParseInt(_)
-        | CryptokiError::Utf8(_)
-        | CryptokiError::NulError(_)
-        | CryptokiError::MissingSymbol(_)
-        | CryptokiError::InvalidValue
-        | CryptokiError::PinNotSet => Error::call("calling a PKCS#11 module", error, ""),
+    let calling = "calling a PKCS#11 module";
+    if let CryptokiError::Pkcs11(code, function) = error {
+        let name = name_of(*code);
+        let (reason, advice) = meaning(&name);
+        let code = ReturnCode::named(name, number(*code) as u32);
+        Error::refused(format!("C_{function:?}"), code, reason, advice)
+    } else if matches!(error, CryptokiError::NullFunctionPointer) {
+        let reason = "it lacks a function that every module has";
+        Error::call(calling, reason, "is it the right file?")
+    } else {
+        Error::call(calling, error, "")
     }
 }
 
 /// The code itself, where a module has returned one.
 pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
-    match error {
-        CryptokiError::Pkcs11(code, _) => Some(*code),
-        CryptokiError::LibraryLoading(_)
-        | CryptokiError::NotSupported
-        | CryptokiError::TryFromInt(_)
-        | CryptokiError::TryFromSlice(_)
-        | CryptokiError::ParseInt(_)
-        | CryptokiError::Utf8(_)
-        | CryptokiError::NulError(_)
-        | CryptokiError::NullFunctionPointer
-        | CryptokiError::MissingSymbol(_)
-        | CryptokiError::InvalidValue
-        | CryptokiError::PinNotSet => None,
+    if let CryptokiError::Pkcs11(code, _) = error {
+        Some(*code)
+    } else {
+        None
     }
 }
 

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
-use super::KIND;
 use super::keys::{self, KeySays};
 use super::modules::Places;
 use super::offers::offered;
@@ -151,7 +150,7 @@ fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
     let serial = says.id().serial().to_owned();
     StoreIdentity {
         device: DeviceName::new(&serial),
-        kind: KIND,
+        kind: StoreKind::PKCS11,
         provenance: if in_software {
             Provenance::Virtual
         } else {

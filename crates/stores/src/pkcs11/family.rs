@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::KIND;
 use super::device::{SoftHsmDevice, TokenDevice, Wanted, library};
 use super::module::{Module, ModuleFile};
 use super::modules::{KnownModule, Places};
@@ -25,7 +25,8 @@ pub struct Pkcs11Family;
 impl StoreFamily for Pkcs11Family {
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         match wish {
-            Wish::Software | Wish::Default | Wish::Inserted => Ok(Looked::default()),
+            Wish::Software | Wish::Inserted => Ok(Looked::default()),
+            Wish::Default => Ok(own(&Places::of_user(), user)),
             Wish::Named(names) => named(names, &Places::of_user(), user),
             Wish::All => Ok(all(&Places::of_user(), user)),
         }
@@ -140,8 +141,8 @@ pub fn known_token(
     Ok(Box::new(device))
 }
 
-/// Everything that is there. What does not work is said, and in nobody's way.
-fn all(places: &Places, user: &User) -> Looked {
+/// The token of keymark's own, where SoftHSM2 is installed.
+fn own(places: &Places, user: &User) -> Looked {
     let mut looked = Looked::default();
     let own =
         SoftHsm::look(places, user).and_then(|place| SoftHsmDevice::of(place, Wanted::AmongAll));
@@ -149,6 +150,12 @@ fn all(places: &Places, user: &User) -> Looked {
         looked.known.push(softhsm::NAME.to_owned());
         looked.devices.push(Box::new(device));
     }
+    looked
+}
+
+/// Everything that is there. What does not work is said, and in nobody's way.
+fn all(places: &Places, user: &User) -> Looked {
+    let mut looked = own(places, user);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules
         .iter()
@@ -185,7 +192,7 @@ fn visited(name: String, file: PathBuf, said: Result<ModuleSays, Error>) -> Visi
         format!("{}, {tokens}", library(&said))
     };
     Visited {
-        store: KIND,
+        store: StoreKind::PKCS11,
         name,
         file,
         said: said.map(summary),

@@ -23,12 +23,7 @@ mod target;
 mod token;
 pub mod uri;
 
-use keymark_bench::case::StoreKind;
-
 pub use access::{ModuleAccess, ModuleErrand};
 pub use family::{Pkcs11Family, known_token};
 pub use module::ModuleFile;
 pub use says::ModuleSays;
-
-/// The name of the family.
-pub const KIND: StoreKind = StoreKind::of("pkcs11");

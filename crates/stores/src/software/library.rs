@@ -26,6 +26,15 @@ pub trait Loaded: Debug {
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error>;
 }
 
+/// That an installed library is not there, with the package that brings it on Debian and Ubuntu.
+pub(super) fn missing(what: String, reason: String, package: &str) -> Error {
+    Error::Missing {
+        what,
+        reason,
+        advice: format!("apt-get install {package} brings it on Debian and Ubuntu"),
+    }
+}
+
 /// Loads a library; once it is, it stays.
 ///
 /// # Errors
@@ -34,5 +43,13 @@ pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
     match library {
         Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),
         Library::OpenSslSystem => Ok(Box::new(openssl_system::load()?)),
+        #[cfg(feature = "rustcrypto")]
+        Library::RustCrypto => Ok(Box::new(super::rustcrypto::Compiled)),
+        #[cfg(not(feature = "rustcrypto"))]
+        Library::RustCrypto => Err(Error::Missing {
+            what: "RustCrypto".to_owned(),
+            reason: "this keymark was built without it".to_owned(),
+            advice: "the cargo feature 'rustcrypto' has it".to_owned(),
+        }),
     }
 }

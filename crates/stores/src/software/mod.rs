@@ -6,6 +6,8 @@ mod handle;
 pub mod libgcrypt;
 pub mod library;
 mod openssl_system;
+#[cfg(feature = "rustcrypto")]
+mod rustcrypto;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -9,7 +9,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_libcrypto::{Context, FILE, Key, Libcrypto, LibcryptoError, MessageSigner, Padding};
 
-use super::library::Loaded;
+use super::library::{Loaded, missing};
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 use crate::test_key::TestKey;
@@ -20,12 +20,10 @@ pub(super) struct Installed(&'static Libcrypto);
 
 /// Loads it, if that has not been done.
 pub(super) fn load() -> Result<Installed, Error> {
-    let missing = |reason| Error::Missing {
-        what: format!("the system's OpenSSL 3 ({FILE})"),
-        reason,
-        advice: "apt-get install libssl3 brings it on Debian and Ubuntu".to_owned(),
-    };
-    Libcrypto::load().map(Installed).map_err(missing)
+    let what = || format!("the system's OpenSSL 3 ({FILE})");
+    Libcrypto::load()
+        .map(Installed)
+        .map_err(|reason| missing(what(), reason, "libssl3"))
 }
 
 #[allow(

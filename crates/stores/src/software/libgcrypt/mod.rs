@@ -11,7 +11,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_gcrypt::sexp::{Sexp, list};
 use keymark_gcrypt::{Expression, FILE, GcryptError, Libgcrypt};
 
-use super::library::Loaded;
+use super::library::{Loaded, missing};
 use crate::store::unsupported;
 use crate::test_key::TestKey;
 use key::{curve_name, number, octets};
@@ -22,12 +22,10 @@ pub(super) struct Installed(&'static Libgcrypt);
 
 /// Loads it, if that has not been done.
 pub(super) fn load() -> Result<Installed, Error> {
-    let missing = |reason| Error::Missing {
-        what: format!("libgcrypt ({FILE})"),
-        reason,
-        advice: "apt-get install libgcrypt20 brings it on Debian and Ubuntu".to_owned(),
-    };
-    Libgcrypt::load().map(Installed).map_err(missing)
+    let what = || format!("libgcrypt ({FILE})");
+    Libgcrypt::load()
+        .map(Installed)
+        .map_err(|reason| missing(what(), reason, "libgcrypt20"))
 }
 
 impl Loaded for Installed {

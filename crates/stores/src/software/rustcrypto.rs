@@ -1,0 +1,249 @@
+//! Test keys used by the crates of RustCrypto and dalek, as programs written in Rust without C use theirs.
+
+use ecdsa::signature::hazmat::PrehashSigner;
+use ed25519_dalek::Signer;
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, KeyHandle, Performed};
+use p256::pkcs8::DecodePrivateKey;
+use rand_core_06::OsRng;
+use rsa::sha2::Sha256;
+use rsa::{Pkcs1v15Encrypt, Pkcs1v15Sign, RsaPrivateKey};
+use zeroize::Zeroizing;
+
+use super::library::Loaded;
+use crate::store::unsupported;
+use crate::test_key::{Numbers, TestKey};
+
+/// What is compiled in.
+#[derive(Debug)]
+pub(super) struct Compiled;
+
+impl Loaded for Compiled {
+    fn version(&self) -> String {
+        env!("KEYMARK_RUSTCRYPTO").to_owned()
+    }
+
+    fn capabilities(&self) -> Vec<Capability> {
+        let has = |family| match family {
+            Family::Rsa(_) | Family::Cv25519 | Family::Ed25519 => true,
+            Family::Weierstrass(curve) => match curve {
+                Curve::NistP256 | Curve::NistP384 | Curve::NistP521 => true,
+                Curve::BrainpoolP256r1
+                | Curve::BrainpoolP384r1
+                | Curve::BrainpoolP512r1
+                | Curve::Secp256k1 => false,
+            },
+            // Of these there is none that is in wide use.
+            Family::Dsa(_)
+            | Family::Elgamal(_)
+            | Family::Cv448
+            | Family::Ed448
+            | Family::MlKem(_)
+            | Family::MlDsa(_)
+            | Family::SlhDsa(..)
+            | Family::KyberComposite(_) => false,
+        };
+        Algorithm::all()
+            .filter(|algorithm| has(algorithm.family()))
+            .flat_map(Capability::of)
+            .collect()
+    }
+
+    fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
+        let capability = Capability {
+            algorithm: key.algorithm,
+            operation,
+        };
+        let lacks = || unsupported("RustCrypto", capability);
+        match operation {
+            Operation::Sign | Operation::Authenticate => signer(key)?.ok_or_else(lacks),
+            Operation::Decrypt => decryptor(key)?.ok_or_else(lacks),
+            Operation::Decapsulate | Operation::Handshake => Err(lacks()),
+        }
+    }
+}
+
+/// A function of the input, by its name.
+struct Call<F> {
+    name: &'static str,
+    function: F,
+}
+
+impl<F> KeyHandle for Call<F>
+where
+    F: FnMut(&[u8]) -> Result<Zeroizing<Vec<u8>>, String> + Send,
+{
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let failed = |reason: String| Error::call(self.name, reason, "");
+        let result = (self.function)(&input.bytes).map_err(failed)?;
+        let room = output.get_mut(..result.len());
+        room.ok_or_else(|| failed("its result is longer than expected".to_owned()))?
+            .copy_from_slice(&result);
+        Ok(Performed {
+            length: result.len(),
+            cpu: None,
+        })
+    }
+}
+
+fn call<F>(name: &'static str, function: F) -> Option<Box<dyn KeyHandle>>
+where
+    F: FnMut(&[u8]) -> Result<Zeroizing<Vec<u8>>, String> + Send + 'static,
+{
+    Some(Box::new(Call { name, function }))
+}
+
+/// An agreement with a peer, whose point is read and validated before the clock runs, as with OpenSSL.
+struct Derive<P, R, F> {
+    read: R,
+    function: F,
+    peer: Option<P>,
+}
+
+impl<P, R, F> KeyHandle for Derive<P, R, F>
+where
+    P: Send,
+    R: Fn(&[u8]) -> Result<P, String> + Send,
+    F: Fn(&P) -> Zeroizing<Vec<u8>> + Send,
+{
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        let peer = (self.read)(&input.bytes);
+        self.peer = Some(peer.map_err(|reason| Error::call("reading the point", reason, ""))?);
+        Ok(())
+    }
+
+    fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let failed = |reason: &str| Error::call("diffie_hellman", reason, "");
+        let peer = self.peer.as_ref();
+        let shared = (self.function)(peer.ok_or_else(|| failed("it was not armed"))?);
+        let room = output.get_mut(..shared.len());
+        room.ok_or_else(|| failed("the secret is longer than expected"))?
+            .copy_from_slice(&shared);
+        Ok(Performed {
+            length: shared.len(),
+            cpu: None,
+        })
+    }
+}
+
+fn derive<P, R, F>(read: R, function: F) -> Option<Box<dyn KeyHandle>>
+where
+    P: Send + 'static,
+    R: Fn(&[u8]) -> Result<P, String> + Send + 'static,
+    F: Fn(&P) -> Zeroizing<Vec<u8>> + Send + 'static,
+{
+    let peer = None;
+    Some(Box::new(Derive {
+        read,
+        function,
+        peer,
+    }))
+}
+
+/// The private string of RFC 7748 or RFC 8032.
+fn seed(key: &TestKey) -> Result<[u8; 32], Error> {
+    let found = match key.numbers()? {
+        Numbers::Raw { secret, .. } => Zeroizing::new(secret).as_slice().try_into().ok(),
+        Numbers::Rsa { .. }
+        | Numbers::Dsa { .. }
+        | Numbers::Elgamal { .. }
+        | Numbers::Weierstrass { .. } => None,
+    };
+    found.ok_or_else(|| Error::call("reading a key", "it is no string of 32 bytes", ""))
+}
+
+/// An error of the crates in words; some say nothing but that there is one.
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn read<K: DecodePrivateKey>(key: &TestKey) -> Result<K, Error> {
+    let read = K::from_pkcs8_der(&key.pkcs8_der()?);
+    read.map_err(|error| Error::call("from_pkcs8_der", error, ""))
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
+fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
+    macro_rules! ecdsa {
+        ($curve:ident) => {{
+            let key: $curve::SecretKey = read(key)?;
+            let key = $curve::ecdsa::SigningKey::from_bytes(&key.to_bytes())
+                .map_err(|error| Error::call("SigningKey::from_bytes", error, ""))?;
+            call("sign_prehash", move |digest| {
+                let signed: Result<$curve::ecdsa::Signature, _> = key.sign_prehash(digest);
+                let signature = signed.map_err(words)?;
+                Ok(Zeroizing::new(signature.to_der().as_bytes().to_vec()))
+            })
+        }};
+    }
+    Ok(match key.algorithm.family() {
+        Family::Rsa(_) => {
+            let key: RsaPrivateKey = read(key)?;
+            call("sign_with_rng", move |digest| {
+                // With blinding, as the crate advises.
+                let padding = Pkcs1v15Sign::new::<Sha256>();
+                let signed = key.sign_with_rng(&mut OsRng, padding, digest);
+                signed.map(Zeroizing::new).map_err(words)
+            })
+        }
+        Family::Ed25519 => {
+            let key = ed25519_dalek::SigningKey::from_bytes(&seed(key)?);
+            call("try_sign", move |message| {
+                let signature = key.try_sign(message).map_err(words)?;
+                Ok(Zeroizing::new(signature.to_vec()))
+            })
+        }
+        Family::Weierstrass(Curve::NistP256) => ecdsa!(p256),
+        Family::Weierstrass(Curve::NistP384) => ecdsa!(p384),
+        Family::Weierstrass(Curve::NistP521) => ecdsa!(p521),
+        _ => None,
+    })
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
+fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
+    macro_rules! ecdh {
+        ($curve:ident) => {{
+            let key: $curve::SecretKey = read(key)?;
+            derive(
+                |point| $curve::PublicKey::from_sec1_bytes(point).map_err(words),
+                move |peer: &$curve::PublicKey| {
+                    let scalar = key.to_nonzero_scalar();
+                    let shared = $curve::ecdh::diffie_hellman(scalar, peer.as_affine());
+                    Zeroizing::new(shared.raw_secret_bytes().to_vec())
+                },
+            )
+        }};
+    }
+    Ok(match key.algorithm.family() {
+        Family::Rsa(_) => {
+            let key: RsaPrivateKey = read(key)?;
+            call("decrypt_blinded", move |ciphertext| {
+                let opened = key.decrypt_blinded(&mut OsRng, Pkcs1v15Encrypt, ciphertext);
+                opened.map(Zeroizing::new).map_err(words)
+            })
+        }
+        Family::Cv25519 => {
+            let key = x25519_dalek::StaticSecret::from(seed(key)?);
+            derive(
+                |point| <[u8; 32]>::try_from(point).map_err(words).map(Into::into),
+                move |peer: &x25519_dalek::PublicKey| {
+                    Zeroizing::new(key.diffie_hellman(peer).as_bytes().to_vec())
+                },
+            )
+        }
+        Family::Weierstrass(Curve::NistP256) => ecdh!(p256),
+        Family::Weierstrass(Curve::NistP384) => ecdh!(p384),
+        Family::Weierstrass(Curve::NistP521) => ecdh!(p521),
+        _ => None,
+    })
+}
