@@ -15,21 +15,24 @@ fn main() {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock).unwrap_or_default();
-    let newest = |name: &str| {
-        let entry = format!("name = \"{name}\"\nversion = \"");
-        let versions = lock.match_indices(&entry).filter_map(|(at, _)| {
-            let rest = lock.get(at + entry.len()..)?;
-            rest.split('"').next()
-        });
-        // Cargo sorts them.
-        versions.last().unwrap_or("?").to_owned()
-    };
     let versions: Vec<String> = CRATES
         .iter()
-        .map(|name| format!("{name} {}", newest(name)))
+        .map(|name| format!("{name} {}", version(&lock, name).unwrap_or("?")))
         .collect();
     println!(
         "cargo::rustc-env=KEYMARK_RUSTCRYPTO={}",
         versions.join(", ")
     );
+}
+
+/// The version of a dependency of this crate. Its entry names one where the file has several.
+fn version<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
+    let own = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
+    let own = lock.get(lock.find(&own)?..)?.split("\n\n").next()?;
+    let named = format!(" \"{name} ");
+    if let Some((_, version)) = own.split_once(&named) {
+        return version.split(['"', ' ']).next();
+    }
+    let only = format!("name = \"{name}\"\nversion = \"");
+    lock.split_once(&only)?.1.split('"').next()
 }

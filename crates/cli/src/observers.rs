@@ -101,8 +101,6 @@ pub(crate) struct JsonStream<'a> {
     devices: &'a [StoreIdentity],
     interrupt: &'a AtomicBool,
     records: Vec<CaseRecord>,
-    /// Of those that are finished.
-    latencies: Vec<Latencies>,
     /// What the reference took around each block so far, in nanoseconds.
     references: Vec<u64>,
     waiting: Vec<usize>,
@@ -119,30 +117,29 @@ impl<'a> JsonStream<'a> {
             devices,
             interrupt,
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
-            latencies: vec![Latencies::default(); plan.cases.len()],
             references: Vec::new(),
             waiting: Vec::new(),
         }
     }
 
-    /// The case that this one's ratio needs.
-    fn baseline(&self, index: usize) -> Option<usize> {
-        let Plan { settings, cases } = self.plan;
-        settings.baseline.of(&cases[index], cases)
-    }
-
+    /// Whether the case that this one's ratio needs has ended.
     fn is_complete(&self, index: usize) -> bool {
-        let baseline = self.baseline(index);
+        let baseline = self.plan.baseline(index);
         baseline.is_none_or(|baseline| self.records[baseline].ending.is_some())
     }
 
     /// At the machine's mean speed up to now, both it and what its ratio needs.
-    fn row(&mut self, index: usize, speed: Option<&MachineSpeed>) -> Row {
-        for needed in [Some(index), self.baseline(index)].into_iter().flatten() {
-            let seed = self.plan.settings.seed;
-            self.latencies[needed] = Latencies::of(&self.records[needed], speed, seed);
-        }
-        row_of(self.plan, &self.records, &self.latencies, index)
+    fn row(&self, index: usize, speed: Option<&MachineSpeed>) -> Row {
+        let seed = self.plan.settings.seed;
+        let of = |index: usize| Latencies::of(&self.records[index], speed, seed);
+        let own = of(index);
+        let other = self.plan.baseline(index).filter(|other| *other != index);
+        let other = other.map(of);
+        let latencies = |asked: usize| match &other {
+            Some(other) if asked != index => other,
+            _ => &own,
+        };
+        row_of(self.plan, &self.records, index, latencies)
     }
 }
 

@@ -32,17 +32,21 @@ const TITLE: &str = "# Performance";
 /// Puts a section in the place of what the page had of it; the other one stays.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When the file cannot be read or written.
 pub fn write(
     file: &Path,
     section: &Section,
     figures: &[Figure],
     setting: &Setting,
 ) -> Result<(), Failure> {
-    // A page that is not there yet is empty.
-    let page = std::fs::read_to_string(file).unwrap_or_default();
-    std::fs::write(file, with(&page, section, figures, setting))
-        .map_err(|error| format!("{}: {error}", file.display()).into())
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    let page = match std::fs::read_to_string(file) {
+        Ok(page) => page,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed(error).into()),
+    };
+    let page = with(&page, section, figures, setting);
+    Ok(std::fs::write(file, page).map_err(failed)?)
 }
 
 fn with(page: &str, section: &Section, figures: &[Figure], setting: &Setting) -> String {

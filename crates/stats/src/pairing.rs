@@ -41,11 +41,12 @@ impl Stretches {
             pair.1 = add(pair.1, cluster(durations));
         }
         let (mut shared, mut open): (Vec<Pair>, Vec<Pair>) = (Vec::new(), Vec::new());
+        let mut stretch = (NOTHING, NOTHING);
         for pair in rounds.into_values() {
             open.push(pair);
-            let stretch = sum(&open);
+            stretch = both(stretch, pair);
             if stretch.0.size > 0.0 && stretch.1.size > 0.0 {
-                shared.push(stretch);
+                shared.push(std::mem::replace(&mut stretch, (NOTHING, NOTHING)));
                 open.clear();
             }
         }
@@ -110,8 +111,11 @@ fn join(stretches: &[Pair]) -> Vec<Pair> {
 }
 
 fn sum(pairs: &[Pair]) -> Pair {
-    let both = |sum: Pair, pair: &Pair| (add(sum.0, pair.0), add(sum.1, pair.1));
-    pairs.iter().fold((NOTHING, NOTHING), both)
+    pairs.iter().copied().fold((NOTHING, NOTHING), both)
+}
+
+fn both(one: Pair, other: Pair) -> Pair {
+    (add(one.0, other.0), add(one.1, other.1))
 }
 
 fn add(a: Cluster, b: Cluster) -> Cluster {

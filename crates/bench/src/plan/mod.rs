@@ -186,11 +186,12 @@ impl Plan {
         Ok(Self { cases, settings })
     }
 
-    /// What the ratio of each case is taken to, by its place; in the plan's order.
+    /// What the ratio of the case at this index is taken to, by its index.
     #[must_use]
-    pub fn baselines(&self) -> Vec<Option<usize>> {
-        let baseline = |case| self.settings.baseline.of(case, &self.cases);
-        self.cases.iter().map(baseline).collect()
+    pub fn baseline(&self, index: usize) -> Option<usize> {
+        self.settings
+            .baseline
+            .of(self.cases.get(index)?, &self.cases)
     }
 
     /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of

@@ -122,7 +122,9 @@ impl Runner<'_> {
         let mut run = Run {
             runner: self,
             settings: &plan.settings,
-            baselines: plan.baselines(),
+            baselines: (0..plan.cases.len())
+                .map(|index| plan.baseline(index))
+                .collect(),
             known: BTreeSet::new(),
             buffers: Buffers::default(),
             records: plan.cases.iter().cloned().map(CaseRecord::new).collect(),

@@ -5,7 +5,7 @@ use keymark_bench::record::CaseRecord;
 use keymark_stats::{AtMeanSpeed, Blocks, MachineSpeed, Summary, controlled};
 
 /// One case's latencies: as they were measured, and at the mean speed of the machine where they are known better there.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
     pub(super) measured: Blocks,
     at_mean_speed: Option<AtMeanSpeed>,

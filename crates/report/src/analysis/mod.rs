@@ -151,7 +151,11 @@ impl Analysis {
         let latencies: Vec<Latencies> = cases
             .map(|case| Latencies::of(case, speed.as_ref(), seed))
             .collect();
-        let row = |index| row_of(&record.plan, &record.cases, &latencies, index);
+        let row = |index| {
+            row_of(&record.plan, &record.cases, index, |index| {
+                &latencies[index]
+            })
+        };
         let rows: Vec<Row> = (0..record.cases.len())
             .map(|index| row(index).on(&record.stores))
             .collect();
@@ -176,23 +180,28 @@ fn machine_speed(record: &Record) -> Option<MachineSpeed> {
     MachineSpeed::of(&times, record.plan.settings.seed)
 }
 
-/// The row of one finished case, as soon as its baseline is finished too; `latencies` has both.
+/// The row of one finished case, as soon as its baseline is finished too; `latencies` are those of both.
 #[must_use]
-pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Latencies], index: usize) -> Row {
+pub fn row_of<'l>(
+    plan: &Plan,
+    records: &[CaseRecord],
+    index: usize,
+    latencies: impl Fn(usize) -> &'l Latencies,
+) -> Row {
     let record = &records[index];
     let seed = plan.settings.seed;
     let windows = windows(record);
-    let baseline = plan.settings.baseline.of(&record.case, &plan.cases);
     let published = record.published.as_ref();
     let overload = overload::overload(record);
-    let summary = latencies[index].summary(seed);
+    let summary = latencies(index).summary(seed);
     Row {
         id: CaseId::at(index),
         case: record.case.clone(),
         summary: summary.filter(|_| overload.is_none()),
         overload,
         throughput: throughput(&windows, seed),
-        ratio: baseline
+        ratio: plan
+            .baseline(index)
             .filter(|&baseline| {
                 overload.is_none() && overload::overload(&records[baseline]).is_none()
             })
@@ -213,9 +222,9 @@ pub fn row_of(plan: &Plan, records: &[CaseRecord], latencies: &[Latencies], inde
 }
 
 /// To itself a case is 1, exactly; figures of an article have no interval.
-fn ratio(
+fn ratio<'l>(
     records: &[CaseRecord],
-    latencies: &[Latencies],
+    latencies: impl Fn(usize) -> &'l Latencies,
     index: usize,
     baseline: usize,
     seed: u64,
@@ -228,13 +237,13 @@ fn ratio(
         method: keymark_stats::Method::PointOnly,
     };
     if index == baseline {
-        let measured = !latencies[index].measured.is_empty() || records[index].published.is_some();
+        let measured = !latencies(index).measured.is_empty() || records[index].published.is_some();
         return measured.then(|| exactly(1.0, Some(Ratio(1.0))));
     }
     match (&records[index].published, &records[baseline].published) {
         (Some(a), Some(b)) => Some(exactly(a.mean.0 / b.mean.0, None)),
         _ => {
-            let (own, other) = Latencies::alike(&latencies[index], &latencies[baseline]);
+            let (own, other) = Latencies::alike(latencies(index), latencies(baseline));
             paired(own, other, seed)
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::Library;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -24,6 +25,14 @@ pub trait Loaded: Debug {
     /// # Errors
     /// When the library does not take the key, or lacks the operation.
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error>;
+}
+
+/// All that can be done with keys of the families that a library has.
+pub(super) fn capabilities_of(has: impl Fn(Family) -> bool) -> Vec<Capability> {
+    Algorithm::all()
+        .filter(|algorithm| has(algorithm.family()))
+        .flat_map(Capability::of)
+        .collect()
 }
 
 /// That an installed library is not there, with the package that brings it on Debian and Ubuntu.

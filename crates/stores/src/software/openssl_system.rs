@@ -9,7 +9,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_libcrypto::{Context, FILE, Key, Libcrypto, LibcryptoError, MessageSigner, Padding};
 
-use super::library::{Loaded, missing};
+use super::library::{Loaded, capabilities_of, missing};
 use crate::public_key::PublicKey;
 use crate::store::unsupported;
 use crate::test_key::TestKey;
@@ -52,10 +52,7 @@ impl Loaded for Installed {
             | Family::SlhDsa(..)
             | Family::KyberComposite(_) => false,
         };
-        Algorithm::all()
-            .filter(|algorithm| has(algorithm.family()))
-            .flat_map(Capability::of)
-            .collect()
+        capabilities_of(has)
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {

@@ -2,7 +2,7 @@
 
 use ecdsa::signature::hazmat::PrehashSigner;
 use ed25519_dalek::Signer;
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -13,7 +13,7 @@ use rsa::sha2::Sha256;
 use rsa::{Pkcs1v15Encrypt, Pkcs1v15Sign, RsaPrivateKey};
 use zeroize::Zeroizing;
 
-use super::library::Loaded;
+use super::library::{Loaded, capabilities_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
@@ -46,10 +46,7 @@ impl Loaded for Compiled {
             | Family::SlhDsa(..)
             | Family::KyberComposite(_) => false,
         };
-        Algorithm::all()
-            .filter(|algorithm| has(algorithm.family()))
-            .flat_map(Capability::of)
-            .collect()
+        capabilities_of(has)
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
@@ -66,7 +63,7 @@ impl Loaded for Compiled {
     }
 }
 
-/// A function of the input, by its name.
+/// A function from the input into the output, by its name.
 struct Call<F> {
     name: &'static str,
     function: F,
@@ -74,24 +71,18 @@ struct Call<F> {
 
 impl<F> KeyHandle for Call<F>
 where
-    F: FnMut(&[u8]) -> Result<Zeroizing<Vec<u8>>, String> + Send,
+    F: FnMut(&[u8], &mut [u8]) -> Result<usize, String> + Send,
 {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let failed = |reason: String| Error::call(self.name, reason, "");
-        let result = (self.function)(&input.bytes).map_err(failed)?;
-        let room = output.get_mut(..result.len());
-        room.ok_or_else(|| failed("its result is longer than expected".to_owned()))?
-            .copy_from_slice(&result);
-        Ok(Performed {
-            length: result.len(),
-            cpu: None,
-        })
+        let length = (self.function)(&input.bytes, output);
+        let length = length.map_err(|reason| Error::call(self.name, reason, ""))?;
+        Ok(Performed { length, cpu: None })
     }
 }
 
 fn call<F>(name: &'static str, function: F) -> Option<Box<dyn KeyHandle>>
 where
-    F: FnMut(&[u8]) -> Result<Zeroizing<Vec<u8>>, String> + Send + 'static,
+    F: FnMut(&[u8], &mut [u8]) -> Result<usize, String> + Send + 'static,
 {
     Some(Box::new(Call { name, function }))
 }
@@ -107,7 +98,7 @@ impl<P, R, F> KeyHandle for Derive<P, R, F>
 where
     P: Send,
     R: Fn(&[u8]) -> Result<P, String> + Send,
-    F: Fn(&P) -> Zeroizing<Vec<u8>> + Send,
+    F: Fn(&P, &mut [u8]) -> Result<usize, String> + Send,
 {
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         let peer = (self.read)(&input.bytes);
@@ -116,16 +107,10 @@ where
     }
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
-        let failed = |reason: &str| Error::call("diffie_hellman", reason, "");
-        let peer = self.peer.as_ref();
-        let shared = (self.function)(peer.ok_or_else(|| failed("it was not armed"))?);
-        let room = output.get_mut(..shared.len());
-        room.ok_or_else(|| failed("the secret is longer than expected"))?
-            .copy_from_slice(&shared);
-        Ok(Performed {
-            length: shared.len(),
-            cpu: None,
-        })
+        let peer = self.peer.as_ref().ok_or("it was not armed".to_owned());
+        let length = peer.and_then(|peer| (self.function)(peer, output));
+        let length = length.map_err(|reason| Error::call("diffie_hellman", reason, ""))?;
+        Ok(Performed { length, cpu: None })
     }
 }
 
@@ -133,7 +118,7 @@ fn derive<P, R, F>(read: R, function: F) -> Option<Box<dyn KeyHandle>>
 where
     P: Send + 'static,
     R: Fn(&[u8]) -> Result<P, String> + Send + 'static,
-    F: Fn(&P) -> Zeroizing<Vec<u8>> + Send + 'static,
+    F: Fn(&P, &mut [u8]) -> Result<usize, String> + Send + 'static,
 {
     let peer = None;
     Some(Box::new(Derive {
@@ -143,10 +128,21 @@ where
     }))
 }
 
+/// Puts a result where it belongs; gives its length in bytes.
+fn put(result: &[u8], output: &mut [u8]) -> Result<usize, String> {
+    let room = output.get_mut(..result.len());
+    room.ok_or("its result is longer than expected")?
+        .copy_from_slice(result);
+    Ok(result.len())
+}
+
 /// The private string of RFC 7748 or RFC 8032.
-fn seed(key: &TestKey) -> Result<[u8; 32], Error> {
+fn seed(key: &TestKey) -> Result<Zeroizing<[u8; 32]>, Error> {
     let found = match key.numbers()? {
-        Numbers::Raw { secret, .. } => Zeroizing::new(secret).as_slice().try_into().ok(),
+        Numbers::Raw { secret, .. } => {
+            let secret = Zeroizing::new(secret);
+            secret.as_slice().try_into().ok().map(Zeroizing::new)
+        }
         Numbers::Rsa { .. }
         | Numbers::Dsa { .. }
         | Numbers::Elgamal { .. }
@@ -175,28 +171,26 @@ fn signer(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             let key: $curve::SecretKey = read(key)?;
             let key = $curve::ecdsa::SigningKey::from_bytes(&key.to_bytes())
                 .map_err(|error| Error::call("SigningKey::from_bytes", error, ""))?;
-            call("sign_prehash", move |digest| {
+            call("sign_prehash", move |digest, output| {
                 let signed: Result<$curve::ecdsa::Signature, _> = key.sign_prehash(digest);
-                let signature = signed.map_err(words)?;
-                Ok(Zeroizing::new(signature.to_der().as_bytes().to_vec()))
+                put(signed.map_err(words)?.to_der().as_bytes(), output)
             })
         }};
     }
     Ok(match key.algorithm.family() {
         Family::Rsa(_) => {
             let key: RsaPrivateKey = read(key)?;
-            call("sign_with_rng", move |digest| {
+            call("sign_with_rng", move |digest, output| {
                 // With blinding, as the crate advises.
                 let padding = Pkcs1v15Sign::new::<Sha256>();
                 let signed = key.sign_with_rng(&mut OsRng, padding, digest);
-                signed.map(Zeroizing::new).map_err(words)
+                put(&signed.map_err(words)?, output)
             })
         }
         Family::Ed25519 => {
-            let key = ed25519_dalek::SigningKey::from_bytes(&seed(key)?);
-            call("try_sign", move |message| {
-                let signature = key.try_sign(message).map_err(words)?;
-                Ok(Zeroizing::new(signature.to_vec()))
+            let key = ed25519_dalek::SigningKey::from_bytes(&*seed(key)?);
+            call("try_sign", move |message, output| {
+                put(&key.try_sign(message).map_err(words)?.to_bytes(), output)
             })
         }
         Family::Weierstrass(Curve::NistP256) => ecdsa!(p256),
@@ -216,10 +210,10 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
             let key: $curve::SecretKey = read(key)?;
             derive(
                 |point| $curve::PublicKey::from_sec1_bytes(point).map_err(words),
-                move |peer: &$curve::PublicKey| {
+                move |peer: &$curve::PublicKey, output| {
                     let scalar = key.to_nonzero_scalar();
                     let shared = $curve::ecdh::diffie_hellman(scalar, peer.as_affine());
-                    Zeroizing::new(shared.raw_secret_bytes().to_vec())
+                    put(shared.raw_secret_bytes(), output)
                 },
             )
         }};
@@ -227,17 +221,17 @@ fn decryptor(key: &TestKey) -> Result<Option<Box<dyn KeyHandle>>, Error> {
     Ok(match key.algorithm.family() {
         Family::Rsa(_) => {
             let key: RsaPrivateKey = read(key)?;
-            call("decrypt_blinded", move |ciphertext| {
+            call("decrypt_blinded", move |ciphertext, output| {
                 let opened = key.decrypt_blinded(&mut OsRng, Pkcs1v15Encrypt, ciphertext);
-                opened.map(Zeroizing::new).map_err(words)
+                put(&opened.map_err(words)?, output)
             })
         }
         Family::Cv25519 => {
-            let key = x25519_dalek::StaticSecret::from(seed(key)?);
+            let key = x25519_dalek::StaticSecret::from(*seed(key)?);
             derive(
                 |point| <[u8; 32]>::try_from(point).map_err(words).map(Into::into),
-                move |peer: &x25519_dalek::PublicKey| {
-                    Zeroizing::new(key.diffie_hellman(peer).as_bytes().to_vec())
+                move |peer: &x25519_dalek::PublicKey, output| {
+                    put(key.diffie_hellman(peer).as_bytes(), output)
                 },
             )
         }

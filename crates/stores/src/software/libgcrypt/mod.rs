@@ -11,7 +11,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_gcrypt::sexp::{Sexp, list};
 use keymark_gcrypt::{Expression, FILE, GcryptError, Libgcrypt};
 
-use super::library::{Loaded, missing};
+use super::library::{Loaded, capabilities_of, missing};
 use crate::store::unsupported;
 use crate::test_key::TestKey;
 use key::{curve_name, number, octets};
@@ -52,10 +52,7 @@ impl Loaded for Installed {
             | Family::SlhDsa(..)
             | Family::KyberComposite(_) => false,
         };
-        Algorithm::all()
-            .filter(|algorithm| has(algorithm.family()))
-            .flat_map(Capability::of)
-            .collect()
+        capabilities_of(has)
     }
 
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
