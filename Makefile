@@ -16,12 +16,12 @@ bench: packages-bench build
 	$(BIN) bench $(ARGS)
 
 build:
-	$(CARGO) build --release --locked -p keymark -p keymark-pcsc
+	$(CARGO) build --release --locked -p keymark -p keymark-pcsc -p keymark-pkcs11
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
-# cargo does not build a C library for the tests that load it.
+# cargo does not build the C libraries for the tests that load them.
 test: packages-test lint
-	$(CARGO) build --locked -p keymark-pcsc
+	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	$(CARGO) test --workspace --locked
 	$(MAKE) deny
 
@@ -40,7 +40,7 @@ fuzz: packages-bench
 
 # Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
 faults: packages-bench
-	$(CARGO) build --locked -p keymark-pcsc
+	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test kills -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
@@ -62,11 +62,11 @@ packages-bench:
 	    softhsm2-util:softhsm2
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
-# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and OpenSC's tool.
+# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, OpenSC's tool and p11-kit's.
 packages-test: packages-bench
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc
+	    pkcs11-tool:opensc p11tool:gnutls-bin
 
 clean:
 	$(CARGO) clean

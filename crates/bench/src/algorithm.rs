@@ -143,6 +143,23 @@ impl Family {
             .chain([Self::Cv25519, Self::Ed25519, Self::Cv448, Self::Ed448])
             .find(|family| family.oids().contains(&oid))
     }
+
+    /// The family whose curve has those parameters in DER: an object identifier, or for the curves of
+    /// Edwards and Montgomery a name (PKCS#11 3.1 §6.3.3).
+    #[must_use]
+    pub fn of_ec_parameters(parameters: &[u8]) -> Option<Self> {
+        match parameters {
+            [0x06, length, oid @ ..] if oid.len() == usize::from(*length) => Self::of_oid(oid),
+            [0x13, length, name @ ..] if name.len() == usize::from(*length) => match name {
+                b"edwards25519" => Some(Self::Ed25519),
+                b"edwards448" => Some(Self::Ed448),
+                b"curve25519" => Some(Self::Cv25519),
+                b"curve448" => Some(Self::Cv448),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// SLH-DSA's two trade-offs (FIPS 205 §11).

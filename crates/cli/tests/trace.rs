@@ -102,3 +102,77 @@ fn refusals_are_named() {
         "{shown}"
     );
 }
+
+/// What a program asks of a PKCS#11 module.
+mod pkcs11 {
+    use super::*;
+    use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken};
+
+    fn traced(place: &Place, token: &SoftHsmToken, arguments: &[&str]) -> (i32, String, String) {
+        let mut keymark = place.keymark(&[&["trace", "--pkcs11"], arguments].concat());
+        let output = keymark.env(CONFIGURATION, token.configuration()).output();
+        let output = output.unwrap();
+        (
+            output.status.code().unwrap(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+
+    #[test]
+    fn the_calls_of_a_program_are_shown_process_by_process_however_it_names_the_module() {
+        let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+        token.make_key("rsa:2048", "01", "key");
+        let module = SoftHsmToken::library().display().to_string();
+        std::fs::write(token.path("data"), "to be signed").unwrap();
+        let sign = |module: &str| {
+            format!(
+                "pkcs11-tool --module {module} --token-label '{LABEL}' --login --pin {PIN} --sign \
+                 --id 01 -m SHA256-RSA-PKCS -i {0}/data -o {0}/signature",
+                token.path("").display()
+            )
+        };
+        let script = format!("{}; {}", sign(&module), sign("{module}"));
+        let (code, shown, said) = traced(&place, &token, &[&module, "--", "sh", "-c", &script]);
+        assert_eq!(code, 0, "{said}");
+        let line = |name: &str| {
+            let found = shown.lines().find(|line| line.starts_with(name));
+            let line = found.unwrap_or_else(|| panic!("{name}: {shown}"));
+            line.split_whitespace().nth(1).unwrap().to_owned()
+        };
+        for once in ["C_Initialize", "C_Login", "C_Sign "] {
+            assert_eq!(line(once), "2", "{shown}");
+        }
+        assert!(shown.contains("2 private-key operations"), "{shown}");
+        assert!(
+            shown.contains("2 sessions opened, 2 closed, 2 logins"),
+            "{shown}"
+        );
+        assert_eq!(shown.matches("pkcs11-tool (").count(), 2, "{shown}");
+        assert!(!shown.contains(PIN) && !said.contains(PIN));
+        assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+    }
+
+    #[test]
+    fn a_program_that_does_not_load_it_is_said_to_and_ends_as_it_ends() {
+        let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+        let (code, shown, _) = traced(&place, &token, &["softhsm2", "--", "false"]);
+        assert_eq!(code, 1);
+        assert!(shown.contains("the module was not loaded"), "{shown}");
+    }
+
+    #[test]
+    fn a_module_that_is_not_there_is_an_error_before_anything_runs() {
+        let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+        for (module, expected) in [
+            ("no-such-module", "there is none of that name"),
+            ("./no-such-module.so", "there is no such file"),
+        ] {
+            let ran = place.path("ran");
+            let command = [module, "--", "touch", ran.to_str().unwrap()];
+            let (code, _, said) = traced(&place, &token, &command);
+            assert_ne!(code, 0);
+            assert!(said.contains(expected) && !ran.exists(), "{said}");
+        }
+    }
+}

@@ -6,6 +6,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod library;
 pub mod private_dir;
 pub mod process;
 pub mod program;

@@ -114,6 +114,13 @@ pub struct TraceArguments {
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
+    /// In place of a card, a PKCS#11 module: a file, or a name that 'keymark devices' lists. The command gets
+    /// keymark's own module in its place: wherever the module's file stands in its arguments or environment,
+    /// for {module} in an argument, and in PKCS11_MODULE_PATH and PKCS11_PROVIDER_MODULE
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, value_name = "MODULE", conflicts_with_all = ["device", "algorithm", "apdu"])]
+    pub pkcs11: Option<String>,
+
     /// Key of a virtual card or twin, which the program finds in its keyring
     #[arg(long, value_name = "NAME", default_value = "cv25519")]
     pub algorithm: Algorithm,

@@ -7,6 +7,7 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod pkcs11;
 pub mod trace;
 pub mod wire;
 

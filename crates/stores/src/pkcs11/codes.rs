@@ -41,7 +41,9 @@ pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
     }
 }
 
-fn name(number: u64) -> String {
+/// A code's name, as the specification spells it.
+#[must_use]
+pub fn name(number: u64) -> String {
     let known = CODES.iter().find(|(code, _)| *code == number);
     match known {
         Some((_, name)) => (*name).to_owned(),

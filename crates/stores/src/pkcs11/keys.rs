@@ -160,27 +160,11 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
             Algorithm::of(Family::Rsa(bits.try_into().ok()?))
         }),
         Some(KeyType::EC | KeyType::EC_EDWARDS | KeyType::EC_MONTGOMERY) => {
-            curve.and_then(|parameters| Algorithm::of(curve_of(&parameters)?))
+            curve.and_then(|parameters| Algorithm::of(Family::of_ec_parameters(&parameters)?))
         }
         _ => None,
     };
     Ok(says)
-}
-
-/// The curve of `CKA_EC_PARAMS` (3.1 §6.3.3): an object identifier, or for those of Edwards and Montgomery
-/// a name.
-fn curve_of(parameters: &[u8]) -> Option<Family> {
-    match parameters {
-        [0x06, length, oid @ ..] if oid.len() == usize::from(*length) => Family::of_oid(oid),
-        [0x13, length, name @ ..] if name.len() == usize::from(*length) => match name {
-            b"edwards25519" => Some(Family::Ed25519),
-            b"edwards448" => Some(Family::Ed448),
-            b"curve25519" => Some(Family::Cv25519),
-            b"curve448" => Some(Family::Cv448),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// `CKA_EC_PARAMS` of a curve: for those of RFC 8410 its identifier, which is the last that is known.
@@ -346,16 +330,22 @@ mod tests {
         for algorithm in Algorithm::all() {
             if let Some(parameters) = parameters_of(algorithm.family()) {
                 assert_eq!(
-                    curve_of(&parameters),
+                    Family::of_ec_parameters(&parameters),
                     Some(algorithm.family()),
                     "{algorithm}"
                 );
             }
         }
-        assert_eq!(curve_of(b"\x13\x0cedwards25519"), Some(Family::Ed25519));
-        assert_eq!(curve_of(b"\x13\x0acurve25519"), Some(Family::Cv25519));
+        assert_eq!(
+            Family::of_ec_parameters(b"\x13\x0cedwards25519"),
+            Some(Family::Ed25519)
+        );
+        assert_eq!(
+            Family::of_ec_parameters(b"\x13\x0acurve25519"),
+            Some(Family::Cv25519)
+        );
         for none in [&b""[..], b"\x06", b"\x06\x05ab", b"\x30\x00"] {
-            assert_eq!(curve_of(none), None, "{none:?}");
+            assert_eq!(Family::of_ec_parameters(none), None, "{none:?}");
         }
     }
 

@@ -22,8 +22,10 @@ mod store;
 mod target;
 mod token;
 pub mod uri;
+pub mod wrapped;
 
 pub use access::{ModuleAccess, ModuleErrand};
+pub use codes::name;
 pub use family::{Pkcs11Family, known_token};
 pub use module::ModuleFile;
 pub use says::ModuleSays;

@@ -8,7 +8,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Capability};
 use serde::{Deserialize, Serialize};
 
-use super::{Profile, Service, ServiceTime};
+use super::{Profile, ProfileStore, Service, ServiceTime};
 
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
@@ -18,6 +18,8 @@ const SCHEMA: u32 = 1;
 struct File {
     schema: u32,
     name: String,
+    #[serde(default)]
+    store: ProfileStore,
     product: String,
     source: String,
     #[serde(default)]
@@ -87,6 +89,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
     Ok(Profile {
         yubikey_version: file.yubikey_version.as_deref().map(version).transpose()?,
         name: checked(file.name)?,
+        store: file.store,
         product: file.product,
         source: file.source,
         note: file.note,
@@ -172,6 +175,7 @@ pub(super) fn write(profile: &Profile) -> Result<String, String> {
     let file = File {
         schema: SCHEMA,
         name: checked(profile.name.clone())?,
+        store: profile.store,
         product: profile.product.clone(),
         source: profile.source.clone(),
         note: profile.note.clone(),

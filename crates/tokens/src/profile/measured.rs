@@ -8,7 +8,7 @@ use keymark_bench::parts::Part;
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::store::Capability;
 
-use super::{Profile, Service, ServiceTime, Unusable};
+use super::{Profile, ProfileStore, Service, ServiceTime, Unusable};
 
 /// Fewer samples say too little about a distribution.
 const LEAST: usize = 20;
@@ -105,6 +105,7 @@ impl Profile {
         let verify = verify.map(|mean| ServiceTime::constant(mean.0));
         let product = record.stores.iter().find(|store| store.device == device);
         let profile = Self {
+            store: ProfileStore::OpenpgpCard,
             name: name.map_or_else(|| slug(device.as_str()), str::to_owned),
             product: product.map_or_else(|| device.to_string(), |store| store.product.clone()),
             source: format!(

@@ -11,16 +11,18 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Assumption, Capability};
+use serde::{Deserialize, Serialize};
 
 pub use measured::{MeasuredProfile, Unprofiled, slug};
 pub use service_time::{Sampler, ServiceTime, Unusable};
 
 /// Profiles that come with keymark, by file.
-const SHIPPED: [&str; 4] = [
+const SHIPPED: [&str; 5] = [
     include_str!("../../../../data/profiles/yubikey-neo.toml"),
     include_str!("../../../../data/profiles/yubikey-4.toml"),
     include_str!("../../../../data/profiles/nitrokey-pro.toml"),
     include_str!("../../../../data/profiles/fst-01.toml"),
+    include_str!("../../../../data/profiles/nitrokey-hsm.toml"),
 ];
 
 /// How long one device takes.
@@ -28,6 +30,8 @@ const SHIPPED: [&str; 4] = [
 pub struct Profile {
     /// What the twin is called, behind `twin:`.
     pub name: String,
+    /// How the device is reached.
+    pub store: ProfileStore,
     /// Product and firmware.
     pub product: String,
     /// Where the figures were read or measured.
@@ -40,6 +44,17 @@ pub struct Profile {
     pub verify: Option<ServiceTime>,
     /// What a YubiKey answers to Yubico's version command: of its OpenPGP application or its firmware.
     pub yubikey_version: Option<[u8; 3]>,
+}
+
+/// How programs reach a device: what its twin stands in for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfileStore {
+    /// By APDUs.
+    #[default]
+    OpenpgpCard,
+    /// By a PKCS#11 module.
+    Pkcs11,
 }
 
 /// One private-key operation of a device.

@@ -84,6 +84,14 @@ impl Sampler {
         Self(ChaCha12Rng::seed_from_u64(seed))
     }
 
+    /// Draws one that is the same for the same seed and number, whoever draws the others.
+    #[must_use]
+    pub fn nth(seed: u64, number: u64) -> Self {
+        let mut random = ChaCha12Rng::seed_from_u64(seed);
+        random.set_stream(number);
+        Self(random)
+    }
+
     /// The next one, by inversion (Devroye 1986, Non-Uniform Random Variate Generation, §II.2).
     pub fn draw(&mut self, time: &ServiceTime) -> Duration {
         match time {
@@ -120,6 +128,12 @@ mod tests {
         assert!((9_700..10_300).contains(&below), "{below}");
         let mut again = Sampler::new(1);
         assert_eq!(again.draw(&time), drawn[0]);
+        let numbered = (0..20_000).map(|number| Sampler::nth(1, number).draw(&time));
+        let mean = numbered.sum::<Duration>() / 20_000;
+        assert!(
+            mean.abs_diff(time.mean()) < Duration::from_millis(5),
+            "{mean:?}"
+        );
     }
 
     #[test]

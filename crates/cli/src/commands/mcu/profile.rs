@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use keymark_report::units;
-use keymark_tokens::profile::{Profile, Service, ServiceTime, slug};
+use keymark_tokens::profile::{Profile, ProfileStore, Service, ServiceTime, slug};
 
 use super::predict::predict_all;
 use super::record;
@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
     }
     let target = &arguments.target;
     let profile = Profile {
+        store: ProfileStore::OpenpgpCard,
         name: arguments
             .name
             .clone()

@@ -2,6 +2,8 @@
 
 mod apdu;
 mod child;
+#[cfg(feature = "pkcs11")]
+mod pkcs11;
 mod summary;
 mod tables;
 
@@ -29,6 +31,10 @@ use summary::Trace;
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
     let _ = private_dir::sweep();
     let told = Told::listen()?;
+    #[cfg(feature = "pkcs11")]
+    if let Some(module) = &arguments.pkcs11 {
+        return pkcs11::run(arguments, module, told);
+    }
     leftovers::tell();
     let wish = arguments
         .device

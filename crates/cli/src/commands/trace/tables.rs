@@ -116,12 +116,12 @@ pub(super) fn list(records: &[TracedCall], begin_ns: u64, origin: &Origin) -> Bl
 }
 
 /// All of one card.
-fn table<const N: usize>(
-    columns: [Column; N],
+pub(super) fn table(
+    columns: impl Into<Vec<Column>>,
     lines: impl Iterator<Item = Vec<Cell>>,
     origin: &Origin,
 ) -> Block {
-    let mut columns = Vec::from(columns);
+    let mut columns = columns.into();
     columns.extend([Column::device(), Column::provenance()]);
     let mut table = Table::new(columns);
     table.rows = lines
@@ -134,7 +134,7 @@ fn table<const N: usize>(
     Block::Table(table)
 }
 
-fn duration(time: Duration) -> Cell {
+pub(super) fn duration(time: Duration) -> Cell {
     Cell::Duration(Seconds(time.as_secs_f64()))
 }
 

@@ -1,0 +1,113 @@
+//! `keymark trace --pkcs11`: what a program asks of a PKCS#11 module.
+
+mod substitution;
+mod tables;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::error::Error;
+use keymark_report::document::{Document, Section};
+use keymark_shim_protocol::pkcs11::settings::Settings;
+use keymark_shim_protocol::pkcs11::trace::read;
+use keymark_stacks::private_dir::PrivateDir;
+use keymark_stores::pkcs11::modules::Places;
+use keymark_stores::pkcs11::wrapped::wrapped;
+
+use super::super::Outcome;
+use super::Origin;
+use super::child::{Ended, Told};
+use crate::args::TraceArguments;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use substitution::Substitution;
+
+/// Modules whose tokens are this CPU.
+const IN_SOFTWARE: [&str; 3] = ["softhsm", "kryoptic", "softokn"];
+
+pub(super) fn run(arguments: &TraceArguments, named: &str, told: Told) -> Outcome {
+    let module = module(named).map_err(Failure::nothing_usable)?;
+    let place = PrivateDir::new().map_err(Failure::failed)?;
+    let trace = place.path().join("trace");
+    let settings = Settings {
+        module: Some(module.clone()),
+        trace: Some(trace.clone()),
+        ..Settings::default()
+    };
+    let own = wrapped(&settings, place.path(), "keymark-pkcs11.so");
+    let own = own.map_err(Failure::nothing_usable)?;
+    let [program, rest @ ..] = arguments.command.as_slice() else {
+        return Err(Failure::usage("there is no program to trace"));
+    };
+    let substitution = Substitution::new(named, &module, &own);
+    let mut command = Command::new(program);
+    command.args(rest.iter().map(|argument| substitution.of(argument)));
+    command.envs(substitution.environment(std::env::vars_os()));
+    let Some(ended) = told.run(&mut command)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let threads = read(&trace).map_err(Failure::failed)?;
+    let origin = origin(&module);
+    let document = document(&threads, &ended, &origin, &own);
+    output::document(&document, &arguments.tables);
+    Ok(ended.exit)
+}
+
+/// The file of a module, by its path or its name.
+fn module(named: &str) -> Result<PathBuf, Error> {
+    let call = || format!("looking for the PKCS#11 module '{named}'");
+    if named.contains('/') {
+        let path = std::path::absolute(named).map_err(|error| Error::call(call(), error, ""))?;
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Error::call(call(), "there is no such file", ""))
+        };
+    }
+    let known = Places::of_user().named(named).map(|module| module.file);
+    known.ok_or_else(|| {
+        let advice = "'keymark devices' lists those that are here; a file is named with its path";
+        Error::call(call(), "there is none of that name", advice)
+    })
+}
+
+fn origin(module: &std::path::Path) -> Origin {
+    let file = module.file_name().unwrap_or_default().to_string_lossy();
+    let in_software = IN_SOFTWARE.iter().any(|name| file.contains(name));
+    Origin {
+        device: DeviceName::new(file.trim_start_matches("lib").trim_end_matches(".so")),
+        provenance: if in_software {
+            Provenance::Virtual
+        } else {
+            Provenance::Measured
+        },
+    }
+}
+
+fn document(
+    threads: &[keymark_shim_protocol::pkcs11::trace::TracedThread],
+    ended: &Ended,
+    origin: &Origin,
+    own: &std::path::Path,
+) -> Document {
+    let whole = std::time::Duration::from_nanos(ended.end_ns.saturating_sub(ended.begin_ns));
+    let processes = tables::processes(threads);
+    if processes.is_empty() {
+        let block = tables::nothing_asked(whole, own);
+        return Document::of(vec![Section::headed("the program", vec![block])]);
+    }
+    let all = tables::together(&processes);
+    let mut sections = vec![Section::headed(
+        "calls to the module",
+        vec![
+            tables::calls(&all, whole, origin),
+            tables::summary(&all, whole),
+        ],
+    )];
+    if processes.len() > 1 {
+        let table = tables::by_process(&processes, whole, origin);
+        sections.push(Section::headed("process by process", vec![table]));
+    }
+    Document::of(sections)
+}

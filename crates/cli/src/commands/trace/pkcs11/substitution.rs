@@ -1,0 +1,88 @@
+//! How a program comes to load keymark's module in place of another.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What an argument can say in place of a module's file.
+const PLACEHOLDER: &str = "{module}";
+/// Where the engine of libp11 and pkcs11-provider look for the module.
+const VARIABLES: [&str; 2] = ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"];
+
+/// One module for another.
+#[derive(Debug)]
+pub(super) struct Substitution {
+    /// How the module may be called, the longest first.
+    names: Vec<String>,
+    own: PathBuf,
+}
+
+impl Substitution {
+    /// The module as it was named, where its file is, and keymark's.
+    pub(super) fn new(named: &str, module: &Path, own: &Path) -> Self {
+        let whole = module.to_str().map(str::to_owned);
+        let as_named = named.contains('/').then(|| named.to_owned());
+        let mut names: Vec<String> = whole.into_iter().chain(as_named).collect();
+        names.push(PLACEHOLDER.to_owned());
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names.dedup();
+        Self {
+            names,
+            own: own.into(),
+        }
+    }
+
+    /// An argument, or a value of the environment.
+    pub(super) fn of(&self, text: &OsStr) -> OsString {
+        let Some(text) = text.to_str() else {
+            return text.to_owned();
+        };
+        let Some(name) = self.names.iter().find(|name| text.contains(name.as_str())) else {
+            return text.into();
+        };
+        text.replace(name, &self.own.to_string_lossy()).into()
+    }
+
+    /// The variables that are to be different.
+    pub(super) fn environment(
+        &self,
+        variables: impl Iterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
+        let named = variables.filter_map(|(name, value)| {
+            let substituted = self.of(&value);
+            (substituted != value).then_some((name, substituted))
+        });
+        let known = VARIABLES.map(|name| (name.into(), self.own.clone().into_os_string()));
+        named.chain(known).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_is_found_wherever_it_stands() {
+        let place = Substitution::new("./x.so", Path::new("/usr/lib/x.so"), Path::new("/own.so"));
+        for (argument, expected) in [
+            ("/usr/lib/x.so", "/own.so"),
+            ("--provider=/usr/lib/x.so", "--provider=/own.so"),
+            ("./x.so", "/own.so"),
+            (
+                "pkcs11:token=a?module-path={module}",
+                "pkcs11:token=a?module-path=/own.so",
+            ),
+            ("/usr/lib/y.so", "/usr/lib/y.so"),
+        ] {
+            assert_eq!(place.of(OsStr::new(argument)), expected);
+        }
+        let variables = [("A", "/usr/lib/x.so"), ("B", "b")]
+            .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let changed = place.environment(variables.into_iter());
+        let names: Vec<_> = changed
+            .iter()
+            .map(|(name, _)| name.to_str().unwrap())
+            .collect();
+        assert_eq!(names, ["A", "PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"]);
+        assert!(changed.iter().all(|(_, value)| value == "/own.so"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The tables of a trace of PKCS#11 calls.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind};
+use keymark_report::units;
+use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
+use keymark_shim_protocol::pkcs11::{Call, Traced};
+use keymark_stats::{Ratio, Seconds};
+use keymark_stores::pkcs11::name;
+
+use super::super::Origin;
+use super::super::tables::{duration, table};
+
+/// Calls by what they are.
+type Calls = BTreeMap<Traced, CallTimes>;
+
+/// What works with a private key; a twin's time is in these.
+const WORK: [Call; 8] = [
+    Call::C_Sign,
+    Call::C_SignFinal,
+    Call::C_SignRecover,
+    Call::C_Decrypt,
+    Call::C_DecryptFinal,
+    Call::C_DeriveKey,
+    Call::C_UnwrapKey,
+    Call::C_DecapsulateKey,
+];
+
+/// One process, its threads together.
+#[derive(Debug)]
+pub(super) struct Process {
+    number: u32,
+    name: String,
+    threads: usize,
+    begin_ns: u64,
+    calls: Calls,
+}
+
+/// In the order of their first calls.
+pub(super) fn processes(threads: &[TracedThread]) -> Vec<Process> {
+    let mut found: BTreeMap<u32, Process> = BTreeMap::new();
+    for thread in threads {
+        let process = found.entry(thread.process).or_insert_with(|| Process {
+            number: thread.process,
+            name: thread.name.clone(),
+            threads: 0,
+            begin_ns: thread.begin_ns,
+            calls: BTreeMap::new(),
+        });
+        process.threads += 1;
+        process.begin_ns = process.begin_ns.min(thread.begin_ns);
+        add(&mut process.calls, &thread.calls);
+    }
+    let mut found: Vec<Process> = found.into_values().collect();
+    found.sort_by_key(|process| process.begin_ns);
+    found
+}
+
+fn add(all: &mut Calls, more: &Calls) {
+    for (traced, times) in more {
+        match all.get_mut(traced) {
+            Some(there) => there.add(times),
+            None => {
+                all.insert(*traced, times.clone());
+            }
+        }
+    }
+}
+
+/// The calls of all.
+pub(super) fn together(processes: &[Process]) -> Calls {
+    processes.iter().fold(BTreeMap::new(), |mut all, process| {
+        add(&mut all, &process.calls);
+        all
+    })
+}
+
+fn total<'a>(calls: impl Iterator<Item = &'a CallTimes>) -> Duration {
+    calls.map(|times| times.total).sum()
+}
+
+fn share(time: Duration, whole: Duration) -> Cell {
+    Cell::Share(Ratio(time.as_secs_f64() / whole.as_secs_f64()))
+}
+
+/// A line a function, in the order in which they were first called.
+pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
+    let mut lines: Vec<_> = calls.iter().collect();
+    lines.sort_by_key(|(_, times)| times.first_begin_ns);
+    let waits = calls.values().any(|times| !times.waited.is_zero());
+    let cells = |(traced, times): (&Traced, &CallTimes)| {
+        let mut cells = vec![
+            Cell::Text(traced.name()),
+            Cell::Count(times.count),
+            duration(times.first),
+            Cell::or_missing(times.later(), duration),
+            duration(times.quantile(0.99)),
+            duration(times.total),
+            share(times.total, whole),
+        ];
+        if waits {
+            cells.push(duration(times.waited));
+        }
+        cells.push(Cell::or_missing(times.code, |code| {
+            Cell::Text(format!("{} of {}", name(code), times.failed))
+        }));
+        cells
+    };
+    let mut columns = vec![
+        Column::name("function"),
+        Column::value("n"),
+        Column::value("first"),
+        Column::value("later, mean"),
+        Column::value("p99").leave(2),
+        Column::value("together"),
+        Column::value("share").leave(1),
+    ];
+    if waits {
+        columns.push(Column::value("waited").leave(3));
+    }
+    columns.push(Column::name("failed, last with").leave(0));
+    table(columns, lines.into_iter().map(cells), origin)
+}
+
+/// What people ask first, in words.
+pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
+    let time = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
+    let count = |call| {
+        calls
+            .get(&Traced::Whole(call))
+            .map_or(0, |times| times.count)
+    };
+    let inside = total(calls.values());
+    let mut words = vec![format!(
+        "{} in the module of the {} that the program ran ({:.1} %, all threads together)",
+        time(inside),
+        time(whole),
+        100.0 * inside.as_secs_f64() / whole.as_secs_f64()
+    )];
+    let work: Vec<&CallTimes> = WORK
+        .iter()
+        .filter_map(|call| calls.get(&Traced::Whole(*call)))
+        .collect();
+    let operations: u64 = work.iter().map(|times| times.count - times.failed).sum();
+    if operations > 0 {
+        let all: u64 = calls.values().map(|times| times.count).sum();
+        words.push(format!(
+            "{operations} private-key operations, {:.1} calls for each, {:.0} % of the module's time in them",
+            all as f64 / operations as f64,
+            100.0 * total(work.into_iter()).as_secs_f64() / inside.as_secs_f64()
+        ));
+    }
+    words.push(format!(
+        "{} sessions opened, {} closed, {} logins",
+        count(Call::C_OpenSession),
+        count(Call::C_CloseSession),
+        count(Call::C_Login) + count(Call::C_LoginUser)
+    ));
+    Block::Remark(Remark::new(RemarkKind::Elsewhere, words.join("; ")))
+}
+
+/// A line a process: who, how much, and what its first operation took against the later ones.
+pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin) -> Block {
+    let cells = |process: &Process| {
+        let count = |call| {
+            let times = process.calls.get(&Traced::Whole(call));
+            Cell::Count(times.map_or(0, |times| times.count))
+        };
+        let work = WORK
+            .iter()
+            .filter_map(|call| process.calls.get(&Traced::Whole(*call)));
+        let work = work.cloned().reduce(|mut all, times| {
+            all.add(&times);
+            all
+        });
+        let inside = total(process.calls.values());
+        vec![
+            Cell::Text(format!("{} ({})", process.name, process.number)),
+            Cell::Count(process.threads as u64),
+            Cell::Count(process.calls.values().map(|times| times.count).sum()),
+            count(Call::C_OpenSession),
+            count(Call::C_Login),
+            Cell::Count(work.as_ref().map_or(0, |times| times.count)),
+            Cell::or_missing(work.as_ref(), |times| duration(times.first)),
+            Cell::or_missing(work.as_ref().and_then(CallTimes::later), duration),
+            duration(inside),
+            share(inside, whole),
+        ]
+    };
+    let columns = vec![
+        Column::name("process"),
+        Column::value("threads").leave(0),
+        Column::value("calls"),
+        Column::value("sessions").leave(2),
+        Column::value("logins").leave(3),
+        Column::value("operations"),
+        Column::value("first"),
+        Column::value("later, mean"),
+        Column::value("in the module"),
+        Column::value("share").leave(1),
+    ];
+    table(columns, processes.iter().map(cells), origin)
+}
+
+/// What stands in the place of the calls.
+pub(super) fn nothing_asked(whole: Duration, own: &Path) -> Block {
+    let whole = units::duration(Seconds(whole.as_secs_f64()));
+    let text = format!(
+        "the module was not loaded in the {whole} that the program ran: does the program get its path, or \
+         {{module}} in its place? What it should load was {}",
+        own.display()
+    );
+    Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
+}

@@ -1,0 +1,85 @@
+//! Which algorithm a key of the module has.
+
+use cryptoki_sys::{
+    CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
+    CKA_CLASS, CKA_EC_PARAMS, CKA_KEY_TYPE, CKA_MODULUS, CKA_PARAMETER_SET, CKK_EC, CKK_EC_EDWARDS,
+    CKK_EC_MONTGOMERY, CKK_ML_DSA, CKK_ML_KEM, CKK_RSA, CKO_PRIVATE_KEY, CKP_ML_DSA_44,
+    CKP_ML_DSA_65, CKP_ML_DSA_87, CKP_ML_KEM_512, CKP_ML_KEM_768, CKP_ML_KEM_1024, CKR_OK,
+};
+use keymark_bench::algorithm::{Algorithm, Family};
+
+use crate::target::Target;
+
+/// Longest attribute that is asked for: a modulus of RSA-16384 with a zero before it.
+const LONGEST: usize = 2049;
+
+/// What a key is, as far as a device's time goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// No private key: what is done with it is none of a twin's.
+    NotPrivate,
+    Private(Algorithm),
+    /// Of an algorithm or a length that keymark does not know.
+    Unknown,
+}
+
+/// Asks the module.
+pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+    let octets = |kind| attribute(target, session, key, kind);
+    let number = |kind| {
+        let octets: [u8; size_of::<CK_ULONG>()] = octets(kind)?.try_into().ok()?;
+        Some(CK_ULONG::from_ne_bytes(octets))
+    };
+    if number(CKA_CLASS) != Some(CKO_PRIVATE_KEY) {
+        return Key::NotPrivate;
+    }
+    let family = match number(CKA_KEY_TYPE) {
+        Some(CKK_RSA) => octets(CKA_MODULUS).and_then(|modulus| {
+            let zeroes = modulus.iter().take_while(|octet| **octet == 0).count();
+            let bits = 8 * (modulus.len() - zeroes);
+            u32::try_from(bits).ok().map(Family::Rsa)
+        }),
+        Some(CKK_EC | CKK_EC_EDWARDS | CKK_EC_MONTGOMERY) => {
+            octets(CKA_EC_PARAMS).and_then(|parameters| Family::of_ec_parameters(&parameters))
+        }
+        Some(CKK_ML_DSA) => match number(CKA_PARAMETER_SET) {
+            Some(CKP_ML_DSA_44) => Some(Family::MlDsa(44)),
+            Some(CKP_ML_DSA_65) => Some(Family::MlDsa(65)),
+            Some(CKP_ML_DSA_87) => Some(Family::MlDsa(87)),
+            _ => None,
+        },
+        Some(CKK_ML_KEM) => match number(CKA_PARAMETER_SET) {
+            Some(CKP_ML_KEM_512) => Some(Family::MlKem(512)),
+            Some(CKP_ML_KEM_768) => Some(Family::MlKem(768)),
+            Some(CKP_ML_KEM_1024) => Some(Family::MlKem(1024)),
+            _ => None,
+        },
+        _ => None,
+    };
+    family
+        .and_then(Algorithm::of)
+        .map_or(Key::Unknown, Key::Private)
+}
+
+fn attribute(
+    target: &Target,
+    session: CK_SESSION_HANDLE,
+    key: CK_OBJECT_HANDLE,
+    kind: CK_ATTRIBUTE_TYPE,
+) -> Option<Vec<u8>> {
+    let mut value = vec![0_u8; LONGEST];
+    let mut wanted = CK_ATTRIBUTE {
+        type_: kind,
+        pValue: value.as_mut_ptr().cast(),
+        ulValueLen: value.len() as CK_ULONG,
+    };
+    let get = target.functions.C_GetAttributeValue?;
+    // SAFETY: one attribute with room for its value, of which no more than that is written (§5.7.5).
+    let code: CK_RV = unsafe { get(session, key, &raw mut wanted, 1) };
+    // What there is not has the length of all ones.
+    let length = usize::try_from(wanted.ulValueLen).ok()?;
+    (code == CKR_OK && length <= LONGEST).then(|| {
+        value.truncate(length);
+        value
+    })
+}

@@ -1,0 +1,16 @@
+//! libkeymark_pkcs11.so: a PKCS#11 module that hands every call to another one. It can count the calls, with
+//! what each took and without anything of what they carry, and take the time of a device over them: the twin
+//! of an HSM, for every program that speaks PKCS#11.
+//!
+//! It exports what a module has to and nothing else, so that it gets in the way of no other module.
+
+mod clock;
+mod exports;
+mod functions;
+mod key;
+mod library;
+mod mapping;
+mod operations;
+mod target;
+mod trace;
+mod twin;

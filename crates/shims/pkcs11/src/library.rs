@@ -1,0 +1,132 @@
+//! What this library is to do in this process, found out once.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cryptoki_sys::CKR_OK;
+use keymark_shim_protocol::pkcs11::Traced;
+use keymark_shim_protocol::pkcs11::settings::{
+    DEVICE, MODULE, Queue, Settings, TRACE, TWIN, TwinSettings,
+};
+
+use crate::clock;
+use crate::target::Target;
+use crate::trace::Trace;
+use crate::twin::Twin;
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Library {
+    pub(crate) target: Target,
+    pub(crate) trace: Option<Trace>,
+    pub(crate) twin: Option<Twin>,
+    /// Variables that the module reads when it is initialised.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// None: it cannot be used, of which the user was told.
+pub(crate) fn library() -> Option<&'static Library> {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    LIBRARY
+        .get_or_init(|| {
+            Library::of_process()
+                .inspect_err(|reason| tell(reason))
+                .ok()
+        })
+        .as_ref()
+}
+
+/// Tells the user what no return code of PKCS#11 says. Modules have nobody else to tell.
+#[allow(clippy::print_stderr, reason = "there is no other way to the user")]
+pub(crate) fn tell(text: &str) {
+    eprintln!("keymark's PKCS#11 module: {text}");
+}
+
+impl Library {
+    fn of_process() -> Result<Self, String> {
+        let own = own_path();
+        let beside = own.as_deref().map(Settings::beside);
+        let settings = beside.as_deref().map(Settings::read).transpose();
+        let settings = settings.map_err(|error| error.to_string())?;
+        let settings = with_environment(settings.unwrap_or_default(), |name| {
+            std::env::var_os(name).filter(|value| !value.is_empty())
+        })?;
+        let module = settings.module.ok_or_else(|| {
+            let file =
+                beside.map_or_else(String::new, |path| format!(", nor is {}", path.display()));
+            format!("no module to hand calls to: {MODULE} is not set{file}")
+        })?;
+        let trace = settings.trace.map(|path| {
+            Trace::open(&path).map_err(|error| format!("the trace {}: {error}", path.display()))
+        });
+        let (trace, begin) = (trace.transpose()?, clock::now());
+        let target = Target::load(&module)
+            .map_err(|reason| format!("the module {}: {reason}", module.display()))?;
+        if let Some(trace) = &trace {
+            trace.note(Traced::Load, begin, clock::now(), CKR_OK);
+        }
+        Ok(Self {
+            twin: settings.twin.as_ref().map(Twin::new).transpose()?,
+            environment: settings.environment,
+            target,
+            trace,
+        })
+    }
+}
+
+/// What the file says, and before it what the environment does.
+fn with_environment(
+    settings: Settings,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Settings, String> {
+    let path = |name, beside| variable(name).map(PathBuf::from).or(beside);
+    let twin = match variable(TWIN) {
+        None => settings.twin,
+        Some(profile) => Some(TwinSettings {
+            profile: text(TWIN, profile)?,
+            device: None,
+            queue: Queue::default(),
+            left: Default::default(),
+            lanes: 1,
+            seed: 1,
+        }),
+    };
+    Ok(Settings {
+        module: path(MODULE, settings.module),
+        trace: path(TRACE, settings.trace),
+        environment: settings.environment,
+        twin: twin.map(|twin| TwinSettings {
+            device: path(DEVICE, twin.device.clone()),
+            ..twin
+        }),
+    })
+}
+
+fn text(name: &str, value: OsString) -> Result<String, String> {
+    value
+        .into_string()
+        .map_err(|_| format!("{name} is no text"))
+}
+
+/// By which path this library was loaded: a symbolic link's own, which the loader keeps.
+fn own_path() -> Option<PathBuf> {
+    let mut info = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    let here = own_path as *const libc::c_void;
+    // SAFETY: looks an address up, this function's, and writes to the structure given.
+    let found = unsafe { libc::dladdr(here, &raw mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's own string, there as long as the library is loaded, in which this code is.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    let path = Path::new(OsStr::from_bytes(name.to_bytes()));
+    std::path::absolute(path).ok()
+}

@@ -1,0 +1,140 @@
+//! Counting calls.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+
+use cryptoki_sys::{CK_RV, CKR_GENERAL_ERROR, CKR_OK};
+use keymark_shim_protocol::pkcs11::Traced;
+use keymark_shim_protocol::pkcs11::histogram::bucket;
+use keymark_shim_protocol::pkcs11::trace::{
+    self, Field, HEADER, Identity, NEXT_SLOT, SLOT, SLOTS, counter, field, offset,
+};
+
+use crate::clock;
+use crate::library::{Library, library};
+use crate::mapping::Mapping;
+
+thread_local! {
+    /// The slot of this thread, and of which process it is: after a fork it is the parent's.
+    static SLOT_OF_THREAD: Cell<Option<(u32, Mapping)>> = const { Cell::new(None) };
+    /// What the call under way has waited for others, in nanoseconds.
+    static WAITED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Notes that the call under way has waited.
+pub(crate) fn note_waiting(nanoseconds: u64) {
+    WAITED.set(WAITED.get() + nanoseconds);
+}
+
+/// The one way through which every call goes, counted where that is wanted. A panic ends here: one that
+/// crossed into C would end the program.
+pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) -> CK_RV {
+    let guarded = |library| catch_unwind(AssertUnwindSafe(|| run(library)));
+    let Some(library) = library() else {
+        return CKR_GENERAL_ERROR;
+    };
+    let Some(trace) = &library.trace else {
+        return guarded(library).unwrap_or(CKR_GENERAL_ERROR);
+    };
+    WAITED.set(0);
+    let begin = clock::now();
+    let code = guarded(library).unwrap_or(CKR_GENERAL_ERROR);
+    trace.note(what, begin, clock::now(), code);
+    code
+}
+
+/// The file with what is counted.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    file: File,
+    header: Mapping,
+}
+
+impl Trace {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = trace::create(path)?;
+        let header = Mapping::of(&file, 0, HEADER)?;
+        if header.word(0).load(Relaxed) != trace::MAGIC {
+            return Err(io::Error::other("it is no trace of PKCS#11 calls"));
+        }
+        Ok(Self { file, header })
+    }
+
+    /// Counts a call. What cannot be written must not disturb the program that is traced.
+    pub(crate) fn note(&self, what: Traced, begin: u64, end: u64, code: CK_RV) {
+        let Some(slot) = self.slot(begin) else {
+            return;
+        };
+        let took = end.saturating_sub(begin);
+        let word = |which| slot.word(field(what, which));
+        // Relaxed: whoever reads does so when the thread is done, or takes what is there. Additions are
+        // atomic because threads that come late share a slot.
+        if word(Field::Count).fetch_add(1, Relaxed) == 0 {
+            word(Field::FirstBegin).store(begin, Relaxed);
+            word(Field::First).store(took, Relaxed);
+        }
+        word(Field::Total).fetch_add(took, Relaxed);
+        word(Field::Longest).fetch_max(took, Relaxed);
+        let waited = WAITED.get();
+        if waited > 0 {
+            word(Field::Waited).fetch_add(waited, Relaxed);
+        }
+        if code != CKR_OK {
+            word(Field::Failed).fetch_add(1, Relaxed);
+            word(Field::Code).store(code, Relaxed);
+        }
+        slot.half(counter(what, bucket(took))).fetch_add(1, Relaxed);
+    }
+
+    /// This thread's slot.
+    fn slot(&self, now: u64) -> Option<Mapping> {
+        let process = std::process::id();
+        if let Some((of, slot)) = SLOT_OF_THREAD.get()
+            && of == process
+        {
+            return Some(slot);
+        }
+        let slot = self.claim(process, now).ok()?;
+        SLOT_OF_THREAD.set(Some((process, slot)));
+        Some(slot)
+    }
+
+    fn claim(&self, process: u32, now: u64) -> io::Result<Mapping> {
+        let next = self.header.word(NEXT_SLOT).fetch_add(1, Relaxed);
+        let number = next.min(SLOTS - 1);
+        // A byte at its end makes the file long enough, and never shorter, whoever else is doing so.
+        if next == number {
+            self.file.write_all_at(&[0], offset(number + 1) - 1)?;
+        }
+        let slot = Mapping::of(&self.file, offset(number), SLOT)?;
+        let identity = |which: Identity, number| slot.word(which as usize).store(number, Relaxed);
+        identity(Identity::Process, u64::from(process));
+        identity(
+            Identity::Parent,
+            u64::from(std::os::unix::process::parent_id()),
+        );
+        let thread = nix::unistd::gettid().as_raw();
+        identity(Identity::Thread, u64::try_from(thread).unwrap_or(0));
+        identity(Identity::Begin, now);
+        let name = fs::read("/proc/self/comm").unwrap_or_default();
+        for (at, part) in padded(&name).iter().enumerate() {
+            let place = Identity::Name as usize + 8 * at;
+            slot.word(place).store(u64::from_ne_bytes(*part), Relaxed);
+        }
+        Ok(slot)
+    }
+}
+
+/// The name of a process without the end of its line, in two numbers.
+fn padded(name: &[u8]) -> [[u8; 8]; 2] {
+    let name = name.strip_suffix(b"\n").unwrap_or(name);
+    let length = name.len().min(16);
+    let mut parts = [[0; 8]; 2];
+    parts.as_flattened_mut()[..length].copy_from_slice(&name[..length]);
+    parts
+}

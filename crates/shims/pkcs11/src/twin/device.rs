@@ -1,0 +1,212 @@
+//! The one device that all processes and threads share: a file of numbers that they map.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use keymark_shim_protocol::pkcs11::settings::{Left, Queue, TwinSettings};
+
+use crate::mapping::Mapping;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
+/// Most operations at a time.
+const LANES: u16 = 64;
+/// Most callers that wait.
+const TICKETS: u64 = 4096;
+
+/// Where the numbers stand, in words.
+const BOOT: usize = 1;
+const LANE_COUNT: usize = 2;
+const DRAWS: usize = 3;
+const TAIL: usize = 4;
+const HEAD: usize = 5;
+const FREE: usize = 8;
+const RING: usize = FREE + LANES as usize;
+const LENGTH: usize = 8 * (RING + TICKETS as usize);
+
+/// The device, mapped.
+#[derive(Debug)]
+pub(crate) struct Device {
+    numbers: Mapping,
+    lanes: u16,
+    pub(super) queue: Queue,
+    pub(super) left: Left,
+}
+
+impl Device {
+    /// The device of those settings, made if there is none, and made anew if it is of another start of the
+    /// machine, whose clock has begun again.
+    pub(crate) fn open(settings: &TwinSettings, name: &str) -> Result<Self, String> {
+        if !(1..=LANES).contains(&settings.lanes) {
+            return Err(format!("twin.lanes is not between 1 and {LANES}"));
+        }
+        let path = settings.device.clone().unwrap_or_else(|| usual_place(name));
+        let failed = |error: io::Error| format!("the twin's device {}: {error}", path.display());
+        let (boot, lanes) = (boot(), u64::from(settings.lanes));
+        for _ in 0..2 {
+            let file = open(&path).or_else(|error| match error.kind() {
+                io::ErrorKind::NotFound => make(&path, boot, lanes).and_then(|()| open(&path)),
+                _ => Err(error),
+            });
+            let file = file.map_err(failed)?;
+            let mapped = Mapping::of(&file, 0, LENGTH).map_err(failed)?;
+            let word = |at: usize| mapped.word(8 * at).load(Relaxed);
+            if word(0) != MAGIC {
+                return Err(failed(io::Error::other("it is none of a twin")));
+            }
+            if word(BOOT) != boot {
+                fs::remove_file(&path).map_err(failed)?;
+                continue;
+            }
+            if word(LANE_COUNT) != lanes {
+                let reason = format!("others use it with {} lanes", word(LANE_COUNT));
+                return Err(failed(io::Error::other(reason)));
+            }
+            return Ok(Self {
+                numbers: mapped,
+                lanes: settings.lanes,
+                queue: settings.queue,
+                left: settings.left,
+            });
+        }
+        Err(failed(io::Error::other("it changes all the time")))
+    }
+
+    fn word(&self, at: usize) -> &'static AtomicU64 {
+        self.numbers.word(8 * at)
+    }
+
+    /// A number that nobody else has drawn.
+    pub(crate) fn draw(&self) -> u64 {
+        self.word(DRAWS).fetch_add(1, Relaxed)
+    }
+
+    /// The next ticket that is taken.
+    pub(super) fn tail(&self) -> &'static AtomicU64 {
+        self.word(TAIL)
+    }
+
+    /// The ticket whose turn it is.
+    pub(super) fn head(&self) -> &'static AtomicU64 {
+        self.word(HEAD)
+    }
+
+    /// Whose ticket it is.
+    pub(super) fn holder(&self, ticket: u64) -> &'static AtomicU64 {
+        self.word(RING + usize::try_from(ticket % TICKETS).unwrap_or(0))
+    }
+
+    /// How many may wait.
+    pub(super) const fn room() -> u64 {
+        TICKETS
+    }
+
+    /// The lane that is free first: until when it works, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub(super) fn first_free(&self) -> &'static AtomicU64 {
+        let lanes = (0..usize::from(self.lanes)).map(|lane| self.word(FREE + lane));
+        lanes
+            .min_by_key(|lane| lane.load(Relaxed))
+            .unwrap_or_else(|| self.word(FREE))
+    }
+}
+
+/// Where the files of a login session are, or else in memory by the user's number.
+fn usual_place(name: &str) -> PathBuf {
+    let user = nix::unistd::getuid();
+    match std::env::var_os("XDG_RUNTIME_DIR").filter(|place| Path::new(place).is_dir()) {
+        Some(place) => Path::new(&place).join(format!("keymark-twin-{name}")),
+        None => PathBuf::from(format!("/dev/shm/keymark-{user}-twin-{name}")),
+    }
+}
+
+/// No link, and the user's own: in `/dev/shm` anybody can leave files.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+    if file.metadata()?.uid() != nix::unistd::geteuid().as_raw() {
+        return Err(io::Error::other("it is another user's"));
+    }
+    Ok(file)
+}
+
+/// Made whole under another name, so that nobody finds half of it; who comes second leaves the first's.
+fn make(path: &Path, boot: u64, lanes: u64) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let name = PathBuf::from(name);
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    let file = options.open(&name)?;
+    let linked = [(0, MAGIC), (BOOT, boot), (LANE_COUNT, lanes)]
+        .iter()
+        .try_for_each(|(at, number)| file.write_all_at(&number.to_ne_bytes(), 8 * *at as u64))
+        .and_then(|()| file.set_len(LENGTH as u64))
+        .and_then(|()| fs::hard_link(&name, path));
+    fs::remove_file(&name)?;
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    }
+}
+
+/// Which start of the machine this is: the hash FNV-1a of the kernel's word for it.
+fn boot() -> u64 {
+    let id = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let hash = |hash: u64, octet: &u8| (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01B3);
+    id.iter().fold(0xCBF2_9CE4_8422_2325, hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(path: &Path) -> TwinSettings {
+        TwinSettings {
+            profile: "x".to_owned(),
+            device: Some(path.into()),
+            queue: Queue::Fair,
+            left: Left::Skipped,
+            lanes: 1,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn all_who_open_it_share_it() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("device");
+        let first = Device::open(&settings(&path), "x").unwrap();
+        let second = Device::open(&settings(&path), "x").unwrap();
+        assert_eq!((first.draw(), second.draw(), first.draw()), (0, 1, 2));
+        first.first_free().store(17, Relaxed);
+        assert_eq!(second.first_free().load(Relaxed), 17);
+        let wider = TwinSettings {
+            lanes: 2,
+            ..settings(&path)
+        };
+        let said = Device::open(&wider, "x").unwrap_err();
+        assert!(said.contains("1 lanes"), "{said}");
+    }
+
+    #[test]
+    fn what_is_of_another_start_of_the_machine_is_made_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("device");
+        make(&path, 1, 1).unwrap();
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .write_all_at(&u64::MAX.to_ne_bytes(), 8 * FREE as u64)
+            .unwrap();
+        let device = Device::open(&settings(&path), "x").unwrap();
+        assert_eq!(device.first_free().load(Relaxed), 0);
+        std::fs::write(&path, "x".repeat(LENGTH)).unwrap();
+        let said = Device::open(&settings(&path), "x").unwrap_err();
+        assert!(said.contains("none of a twin"), "{said}");
+    }
+}

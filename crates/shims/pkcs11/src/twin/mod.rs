@@ -1,0 +1,213 @@
+//! The time of a device over another module, and no more than the device can do.
+
+mod device;
+mod mechanisms;
+mod queue;
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use cryptoki_sys::{
+    CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
+    CKR_DEVICE_ERROR, CKR_KEY_SIZE_RANGE, CKR_KEY_TYPE_INCONSISTENT, CKR_MECHANISM_INVALID, CKR_OK,
+};
+use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::operation::Operation;
+use keymark_shim_protocol::pkcs11::settings::TwinSettings;
+use keymark_tokens::profile::{Profile, Sampler, ServiceTime};
+
+use crate::clock;
+use crate::key::{self, Key};
+use crate::library::tell;
+use crate::target::Target;
+use crate::trace::note_waiting;
+use device::Device;
+
+/// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    Sign,
+    SignRecover,
+    MessageSign,
+    Decrypt,
+}
+
+impl Use {
+    pub(crate) const fn operation(self) -> Operation {
+        match self {
+            Self::Sign | Self::SignRecover | Self::MessageSign => Operation::Sign,
+            Self::Decrypt => Operation::Decrypt,
+        }
+    }
+}
+
+/// The time of one operation, as the profile has it.
+pub(crate) type Service = ServiceTime;
+
+/// The device.
+#[derive(Debug)]
+pub(crate) struct Twin {
+    profile: Profile,
+    seed: u64,
+    device: Device,
+    sessions: Sessions,
+}
+
+/// What the sessions of this process are about to do. After a fork the child has none, and the lock may be
+/// one that nobody will release: it gets its own.
+#[derive(Debug, Default)]
+struct Sessions(AtomicPtr<OfProcess>);
+
+#[derive(Debug)]
+struct OfProcess {
+    process: u32,
+    uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<Service>>>,
+}
+
+impl Sessions {
+    fn of_process(&self) -> &OfProcess {
+        let process = std::process::id();
+        loop {
+            let there = self.0.load(Ordering::Acquire);
+            // SAFETY: null, or made below and never freed.
+            if let Some(sessions) = unsafe { there.as_ref() }
+                && sessions.process == process
+            {
+                return sessions;
+            }
+            let fresh = Box::into_raw(Box::new(OfProcess {
+                process,
+                uses: Mutex::default(),
+            }));
+            let put = self
+                .0
+                .compare_exchange(there, fresh, Ordering::AcqRel, Ordering::Acquire);
+            if put.is_err() {
+                // SAFETY: made above, and not given to anybody.
+                drop(unsafe { Box::from_raw(fresh) });
+            }
+        }
+    }
+}
+
+impl Twin {
+    pub(crate) fn new(settings: &TwinSettings) -> Result<Self, String> {
+        let profile = Profile::find(&settings.profile).map_err(|error| error.to_string())?;
+        let device = Device::open(settings, &profile.name)?;
+        Ok(Self {
+            profile,
+            seed: settings.seed,
+            device,
+            sessions: Sessions(AtomicPtr::new(ptr::null_mut())),
+        })
+    }
+
+    /// The time that the device takes for that with the key; none for what is no private key.
+    pub(crate) fn service(
+        &self,
+        target: &Target,
+        session: CK_SESSION_HANDLE,
+        key: CK_OBJECT_HANDLE,
+        operation: Operation,
+    ) -> Result<Option<Service>, CK_RV> {
+        let algorithm = match key::describe(target, session, key) {
+            Key::NotPrivate => return Ok(None),
+            Key::Private(algorithm) => Some(algorithm),
+            Key::Unknown => None,
+        };
+        let service = algorithm.and_then(|algorithm| self.profile.service(algorithm, operation));
+        if let Some(service) = service {
+            return Ok(Some(service.time.clone()));
+        }
+        let name = algorithm.map_or("this key".to_owned(), |algorithm| algorithm.to_string());
+        tell(&format!(
+            "twin:{} refuses to {operation} with {name}: its profile has no time for it",
+            self.profile.name
+        ));
+        let same_kind = |other: Family| {
+            matches!(
+                (algorithm.map(Algorithm::family), other),
+                (Some(Family::Rsa(_)), Family::Rsa(_))
+                    | (Some(Family::Weierstrass(_)), Family::Weierstrass(_))
+            )
+        };
+        let mut known = self.profile.capabilities();
+        if known.any(|capability| same_kind(capability.algorithm.family())) {
+            Err(CKR_KEY_SIZE_RANGE)
+        } else {
+            Err(CKR_KEY_TYPE_INCONSISTENT)
+        }
+    }
+
+    /// The session has begun to use a key.
+    pub(crate) fn expect(&self, session: CK_SESSION_HANDLE, used: Use, service: Option<Service>) {
+        let sessions = self.sessions.of_process();
+        let mut uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.insert((session, used), service);
+    }
+
+    /// What it has begun. It stays: a call with too little room is made again, and one without a beginning is
+    /// the module's to refuse.
+    pub(crate) fn expected(&self, session: CK_SESSION_HANDLE, used: Use) -> Option<Service> {
+        let sessions = self.sessions.of_process();
+        let uses = sessions.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.get(&(session, used)).cloned().flatten()
+    }
+
+    /// Has the module do it, in the device's turn and time.
+    pub(crate) fn work(&self, service: Service, real: impl FnOnce() -> CK_RV) -> CK_RV {
+        let arrival = clock::now();
+        let time = Sampler::nth(self.seed, self.device.draw()).draw(&service);
+        let turn = self.device.queue(arrival, clock::nanoseconds(time));
+        let code = real();
+        if code != CKR_OK {
+            turn.give_back();
+            return code;
+        }
+        let done = clock::now();
+        let (start, end) = turn.wait();
+        if done > end {
+            self.tell_of_slowness(Duration::from_nanos(done - arrival), time);
+            return CKR_DEVICE_ERROR;
+        }
+        clock::wait_until(end);
+        note_waiting(start - arrival);
+        CKR_OK
+    }
+
+    fn tell_of_slowness(&self, needed: Duration, time: Duration) {
+        static TOLD: AtomicU64 = AtomicU64::new(0);
+        if TOLD.fetch_add(1, Ordering::Relaxed) == 0 {
+            tell(&format!(
+                "this machine took {needed:?} for what twin:{} does in {time:?}: the device is faster than \
+                 its twin",
+                self.profile.name
+            ));
+        }
+    }
+
+    /// Whether the device has that mechanism, as far as private keys go.
+    pub(crate) fn has(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
+        mechanisms::range(mechanism, &self.profile).is_some()
+    }
+
+    /// What the module says of a mechanism, cut to what the device can do.
+    pub(crate) fn limit(
+        &self,
+        mechanism: CK_MECHANISM_TYPE,
+        info: &mut CK_MECHANISM_INFO,
+    ) -> CK_RV {
+        match mechanisms::range(mechanism, &self.profile) {
+            None => CKR_MECHANISM_INVALID,
+            Some(mechanisms::Range::Any) => CKR_OK,
+            Some(mechanisms::Range::Bits(smallest, largest)) => {
+                info.ulMinKeySize = smallest.into();
+                info.ulMaxKeySize = largest.into();
+                CKR_OK
+            }
+        }
+    }
+}

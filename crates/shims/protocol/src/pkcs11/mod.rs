@@ -1,0 +1,8 @@
+//! What `libkeymark_pkcs11.so` is told, and what it takes down.
+
+mod calls;
+pub mod histogram;
+pub mod settings;
+pub mod trace;
+
+pub use calls::{Call, Traced};

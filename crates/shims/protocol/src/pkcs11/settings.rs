@@ -1,0 +1,200 @@
+//! How the library is told what to do: by variables of the environment, or by a file.
+//!
+//! Programs that clear their environment (servers, agents) load the library by a path of its own, a symbolic
+//! link, beside which its settings stand: `/place/module.so` has them in `/place/module.so.toml`. A variable
+//! that is set goes before the file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// The module that calls go to.
+pub const MODULE: &str = "KEYMARK_PKCS11_MODULE";
+/// The file that takes down the calls; without it, none are.
+pub const TRACE: &str = "KEYMARK_PKCS11_TRACE";
+/// The profile of the device whose time is taken: a name, or a file `*.toml`.
+pub const TWIN: &str = "KEYMARK_PKCS11_TWIN";
+/// The file by which all that use one twin share it.
+pub const DEVICE: &str = "KEYMARK_PKCS11_DEVICE";
+
+/// What a settings file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The module that calls go to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<PathBuf>,
+    /// The file that takes down the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+    /// Variables that the module reads when it is initialised.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// The device whose time is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub twin: Option<TwinSettings>,
+}
+
+/// A twin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TwinSettings {
+    /// Its profile: a name, or a file `*.toml`.
+    pub profile: String,
+    /// The file by which all that use it share it: processes and threads. Without one, it is made where the
+    /// user's files of a login session are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<PathBuf>,
+    /// Who is next.
+    #[serde(default)]
+    pub queue: Queue,
+    /// What is done for a caller whose process has ended meanwhile.
+    #[serde(default)]
+    pub left: Left,
+    /// How many operations it does at a time.
+    #[serde(default = "one")]
+    pub lanes: u16,
+    /// What service times that vary are drawn with.
+    #[serde(default = "one_seed")]
+    pub seed: u64,
+}
+
+const fn one() -> u16 {
+    1
+}
+
+const fn one_seed() -> u64 {
+    1
+}
+
+/// In what order a device serves those who wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Queue {
+    /// First come, first served.
+    #[default]
+    Fair,
+    /// Whoever finds it free, as behind a lock.
+    Unfair,
+}
+
+/// What a device does with the request of a caller whose process has ended before its turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Left {
+    /// Nothing, from the moment on that somebody who waits finds out.
+    #[default]
+    Skipped,
+    /// It works for the caller all the same.
+    Served,
+}
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file.
+    #[error("{path} cannot be read: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Its content.
+    #[error("{path}: {reason}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Settings {
+    /// Where the settings of a library stand that is loaded by that path.
+    #[must_use]
+    pub fn beside(library: &Path) -> PathBuf {
+        let mut path = library.as_os_str().to_owned();
+        path.push(".toml");
+        path.into()
+    }
+
+    /// Reads the file; nothing is set where there is none.
+    ///
+    /// # Errors
+    /// When it is there and cannot be understood.
+    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| SettingsError::Malformed {
+                path: path.into(),
+                reason: error.to_string(),
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(SettingsError::Io {
+                path: path.into(),
+                source,
+            }),
+        }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When a path is no text, or the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), SettingsError> {
+        let text = toml::to_string(self).map_err(|error| SettingsError::Malformed {
+            path: path.into(),
+            reason: error.to_string(),
+        })?;
+        std::fs::write(path, text).map_err(|source| SettingsError::Io {
+            path: path.into(),
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_survive_their_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Settings::beside(&directory.path().join("module.so"));
+        assert!(path.ends_with("module.so.toml"));
+        assert_eq!(Settings::read(&path).unwrap(), Settings::default());
+        let settings = Settings {
+            module: Some("/usr/lib/module.so".into()),
+            trace: None,
+            environment: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
+            twin: Some(TwinSettings {
+                profile: "nitrokey-hsm".to_owned(),
+                device: Some("/place/device".into()),
+                queue: Queue::Unfair,
+                left: Left::Served,
+                lanes: 2,
+                seed: 7,
+            }),
+        };
+        settings.write(&path).unwrap();
+        assert_eq!(Settings::read(&path).unwrap(), settings);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.toml");
+        for (text, expected) in [
+            ("modul = 'x'", "modul"),
+            ("[twin]\nprofile = 'x'\nqueue = 'fast'", "fast"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let said = Settings::read(&path).unwrap_err().to_string();
+            assert!(said.contains(expected), "{said}");
+        }
+        std::fs::write(&path, "[twin]\nprofile = 'x'").unwrap();
+        let twin = Settings::read(&path).unwrap().twin.unwrap();
+        assert_eq!((twin.queue, twin.lanes), (Queue::Fair, 1));
+    }
+}

@@ -1,0 +1,361 @@
+//! A trace of calls: counts and histograms in a file that every traced process maps, so that what was counted
+//! outlives a process that crashes. A page of header, then one slot a thread; a slot has one [`Field`] record
+//! and one histogram for everything that is [`Traced`]. Integers of this machine. Files are sparse: what was
+//! not called takes no room. No argument of a call is in it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::calls::Traced;
+use super::histogram::{BUCKETS, middle};
+
+/// First words of a file.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
+/// Length of the header in bytes.
+pub const HEADER: usize = 4096;
+/// Where in the header the number of slots stands that were given out.
+pub const NEXT_SLOT: usize = 8;
+/// Threads that have a slot of their own; all later ones share the last.
+pub const SLOTS: u64 = 1 << 14;
+/// What of a slot comes before its records: who it is.
+const IDENTITY: usize = 64;
+const FIELDS: usize = 64;
+/// Length of the record and histogram of one thing traced.
+const RECORD: usize = FIELDS + 4 * BUCKETS;
+/// Length of a slot in bytes, whole pages.
+pub const SLOT: usize = (IDENTITY + Traced::COUNT * RECORD).next_multiple_of(4096);
+
+/// A number in a slot's head, by its offset in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "said by their names")]
+pub enum Identity {
+    Process = 0,
+    Parent = 8,
+    Thread = 16,
+    /// Of the thread's first call: `CLOCK_MONOTONIC`, in nanoseconds.
+    Begin = 24,
+    /// 16 bytes of the name that the process had (`/proc/self/comm`).
+    Name = 32,
+}
+
+/// A number in a record, by its offset in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Calls.
+    Count = 0,
+    /// Those that did not return `CKR_OK`.
+    Failed = 8,
+    /// All their times together, in nanoseconds.
+    Total = 16,
+    /// When the first was made: `CLOCK_MONOTONIC`, in nanoseconds.
+    FirstBegin = 24,
+    /// What the first took, in nanoseconds.
+    First = 32,
+    /// What the longest took, in nanoseconds.
+    Longest = 40,
+    /// Of the time, what was spent waiting for a twin that worked for others, in nanoseconds.
+    Waited = 48,
+    /// The last return code that was not `CKR_OK`.
+    Code = 56,
+}
+
+/// Where a number stands in a slot, in bytes.
+#[must_use]
+pub fn field(traced: Traced, field: Field) -> usize {
+    IDENTITY + traced.place() * RECORD + field as usize
+}
+
+/// Where the counter of a bucket stands in a slot, in bytes: 32 bits wide.
+#[must_use]
+pub fn counter(traced: Traced, bucket: usize) -> usize {
+    IDENTITY + traced.place() * RECORD + FIELDS + 4 * bucket
+}
+
+/// Where a slot stands in the file, in bytes.
+#[must_use]
+pub const fn offset(slot: u64) -> u64 {
+    HEADER as u64 + slot * SLOT as u64
+}
+
+/// The calls of one kind, of one thread or of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallTimes {
+    /// How many.
+    pub count: u64,
+    /// How many of them did not return `CKR_OK`.
+    pub failed: u64,
+    /// All together.
+    pub total: Duration,
+    /// When the first was made, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub first_begin_ns: u64,
+    /// What the first took.
+    pub first: Duration,
+    /// What the longest took.
+    pub longest: Duration,
+    /// What of it was spent waiting for a twin that worked for others.
+    pub waited: Duration,
+    /// The last return code that was not `CKR_OK`.
+    pub code: Option<u64>,
+    /// How many in each bucket of the histogram.
+    buckets: BTreeMap<usize, u64>,
+}
+
+impl CallTimes {
+    /// Mean of all but the first.
+    #[must_use]
+    pub fn later(&self) -> Option<Duration> {
+        let later = u32::try_from(self.count.checked_sub(1)?).ok()?;
+        self.total.checked_sub(self.first)?.checked_div(later)
+    }
+
+    /// The time that this share of the calls took at most, from the histogram: within 1.6 %.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Duration {
+        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
+        if wanted >= self.count {
+            return self.longest;
+        }
+        let mut seen = 0;
+        let reached = |(_, count): &(&usize, &u64)| {
+            seen += **count;
+            seen >= wanted
+        };
+        let found = self.buckets.iter().find(reached);
+        found.map_or(self.longest, |(bucket, _)| {
+            middle(*bucket).min(self.longest)
+        })
+    }
+
+    /// Both together.
+    pub fn add(&mut self, other: &Self) {
+        if other.first_begin_ns < self.first_begin_ns {
+            (self.first_begin_ns, self.first) = (other.first_begin_ns, other.first);
+        }
+        self.count += other.count;
+        self.failed += other.failed;
+        self.total += other.total;
+        self.waited += other.waited;
+        self.longest = self.longest.max(other.longest);
+        self.code = other.code.or(self.code);
+        for (bucket, count) in &other.buckets {
+            *self.buckets.entry(*bucket).or_default() += count;
+        }
+    }
+}
+
+/// What one thread did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedThread {
+    /// Its process.
+    pub process: u32,
+    /// That one's parent.
+    pub parent: u32,
+    /// The thread.
+    pub thread: u32,
+    /// When it made its first call, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub begin_ns: u64,
+    /// What the process was called.
+    pub name: String,
+    /// Its calls.
+    pub calls: BTreeMap<Traced, CallTimes>,
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file.
+    #[error("the trace {path} cannot be read: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its content.
+    #[error("{0} is no trace of PKCS#11 calls, or of another version of keymark")]
+    Foreign(PathBuf),
+}
+
+/// Makes an empty trace, for nobody but the user.
+///
+/// # Errors
+/// When the file cannot be made.
+pub fn create(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.mode(0o600).open(path)?;
+    if file.metadata()?.len() < HEADER as u64 {
+        // Several may do this at once: they write the same, and none of it touches what is counted.
+        file.write_all_at(&MAGIC.to_ne_bytes(), 0)?;
+        file.write_all_at(&[0], HEADER as u64 - 1)?;
+    }
+    Ok(file)
+}
+
+/// What every thread did until now. A file that is not there is a program that called nothing.
+///
+/// # Errors
+/// When the file is no trace.
+pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
+    let failed = |source| TraceError::Io {
+        path: path.into(),
+        source,
+    };
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(failed)?,
+    };
+    let length = file.metadata().map_err(failed)?.len();
+    if length == 0 {
+        return Ok(Vec::new());
+    }
+    let mut header = [0; HEADER];
+    let foreign = || TraceError::Foreign(path.into());
+    file.read_exact_at(&mut header, 0).map_err(|_| foreign())?;
+    if word(&header, 0) != MAGIC {
+        return Err(foreign());
+    }
+    let slots = word(&header, NEXT_SLOT).min(SLOTS);
+    let mut threads = Vec::new();
+    for slot in 0..slots {
+        // A process may have died before it made room for its slot.
+        if offset(slot + 1) > length {
+            break;
+        }
+        threads.extend(thread(&file, offset(slot)).map_err(failed)?);
+    }
+    Ok(threads)
+}
+
+/// One slot; nothing when it was given out and never used.
+fn thread(file: &File, at: u64) -> io::Result<Option<TracedThread>> {
+    let mut head = [0; IDENTITY];
+    file.read_exact_at(&mut head, at)?;
+    let number = |which: Identity| word(&head, which as usize);
+    let small = |which| u32::try_from(number(which)).unwrap_or(0);
+    let name = &head[Identity::Name as usize..][..16];
+    let end = name.iter().position(|byte| *byte == 0);
+    let mut calls = BTreeMap::new();
+    for traced in Traced::all() {
+        let mut fields = [0; FIELDS];
+        file.read_exact_at(&mut fields, at + field(traced, Field::Count) as u64)?;
+        if word(&fields, Field::Count as usize) > 0 {
+            let mut counters = [0; 4 * BUCKETS];
+            file.read_exact_at(&mut counters, at + counter(traced, 0) as u64)?;
+            calls.insert(traced, times(&fields, &counters));
+        }
+    }
+    Ok((!calls.is_empty()).then(|| TracedThread {
+        process: small(Identity::Process),
+        parent: small(Identity::Parent),
+        thread: small(Identity::Thread),
+        begin_ns: number(Identity::Begin),
+        name: String::from_utf8_lossy(&name[..end.unwrap_or(name.len())]).into_owned(),
+        calls,
+    }))
+}
+
+fn times(fields: &[u8], counters: &[u8]) -> CallTimes {
+    let number = |which: Field| word(fields, which as usize);
+    let time = |which| Duration::from_nanos(number(which));
+    let (counters, _) = counters.as_chunks::<4>();
+    let counters = counters.iter().map(|bytes| u32::from_ne_bytes(*bytes));
+    let counted = counters.enumerate().filter(|(_, count)| *count > 0);
+    let code = number(Field::Code);
+    CallTimes {
+        count: number(Field::Count),
+        failed: number(Field::Failed),
+        total: time(Field::Total),
+        first_begin_ns: number(Field::FirstBegin),
+        first: time(Field::First),
+        longest: time(Field::Longest),
+        waited: time(Field::Waited),
+        code: (code != 0).then_some(code),
+        buckets: counted
+            .map(|(bucket, count)| (bucket, u64::from(count)))
+            .collect(),
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    u64::from_ne_bytes(*found.unwrap_or(&[0; 8]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pkcs11::Call;
+    use crate::pkcs11::histogram::bucket;
+
+    fn put(file: &File, at: usize, number: u64) {
+        file.write_all_at(&number.to_ne_bytes(), offset(0) + at as u64)
+            .unwrap();
+    }
+
+    #[test]
+    fn what_is_counted_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        assert_eq!(read(&path).unwrap(), []);
+        let file = create(&path).unwrap();
+        assert_eq!(read(&path).unwrap(), []);
+        file.write_all_at(&1_u64.to_ne_bytes(), NEXT_SLOT as u64)
+            .unwrap();
+        // Given out, and the process died.
+        assert_eq!(read(&path).unwrap(), []);
+        file.write_all_at(&[0], offset(1) - 1).unwrap();
+        assert_eq!(read(&path).unwrap(), []);
+        put(&file, Identity::Process as usize, 17);
+        put(
+            &file,
+            Identity::Name as usize,
+            u64::from_ne_bytes(*b"ssh\0\0\0\0\0"),
+        );
+        let sign = Traced::Whole(Call::C_Sign);
+        for (which, number) in [
+            (Field::Count, 3),
+            (Field::Failed, 1),
+            (Field::Total, 9_000),
+            (Field::First, 5_000),
+            (Field::Longest, 5_000),
+            (Field::Code, 0x101),
+        ] {
+            put(&file, field(sign, which), number);
+        }
+        for (nanoseconds, count) in [(2_000, 2_u32), (5_000, 1)] {
+            let at = offset(0) + counter(sign, bucket(nanoseconds)) as u64;
+            file.write_all_at(&count.to_ne_bytes(), at).unwrap();
+        }
+        let read = read(&path).unwrap();
+        assert_eq!((read[0].process, read[0].name.as_str()), (17, "ssh"));
+        let signed = &read[0].calls[&sign];
+        assert_eq!(
+            (signed.count, signed.failed, signed.code),
+            (3, 1, Some(0x101))
+        );
+        assert_eq!(signed.later(), Some(Duration::from_micros(2)));
+        assert_eq!(signed.quantile(0.99), Duration::from_micros(5));
+        let median = signed.quantile(0.5).as_nanos();
+        assert!((1_968..=2_032).contains(&median), "{median}");
+        let mut twice = signed.clone();
+        twice.add(signed);
+        assert_eq!((twice.count, twice.total), (6, Duration::from_micros(18)));
+        assert_eq!(twice.quantile(0.5), signed.quantile(0.5));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trace");
+        for text in ["short".to_owned(), "long".repeat(5_000)] {
+            std::fs::write(&path, text).unwrap();
+            assert!(matches!(read(&path), Err(TraceError::Foreign(_))));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Modules behind keymark's own, `libkeymark_pkcs11.so`: in a private directory, with its settings beside it,
+//! so that programs which clear their environment get them, too.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::error::Error;
+use keymark_places::library::OwnLibrary;
+use keymark_shim_protocol::pkcs11::settings::Settings;
+
+const LIBRARY: OwnLibrary = OwnLibrary {
+    file: "libkeymark_pkcs11.so",
+    variable: "KEYMARK_PKCS11_LIBRARY",
+    package: "keymark-pkcs11",
+    purpose: "which stands before a PKCS#11 module",
+};
+
+/// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two
+/// wrapped modules has two libraries, where of a link it would have one.
+///
+/// # Errors
+/// When the library is not there, or cannot be copied.
+pub fn wrapped(settings: &Settings, directory: &Path, name: &str) -> Result<PathBuf, Error> {
+    let library = LIBRARY.find()?;
+    let module = directory.join(name);
+    let settled = Settings::beside(&module);
+    fs::copy(&library, &module)
+        .map_err(|error| Error::call(format!("copying {}", library.display()), error, ""))?;
+    settings
+        .write(&settled)
+        .map_err(|error| Error::call(format!("writing {}", settled.display()), error, ""))?;
+    Ok(module)
+}
