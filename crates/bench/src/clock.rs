@@ -42,6 +42,11 @@ pub trait Clock: Debug + Sync {
     fn epoch(&self) -> Option<Duration> {
         None
     }
+
+    /// Processor time of the thread that asks, since its start; `None` of a clock that knows none.
+    fn processor(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// `CLOCK_MONOTONIC`, as `std::time::Instant` reads it on Linux.
@@ -111,6 +116,11 @@ impl Clock for MonotonicClock {
     fn epoch(&self) -> Option<Duration> {
         let elapsed = Duration::from_nanos(self.now().0);
         monotonic()?.checked_sub(elapsed)
+    }
+
+    fn processor(&self) -> Option<Duration> {
+        let reading = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok()?;
+        Some(Duration::from(reading))
     }
 }
 
@@ -196,6 +206,16 @@ mod tests {
         }
         assert!(MonotonicClock::with_epoch(Duration::MAX).is_none());
         assert!(ManualClock::default().epoch().is_none());
+    }
+
+    #[test]
+    fn processor_time_is_the_threads_own_and_stands_still_while_it_sleeps() {
+        let clock = MonotonicClock::new();
+        let (wall, before) = (clock.now(), clock.processor().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        let spent = clock.processor().unwrap().checked_sub(before).unwrap();
+        assert!(spent < clock.now().since(wall), "{spent:?}");
+        assert_eq!(ManualClock::default().processor(), None);
     }
 
     #[test]

@@ -74,6 +74,17 @@ impl ReturnCode {
         }
     }
 
+    /// Whether the device refuses another worker, whatever that one would ask it (PKCS#11 3.1 §5.1.6).
+    #[must_use]
+    pub fn refuses_more_workers(&self) -> bool {
+        const CODES: [&str; 3] = [
+            "CKR_SESSION_COUNT",
+            "CKR_TOKEN_RESOURCE_EXCEEDED",
+            "CKR_DEVICE_MEMORY",
+        ];
+        CODES.contains(&self.name.as_ref())
+    }
+
     /// A code that has a name.
     pub fn named(name: impl Into<Cow<'static, str>>, number: u32) -> Self {
         Self {

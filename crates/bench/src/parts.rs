@@ -25,6 +25,9 @@ words! {
         Calls = "PC/SC calls",
         /// What is left of the whole: programs waiting for each other.
         Waiting = "waiting",
+        /// Processor time of the workers themselves, with what they do between operations: what a library
+        /// calculates that is called, and next to nothing where a device does the work.
+        Worker = "worker",
         /// Verification of the PIN. No part of the operation: before the first, or before each.
         Verify = "VERIFY",
     }
@@ -59,6 +62,18 @@ impl PartSums {
     pub fn add_remainder(&mut self, part: Part, whole: Duration, known: Duration) {
         let signed = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
         self.add_signed(part, signed(whole).saturating_sub(signed(known)));
+    }
+
+    /// Adds what a part took in so many operations together.
+    pub fn add_all(&mut self, part: Part, operations: u64, time: Duration) {
+        let mut sums = Self::default();
+        sums.add(part, time);
+        if let Some((n, _)) = sums.0.get_mut(&part) {
+            *n = operations;
+        }
+        if operations > 0 {
+            self.merge(&sums);
+        }
     }
 
     fn add_signed(&mut self, part: Part, nanoseconds: i64) {
@@ -125,6 +140,10 @@ mod tests {
             Seconds(0.001),
             "nothing is cut off"
         );
+        left.add_all(Part::Worker, 4, Duration::from_millis(2));
+        left.add_all(Part::Worker, 0, Duration::from_millis(1));
+        let worker = left.means().0[&Part::Worker];
+        assert_eq!((worker.n, worker.mean_s), (4, Seconds(0.0005)));
         let warm_up = sums.of_warm_up().means().0;
         assert_eq!(warm_up.keys().collect::<Vec<_>>(), [&Part::Verify]);
     }

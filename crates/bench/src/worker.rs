@@ -319,14 +319,23 @@ pub fn write<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), Error
 /// When the other end is gone, or says what is no such message.
 pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<T, Error> {
     let mut length = [0; 4];
-    from.read_exact(&mut length).map_err(broken)?;
+    from.read_exact(&mut length).map_err(|error| gone(&error))?;
     let length = u32::from_le_bytes(length);
     if length > LONGEST_MESSAGE {
         return Err(broken(format!("a message of {length} bytes")));
     }
     let mut bytes = vec![0; length as usize];
-    from.read_exact(&mut bytes).map_err(broken)?;
+    from.read_exact(&mut bytes).map_err(|error| gone(&error))?;
     postcard::from_bytes(&bytes).map_err(broken)
+}
+
+/// Nothing more comes.
+fn gone(error: &std::io::Error) -> Error {
+    if error.kind() != std::io::ErrorKind::UnexpectedEof {
+        return broken(error);
+    }
+    let advice = "a library that crashes takes its process along: look at its log, or measure with --concurrency";
+    Error::call("talking to a worker process", "it has ended", advice)
 }
 
 fn broken(error: impl ToString) -> Error {

@@ -26,6 +26,15 @@ pub struct Performed {
     pub cpu: Option<CpuTime>,
 }
 
+/// Whose processor time an operation takes, as far as it takes any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calculates {
+    /// The worker's, which calls a library.
+    Worker,
+    /// That of other processes, for which the worker waits.
+    Others,
+}
+
 /// One worker's way to a key. Only `perform` stands between the two clock readings.
 pub trait KeyHandle: Send {
     /// Untimed, before each block: takes what the device has too little of to be held from the
@@ -67,6 +76,11 @@ pub trait KeyHandle: Send {
     fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
         let _ = output;
         Ok(performed.length)
+    }
+
+    /// Whose processor time tells about the operation.
+    fn calculates(&self) -> Calculates {
+        Calculates::Worker
     }
 
     /// Untimed, after `collect`: where the time of the operation went, if that was measured.

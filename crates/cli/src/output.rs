@@ -97,11 +97,19 @@ fn width(tables: &TableArguments) -> Width {
 
 /// What `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
 fn room() -> Width {
+    columns(terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0))
+}
+
+/// The same on stderr.
+fn beside() -> Width {
+    columns(terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0))
+}
+
+fn columns(seen: Option<u16>) -> Width {
     let said = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());
-    let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
-    match said.or_else(seen) {
+    match said.or(seen) {
         Some(columns) if columns > 0 => Width::Columns(columns),
         _ => Width::Unlimited,
     }
@@ -119,8 +127,10 @@ pub(crate) fn warning(text: &str) {
 
 /// Something worth knowing, on stderr.
 pub(crate) fn note(text: &str) {
+    let text = visible_lines(text);
+    let lines = text.lines().map(|line| text::message("", line, beside()));
     // Nothing can be done about a stderr that is gone.
-    let _ = writeln!(io::stderr(), "{}", visible_lines(text));
+    let _ = writeln!(io::stderr(), "{}", lines.collect::<Vec<_>>().join("\n"));
 }
 
 /// Whether the user, at a terminal, agrees to what cannot be undone.
@@ -138,5 +148,7 @@ fn say(label: &str, style: Style, text: &str) {
     let text = visible_lines(text);
     // So that no text from outside passes for a message of keymark's.
     let text = text.replace('\n', "\n  ").replace("\n    ", "\n  ");
-    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#} {text}");
+    let text = text::message(label, &text, beside());
+    let text = text.strip_prefix(label).unwrap_or(&text);
+    let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}{text}");
 }

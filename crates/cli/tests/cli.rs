@@ -3,19 +3,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::path::Path;
+use keymark_testkit::place::short_directory;
 
-/// Runs the cases with an archive of their own, which is not there yet.
+/// Runs the cases with an archive of their own, which is not there yet. Where lines are broken depends on the length
+/// of its path, which is the same everywhere.
 fn pinned(cases: &str, archive: &str) {
-    let archive = Path::new(env!("CARGO_TARGET_TMPDIR")).join(archive);
-    for suffix in ["", "-wal", "-shm"] {
-        let mut file = archive.clone().into_os_string();
-        file.push(suffix);
-        // What an earlier test run left.
-        let _ = std::fs::remove_file(file);
-    }
+    let directory = short_directory();
     trycmd::TestCases::new()
-        .env("KEYMARK_ARCHIVE", archive.to_str().unwrap())
+        .env(
+            "KEYMARK_ARCHIVE",
+            directory.path().join(archive).to_str().unwrap(),
+        )
         .env("COLUMNS", "100")
         // No cards, whatever pcscd there is.
         .env("PCSCLITE_CSOCK_NAME", "/nonexistent")

@@ -5,8 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
+use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
@@ -32,40 +33,6 @@ fn rows(command: &mut Command) -> Vec<serde_json::Value> {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     objects(&text(&output.stdout))
-}
-
-/// By the module that stands before SoftHSM2, with a key `web` on the token.
-struct Misbehaving {
-    place: Place,
-    token: SoftHsmToken,
-    device: String,
-}
-
-impl Misbehaving {
-    fn new() -> Self {
-        let token = SoftHsmToken::new();
-        token.make_key("EC:prime256v1", "01", "web");
-        let module = token.misbehaving_module();
-        Self {
-            place: Place::new(KEYMARK),
-            device: format!("{URI};object=web?module-path={}", module.display()),
-            token,
-        }
-    }
-
-    fn run(&self, mode: &str, pin: &str, device: &str, more: &[&str]) -> Output {
-        let mut command = bench(&self.place, &self.token, device, more);
-        command
-            .env("KEYMARK_TEST_MODULE", mode)
-            .env("KEYMARK_TEST_LOGINS", self.token.path("logins"))
-            .env("PIN", pin);
-        command.output().unwrap()
-    }
-
-    /// Each C_Login that the module has seen.
-    fn logins(&self) -> String {
-        std::fs::read_to_string(self.token.path("logins")).unwrap_or_default()
-    }
 }
 
 #[test]
@@ -215,7 +182,7 @@ fn serial_in(devices: &str) -> String {
 
 #[test]
 fn a_wrong_pin_is_sent_once() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     let workers = ["--concurrency", "1,4", "--processes", "2"];
     let refused = world.run("", "000000", &world.device, &workers);
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
@@ -229,7 +196,7 @@ fn a_wrong_pin_is_sent_once() {
 
 #[test]
 fn a_right_pin_is_sent_once_a_process() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     let workers = [
         "--concurrency",
         "1,4",
@@ -246,7 +213,7 @@ fn a_right_pin_is_sent_once_a_process() {
 
 #[test]
 fn the_last_try_and_a_locked_pin_are_left_alone() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     for (mode, what) in [
         ("final-try", "1 try left"),
         ("locked", "CKF_USER_PIN_LOCKED"),
@@ -262,7 +229,7 @@ fn the_last_try_and_a_locked_pin_are_left_alone() {
 
 #[test]
 fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     // SoftHSM2 itself has no such keys, and refuses.
     let refused = said(&world.run("pad", PIN, &world.device, &[]));
     assert!(refused.contains("enter it there now"), "{refused}");
@@ -271,7 +238,7 @@ fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
 
 #[test]
 fn a_session_that_is_closed_underneath_ends_its_case_alone() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     let only = ["--operation", "sign,decrypt"];
     let output = world.run("close", PIN, &world.device, &only);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
@@ -289,7 +256,7 @@ fn a_session_that_is_closed_underneath_ends_its_case_alone() {
 
 #[test]
 fn a_token_that_takes_no_key_from_outside_makes_one() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     let module = world.token.path("misbehaving.so");
     let device = module.to_str().unwrap();
     let only = [
@@ -348,7 +315,7 @@ fn register(configuration: &Path, name: &str, file: &Path) {
 
 #[test]
 fn modules_that_do_not_work_are_a_line_each() {
-    let world = Misbehaving::new();
+    let world = Misbehaving::new(KEYMARK);
     let configuration = world.token.path("config");
     let file = |name: &str, content: &[u8]| {
         let file = world.token.path(name);

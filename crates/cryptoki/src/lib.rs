@@ -14,7 +14,7 @@ pub mod environment;
 use std::path::Path;
 use std::ptr;
 
-use cryptoki::object::ObjectHandle;
+pub use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,

@@ -80,6 +80,12 @@ pub fn gain(gain: Ratio) -> String {
     format!("×{}", digits(gain.0))
 }
 
+/// `×1.83 (1.79–1.87)`
+#[must_use]
+pub fn estimated_gain(estimate: &Estimate<Ratio>) -> String {
+    format!("×{}", estimated_ratio(estimate))
+}
+
 /// `12.3 %`
 #[must_use]
 pub fn percent(share: f64) -> String {

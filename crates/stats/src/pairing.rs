@@ -31,14 +31,28 @@ pub(crate) struct Stretches {
 impl Stretches {
     /// Of durations in nanoseconds.
     pub fn new(one: &Blocks, other: &Blocks) -> Self {
-        let mut rounds: BTreeMap<u32, Pair> = BTreeMap::new();
-        for (round, durations) in one.iter() {
-            let pair = rounds.entry(round).or_insert((NOTHING, NOTHING));
-            pair.0 = add(pair.0, cluster(durations));
+        fn clusters(blocks: &Blocks) -> impl Iterator<Item = (u32, Cluster)> {
+            let blocks = blocks.iter();
+            blocks.map(|(round, durations)| (round, cluster(durations)))
         }
-        for (round, durations) in other.iter() {
+        let counts = (one.block_count(), other.block_count());
+        Self::of_clusters(clusters(one), clusters(other), counts)
+    }
+
+    /// Of clusters with their rounds; `counts` says how many of them each side has.
+    pub fn of_clusters(
+        one: impl Iterator<Item = (u32, Cluster)>,
+        other: impl Iterator<Item = (u32, Cluster)>,
+        counts: (usize, usize),
+    ) -> Self {
+        let mut rounds: BTreeMap<u32, Pair> = BTreeMap::new();
+        for (round, cluster) in one {
             let pair = rounds.entry(round).or_insert((NOTHING, NOTHING));
-            pair.1 = add(pair.1, cluster(durations));
+            pair.0 = add(pair.0, cluster);
+        }
+        for (round, cluster) in other {
+            let pair = rounds.entry(round).or_insert((NOTHING, NOTHING));
+            pair.1 = add(pair.1, cluster);
         }
         let (mut shared, mut open): (Vec<Pair>, Vec<Pair>) = (Vec::new(), Vec::new());
         let mut stretch = (NOTHING, NOTHING);
@@ -52,9 +66,9 @@ impl Stretches {
         }
         // Of the one that went on, a piece holds what a stretch does.
         let blocks = if open.first().is_some_and(|pair| pair.0.size > 0.0) {
-            one.block_count()
+            counts.0
         } else {
-            other.block_count()
+            counts.1
         };
         let in_stretches = blocks.saturating_sub(open.len());
         let piece = (in_stretches / shared.len().max(1)).max(1);

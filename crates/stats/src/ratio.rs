@@ -38,10 +38,19 @@ pub(crate) fn computed_independent(
     denominator: &Blocks,
     seed: u64,
 ) -> Option<Computed> {
-    let (top, bottom) = (
-        absolute(&numerator.pieces()),
-        absolute(&denominator.pieces()),
-    );
+    independent_clusters(
+        &absolute(&numerator.pieces()),
+        &absolute(&denominator.pieces()),
+        seed,
+    )
+}
+
+/// Ratio of the ratios of sums of two independent sides.
+pub(crate) fn independent_clusters(
+    top: &[Cluster],
+    bottom: &[Cluster],
+    seed: u64,
+) -> Option<Computed> {
     let (a, b) = (
         log_mean(top.iter().copied())?,
         log_mean(bottom.iter().copied())?,
@@ -52,8 +61,8 @@ pub(crate) fn computed_independent(
         return Some(Computed::point(point.value.exp()));
     }
     let dependence = together(
-        (a.error, dependence_of(&top)),
-        (b.error, dependence_of(&bottom)),
+        (a.error, dependence_of(top)),
+        (b.error, dependence_of(bottom)),
     );
     if ka >= MIN_UNITS && kb >= MIN_UNITS {
         let mut rngs = (rng(seed, Stream::Numerator), rng(seed, Stream::Denominator));
@@ -91,12 +100,22 @@ pub(crate) fn computed_paired(
     denominator: &Blocks,
     seed: u64,
 ) -> Option<Computed> {
-    let Stretches { shared, .. } = Stretches::new(numerator, denominator);
-    let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(&shared));
+    let stretches = Stretches::new(numerator, denominator);
+    over_stretches(&stretches, || {
+        computed_independent(numerator, denominator, seed)
+    })
+}
+
+/// By what the stretches say, and with few of them by whichever interval is narrower.
+pub(crate) fn over_stretches(
+    Stretches { shared, .. }: &Stretches,
+    independent: impl FnOnce() -> Option<Computed>,
+) -> Option<Computed> {
+    let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(shared));
     if shared.len() >= ENOUGH_STRETCHES {
         return of_pairs.flatten();
     }
-    let apart = computed_independent(numerator, denominator, seed)?;
+    let apart = independent()?;
     let narrower = of_pairs
         .flatten()
         .filter(|pairs| pairs.is_narrower_than(&apart));

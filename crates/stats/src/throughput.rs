@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Computed, Estimate, Method};
 use crate::num::Float;
-use crate::quantity::{NS, PerSecond};
+use crate::pairing::Stretches;
+use crate::quantity::{NS, PerSecond, Ratio};
+use crate::ratio::{independent_clusters, over_stretches};
 use crate::resample::{
     Cluster, MIN_UNITS, Stream, bootstrap_t, dependence_of, ratio_of_sums, rng, t_half_width,
 };
@@ -25,15 +27,35 @@ pub struct Window {
     pub round: u32,
 }
 
+/// Throughput over throughput, both as they were observed: of cases that took turns over the stretches of the run
+/// in which both were measured, as [`crate::paired`] does for means. `None` if one side completed nothing.
+#[must_use]
+pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<Estimate<Ratio>> {
+    fn of_rounds(windows: &[Window]) -> impl Iterator<Item = (u32, Cluster)> {
+        let timed = windows.iter().filter(|window| window.length_ns > 0);
+        timed.map(|window| (window.round, cluster(window)))
+    }
+    let (top, bottom) = (clusters(numerator), clusters(denominator));
+    let completed = |side: &[Cluster]| side.iter().any(|cluster| cluster.total > 0.0);
+    if !completed(&top) || !completed(&bottom) {
+        return None;
+    }
+    let counts = (top.len(), bottom.len());
+    let stretches = Stretches::of_clusters(of_rounds(numerator), of_rounds(denominator), counts);
+    over_stretches(&stretches, || independent_clusters(&top, &bottom, seed)).map(Computed::widened)
+}
+
+fn cluster(window: &Window) -> Cluster {
+    Cluster {
+        total: window.completed,
+        size: window.length_ns.float() / NS,
+    }
+}
+
 /// Windows as clusters (completions, seconds); those without length are dropped.
 pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
     let timed = windows.iter().filter(|w| w.length_ns > 0);
-    timed
-        .map(|w| Cluster {
-            total: w.completed,
-            size: w.length_ns.float() / NS,
-        })
-        .collect()
+    timed.map(cluster).collect()
 }
 
 /// Observed operations a second; `None` without a window, no bounds for one.
@@ -70,6 +92,29 @@ pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Computed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gain_forgets_what_the_machine_did_to_both() {
+        // The machine is twice as slow in every other round; two workers do 1.8 times as much in each.
+        let windows = |rate: f64| -> Vec<Window> {
+            let window = |round: u32| Window {
+                completed: rate * if round.is_multiple_of(2) { 1.0 } else { 0.5 },
+                length_ns: 1_000_000_000,
+                round,
+            };
+            (0..30).map(window).collect()
+        };
+        let e = gain(&windows(180.0), &windows(100.0), 1).unwrap();
+        assert!((e.value.0 - 1.8).abs() < 1e-9, "{e:?}");
+        assert_eq!(e.method, Method::PairedStudentT);
+        assert!(e.high.unwrap().0 - e.low.unwrap().0 < 1e-9, "{e:?}");
+        let mut elsewhere = windows(100.0);
+        elsewhere.iter_mut().for_each(|window| window.round += 1000);
+        let apart = gain(&windows(180.0), &elsewhere, 1).unwrap();
+        assert!(apart.low.unwrap().0 < 1.6 && apart.high.unwrap().0 > 2.0);
+        assert_eq!(gain(&windows(180.0), &windows(0.0), 1), None);
+        assert_eq!(gain(&[], &windows(1.0), 1), None);
+    }
 
     #[test]
     fn sums_over_sums() {

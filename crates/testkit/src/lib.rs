@@ -10,6 +10,7 @@ mod case;
 pub mod fake;
 #[cfg(feature = "cards")]
 pub mod inserted;
+pub mod misbehaving;
 #[cfg(feature = "cards")]
 pub mod owner;
 #[cfg(feature = "cards")]

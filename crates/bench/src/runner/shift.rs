@@ -11,9 +11,9 @@ use super::arrivals::{Queue, Thoughts};
 use crate::case::Pacing;
 use crate::clock::{Clock, Timestamp};
 use crate::error::Error;
-use crate::parts::PartSums;
+use crate::parts::{Part, PartSums};
 use crate::sample::{Outcome, Sample, Stretch};
-use crate::workload::{Input, KeyHandle, Performed, Verifiable};
+use crate::workload::{Calculates, Input, KeyHandle, Performed, Verifiable};
 
 /// How long a block may last.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -267,7 +267,9 @@ pub(crate) fn work(
         shift.failure = Some(error);
     }
     if shift.failure.is_none() {
+        let before = shared.clock.processor();
         operate_until_spent(shared, worker, handle, outputs, first, &mut shift);
+        note_processor(shared, handle, before, &mut shift);
     }
     if entered.is_ok()
         && let Err(error) = handle.leave()
@@ -275,6 +277,24 @@ pub(crate) fn work(
         shift.failure.get_or_insert(error);
     }
     shift
+}
+
+/// Two readings a block, none between operations: asking the kernel costs as much as a short operation's per cent.
+fn note_processor(
+    shared: &Shared<'_>,
+    handle: &dyn KeyHandle,
+    before: Option<Duration>,
+    shift: &mut Shift,
+) {
+    let spent = || shared.clock.processor()?.checked_sub(before?);
+    // Who waits for arrivals or thinks spins before each operation.
+    let (Pacing::Closed, Calculates::Worker) = (shared.budget.pacing, handle.calculates()) else {
+        return;
+    };
+    if let Some(spent) = spent() {
+        let operations = shift.samples.len() as u64;
+        shift.parts.add_all(Part::Worker, operations, spent);
+    }
 }
 
 /// Comes to the gate when it is dropped.

@@ -40,11 +40,12 @@ impl Analysis {
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
-        if self.rows.iter().any(|row| row.parts.is_some()) {
+        let parts = tables::parts(&self.rows);
+        if !parts.rows.is_empty() {
             sections.push(Section::headed(
                 "where the time goes, as measured on the way (processor time of the programs, time of the \
                  PC/SC calls)",
-                vec![Block::Table(tables::parts(&self.rows))],
+                vec![Block::Table(parts)],
             ));
         }
         sections.extend(self.twins(published));
@@ -130,11 +131,15 @@ impl Analysis {
         }
         let mut explained = Vec::new();
         for bounds in self.scaling.iter().filter_map(|group| group.bounds) {
-            if !explained.contains(&bounds.bottleneck) {
-                explained.push(bounds.bottleneck);
-                blocks.push(remark(RemarkKind::Limit, bounds.bottleneck.explanation));
+            let Some((bottleneck, _)) = bounds.server else {
+                continue;
+            };
+            if !explained.contains(&bottleneck) {
+                explained.push(bottleneck);
+                blocks.push(remark(RemarkKind::Limit, bottleneck.explanation));
             }
         }
+        blocks.extend(self.limits().into_iter().map(Block::Remark));
         if self.scaling.iter().any(|group| group.law.is_ok()) {
             blocks.push(remark(
                 RemarkKind::Law,

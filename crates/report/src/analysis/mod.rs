@@ -5,6 +5,7 @@ mod document;
 mod figures;
 mod head;
 mod latencies;
+mod limits;
 pub(crate) mod overload;
 mod remarks;
 mod scaling;
@@ -34,8 +35,9 @@ pub use remarks::failures;
 pub(crate) use tables::{case_cells, case_columns};
 
 pub use latencies::Latencies;
+pub use limits::{Finding, Undecided};
 pub use overload::Overload;
-pub use scaling::{Bounds, Limit, Scaling};
+pub use scaling::{Bounds, Limit, Refused, Scaling};
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

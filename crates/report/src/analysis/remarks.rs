@@ -9,7 +9,9 @@ use keymark_bench::plan::Plan;
 use keymark_bench::stop::{StopRule, Stopped};
 use keymark_stats::{Ratio, Seconds, Warning};
 
-use super::{Analysis, Basis, Breakdown, FamilyBreakdown, Row};
+use super::{
+    Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Scaling, Undecided,
+};
 use crate::document::{Remark, RemarkKind};
 use crate::units;
 
@@ -194,6 +196,39 @@ impl Analysis {
         Some(Remark::new(RemarkKind::Imprecision, text))
     }
 
+    /// What limits more workers: a line a kind of limit, with the cases that it is about.
+    pub(super) fn limits(&self) -> Vec<Remark> {
+        let mut kinds: Vec<(String, Vec<&Scaling>, String)> = Vec::new();
+        for group in &self.scaling {
+            let found = group.finding.iter().map(|finding| {
+                let kind = match finding {
+                    Finding::Undecided(reason) => format!("{reason:?}"),
+                    Finding::Cores { .. }
+                    | Finding::Library { .. }
+                    | Finding::Device { .. }
+                    | Finding::NoneSeen { .. } => finding.limit().to_string(),
+                };
+                (kind, limited(finding))
+            });
+            let refused = group.refused.iter();
+            let refused =
+                refused.map(|too_many| (Limit::Sessions.to_string(), refused_text(*too_many)));
+            for (kind, text) in found.chain(refused) {
+                match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+                    Some((_, groups, _)) => groups.push(group),
+                    None => kinds.push((kind, vec![group], text)),
+                }
+            }
+        }
+        let line = |(_, groups, text): (String, Vec<&Scaling>, String)| {
+            let mut names = groups.iter().map(|group| group.name());
+            let first = names.next().unwrap_or_default();
+            let text = format!("{first}: {text}{}", and(&names.collect::<Vec<_>>()));
+            Remark::new(RemarkKind::Limit, text)
+        };
+        kinds.into_iter().map(line).collect()
+    }
+
     /// "A thread of 50 messages opens in …", for what opens messages.
     #[must_use]
     pub fn threads(&self) -> Vec<Remark> {
@@ -296,6 +331,74 @@ impl FamilyBreakdown {
         );
         Some(Remark::new(RemarkKind::LostInOverhead, text))
     }
+}
+
+/// What was found, in a sentence.
+fn limited(finding: &Finding) -> String {
+    let gained = units::estimated_gain;
+    match finding {
+        Finding::Cores {
+            workers,
+            gain,
+            cores,
+        } => format!(
+            "the cores are the limit: {workers} do {} of what one does, on {cores} cores",
+            gained(gain)
+        ),
+        Finding::Library { workers, processes } => format!(
+            "the library is the limit: {workers} processes do {} of what {workers} threads do, which share a \
+             lock in it or its one connection",
+            gained(processes)
+        ),
+        Finding::Device {
+            workers,
+            gain,
+            waiting,
+        } => format!(
+            "the device is the limit: {workers} do {} of what one does, which waits for {} of its time: {}",
+            gained(gain),
+            units::percent(waiting.0),
+            at_a_time(gain.value)
+        ),
+        Finding::NoneSeen { workers, gain } => format!(
+            "no limit was seen: {workers} do {} of what one does",
+            gained(gain)
+        ),
+        Finding::Undecided(Undecided::Imprecise) => {
+            "what limits them is not decided: the intervals are too wide; measure longer (--total-time)".to_owned()
+        }
+        Finding::Undecided(Undecided::ThreadsAlone) => {
+            "the library may be the limit, or the device: --processes with as many tells them apart".to_owned()
+        }
+        Finding::Undecided(Undecided::ThreadsCalculating) => {
+            "a lock in the library may be the limit, or other programs that take the cores: --processes with as \
+             many tells them apart"
+                .to_owned()
+        }
+        Finding::Undecided(Undecided::Calculation) => {
+            "more is done one at a time than one waits for the device: other programs take the cores, or \
+             processes share a lock"
+                .to_owned()
+        }
+    }
+}
+
+fn at_a_time(gain: Ratio) -> String {
+    let lanes = gain.0.round();
+    if lanes <= 1.0 {
+        "it does one operation at a time".to_owned()
+    } else {
+        format!("it does as much as {lanes:.0} at a time")
+    }
+}
+
+/// That there were too few sessions.
+fn refused_text(Refused { workers, had }: Refused) -> String {
+    let most = had.map(|had| format!(", {had} could"));
+    format!(
+        "the device's sessions are the limit: {workers} workers could not be had{}",
+        most.unwrap_or_default()
+    )
 }
 
 /// Of what kind a warning is, and how bad.

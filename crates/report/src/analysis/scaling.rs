@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 use std::num::NonZeroU32;
 
-use keymark_bench::case::{Case, CaseKey, Load};
+use keymark_bench::case::{Case, CaseKey, Load, StackName, Worker};
 use keymark_bench::layers::{Bottleneck, Layers, Point};
+use keymark_bench::parts::Part;
 use keymark_bench::record::Record;
-use keymark_stats::{Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, fit_usl};
+use keymark_stats::{
+    Estimate, Level, PerSecond, Ratio, Seconds, Usl, UslError, Window, fit_usl, gain,
+};
 
+use super::limits::{self, Curve, Finding};
 use super::{Row, windows};
 
 /// A law of three parameters says nothing of three levels that it would not say of noise.
@@ -20,9 +24,16 @@ pub struct Scaling {
     pub case: Case,
     /// Concurrency and observed throughput, ascending.
     pub levels: Vec<(u32, Estimate<PerSecond>)>,
+    /// The same over the throughput of the lowest; of processes over that of a single thread, if no single process
+    /// was measured.
+    pub gains: Vec<(u32, Estimate<Ratio>)>,
+    /// That the device refused some because they were too many.
+    pub refused: Option<Refused>,
+    /// What the curves of threads and processes say of what limits them, if the processor time of the workers is known.
+    pub finding: Option<Finding>,
     /// The Universal Scalability Law fitted to them, or why not.
     pub law: Result<Usl, UslError>,
-    /// What bounds the gain, by the operational laws; only for stacks whose parts were measured.
+    /// What bounds the gain, by the operational laws; only where the parts of an operation were measured.
     pub bounds: Option<Bounds>,
 }
 
@@ -33,11 +44,9 @@ pub struct Scaling {
 pub struct Bounds {
     /// Time of one operation alone.
     pub alone: Seconds,
-    /// What workers queue for.
-    pub bottleneck: Bottleneck,
-    /// Time its one thread needs for its part.
-    pub server: Seconds,
-    /// Processor time of an operation: the process started for it and the server.
+    /// What workers queue for, and the time that its one thread needs for its part.
+    pub server: Option<(Bottleneck, Seconds)>,
+    /// Processor time of an operation: of the process started for it and the server, or of the worker itself.
     pub processor: Seconds,
     /// Processors there are.
     pub cores: u32,
@@ -46,8 +55,9 @@ pub struct Bounds {
 impl Bounds {
     /// Gain at which the server would be busy all the time.
     #[must_use]
-    pub fn by_server(&self) -> Ratio {
-        Ratio(self.alone.0 / self.server.0)
+    pub fn by_server(&self) -> Option<Ratio> {
+        let (_, time) = self.server?;
+        Some(Ratio(self.alone.0 / time.0))
     }
 
     /// Gain at which all processors would be busy all the time.
@@ -57,30 +67,66 @@ impl Bounds {
     }
 }
 
+/// Workers for whom a device had no session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused {
+    /// The fewest that were refused.
+    pub workers: u32,
+    /// The most that were not.
+    pub had: Option<u32>,
+}
+
 type Measured = (u32, Estimate<PerSecond>);
 
 impl Scaling {
-    /// Throughput at each concurrency over that at the lowest.
-    #[must_use]
-    pub fn speed_ups(&self) -> Vec<(u32, Ratio)> {
-        let Some((_, first)) = self.levels.first() else {
-            return Vec::new();
-        };
-        self.levels
-            .iter()
-            .map(|(c, rate)| (*c, Ratio(rate.value.0 / first.value.0)))
-            .collect()
-    }
-
-    /// What limits the gain, if the parts were measured.
+    /// What limits the gain: by the bounds where there is a server, else by what the curves show.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
-        let bounds = self.bounds?;
-        Some(if bounds.by_server() < bounds.by_cores() {
-            Limit::Server(bounds.bottleneck.name)
-        } else {
-            Limit::Cores
-        })
+        if let Some((bottleneck, _)) = self.bounds.and_then(|bounds| bounds.server) {
+            let bounds = self.bounds?;
+            return Some(if bounds.by_server() < Some(bounds.by_cores()) {
+                Limit::Server(bottleneck.name)
+            } else {
+                Limit::Cores
+            });
+        }
+        let found = self.finding.as_ref().map(Finding::limit);
+        match (found, self.refused) {
+            (None | Some(Limit::NoneSeen), Some(_)) => Some(Limit::Sessions),
+            (found, _) => found,
+        }
+    }
+
+    /// Whether there are enough of them for a law.
+    #[must_use]
+    pub const fn has_levels_of_a_law(&self) -> bool {
+        self.levels.len() >= LEVELS_OF_A_LAW
+    }
+
+    /// Which way by what kind of workers, however many: `raw threads`.
+    #[must_use]
+    pub fn way(&self) -> String {
+        let kind = match self.case.load.worker {
+            Worker::Thread => "threads",
+            Worker::Process => "processes",
+        };
+        let one = Case {
+            load: Load::single(),
+            ..self.case.clone()
+        };
+        format!("{} {kind}", one.way())
+    }
+
+    /// The same with what is measured: `rsa2048 sign softhsm raw threads`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let Case {
+            algorithm,
+            operation,
+            device,
+            ..
+        } = &self.case;
+        format!("{algorithm} {operation} {device} {}", self.way())
     }
 
     /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
@@ -103,6 +149,16 @@ pub enum Limit {
     Server(&'static str),
     /// The processors.
     Cores,
+    /// What threads of one process share in the library: a lock, or its one connection.
+    Library,
+    /// The device, or a service before it that all processes share.
+    Device,
+    /// The number of sessions that the device has.
+    Sessions,
+    /// Nothing, as far as was measured.
+    NoneSeen,
+    /// One of them, but the figures do not say which.
+    Undecided,
 }
 
 impl std::fmt::Display for Limit {
@@ -110,21 +166,74 @@ impl std::fmt::Display for Limit {
         f.pad(match self {
             Self::Server(name) => name,
             Self::Cores => "cores",
+            Self::Library => "library",
+            Self::Device => "device",
+            Self::Sessions => "sessions",
+            Self::NoneSeen => "none yet",
+            Self::Undecided => "?",
+        })
+    }
+}
+
+/// The rows of one case at several concurrencies, all of threads or all of processes.
+#[derive(Default)]
+struct Group<'r> {
+    measured: Vec<&'r Row>,
+    /// Workers that the device refused.
+    refused: Option<u32>,
+    /// The most of a case that did not fail.
+    had: Option<u32>,
+}
+
+impl Group<'_> {
+    fn refused(&self) -> Option<Refused> {
+        let workers = self.refused?;
+        Some(Refused {
+            workers,
+            had: self.had,
         })
     }
 }
 
 /// Groups of closed-loop cases that differ in nothing but the number of workers.
 pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec<Scaling> {
-    let mut found: Vec<Scaling> = Vec::new();
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
-    let mut places: HashMap<CaseKey, usize> = HashMap::new();
-    for row in rows
+    let groups = groups(rows);
+    let curves: Vec<Option<Curve>> = groups
         .iter()
-        .filter(|row| row.case.load.is_closed() && row.case.replica == 0)
-        // Nothing is said of a level that has failed, nor by it of others.
-        .filter(|row| row.failure.is_none())
-    {
+        .map(|group| curve(record, group, &groups))
+        .collect();
+    let mut found = Vec::new();
+    for (group, curve) in groups.iter().zip(&curves) {
+        let (Some(curve), Some(lowest)) = (curve, group.measured.first()) else {
+            continue;
+        };
+        if curve.gains.len() < 2 && group.refused.is_none() {
+            continue;
+        }
+        let twin = curves.iter().flatten().find(|other| other.is_twin(curve));
+        let of_library = lowest.case.stack == StackName::RAW;
+        found.push(Scaling {
+            case: lowest.case.clone(),
+            levels: group
+                .measured
+                .iter()
+                .filter_map(|row| Some((row.case.concurrency(), row.throughput?)))
+                .collect(),
+            gains: curve.gains.clone(),
+            refused: group.refused(),
+            finding: of_library.then(|| limits::finding(curve, twin)).flatten(),
+            law: law(&curve.levels, record.plan.settings.seed),
+            bounds: bounds(record, rows, lowest, families).or_else(|| curve.bounds()),
+        });
+    }
+    found
+}
+
+fn groups(rows: &[Row]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: HashMap<CaseKey, usize> = HashMap::new();
+    let closed = |row: &&Row| row.case.load.is_closed() && row.case.replica == 0;
+    for row in rows.iter().filter(closed) {
         let alone = CaseKey {
             load: Load {
                 concurrency: NonZeroU32::MIN,
@@ -134,39 +243,82 @@ pub(super) fn scaling(record: &Record, rows: &[Row], families: &[Layers]) -> Vec
         };
         let place = *places.entry(alone).or_insert(groups.len());
         if place == groups.len() {
-            groups.push(Vec::new());
+            groups.push(Group::default());
         }
-        if let (Some(group), true) = (groups.get_mut(place), row.throughput.is_some()) {
-            group.push(row);
-        }
-    }
-    for mut group in groups {
-        if group.len() < 2 {
+        let Some(group) = groups.get_mut(place) else {
             continue;
+        };
+        let workers = row.case.concurrency();
+        if row.failure.is_none() {
+            group.had = group.had.max(Some(workers));
         }
-        group.sort_by_key(|other| other.case.concurrency());
-        let levels: Vec<Level> = group
-            .iter()
-            .map(|other| Level {
-                concurrency: other.case.concurrency(),
-                windows: windows(&record.cases[other.id.0 as usize]),
-            })
-            .collect();
-        found.push(Scaling {
-            case: group[0].case.clone(),
-            levels: group
-                .iter()
-                .filter_map(|r| Some((r.case.concurrency(), r.throughput?)))
-                .collect(),
-            law: if levels.len() < LEVELS_OF_A_LAW {
-                Err(UslError::TooFewLevels(levels.len()))
-            } else {
-                fit_usl(&levels, record.plan.settings.seed)
-            },
-            bounds: bounds(record, rows, group[0], families),
-        });
+        match (&row.failure, &row.code) {
+            (None, _) if row.throughput.is_some() => group.measured.push(row),
+            (Some(_), Some(code)) if code.refuses_more_workers() => {
+                group.refused = Some(group.refused.map_or(workers, |other| other.min(workers)));
+            }
+            // Nothing is said of a level that has failed otherwise, nor by it of others.
+            (None | Some(_), _) => {}
+        }
     }
-    found
+    for group in &mut groups {
+        group.measured.sort_by_key(|row| row.case.concurrency());
+    }
+    groups
+}
+
+/// The windows of a group, and what they gain over its lowest level. Processes of which none was alone are compared
+/// with a single thread: one worker is one worker.
+fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Curve> {
+    let lowest = *group.measured.first()?;
+    let single_thread = || {
+        let alone = CaseKey {
+            load: Load::single(),
+            ..lowest.case.key()
+        };
+        let mut rows = groups.iter().flat_map(|group| &group.measured);
+        rows.find(|row| row.case.has_key(&alone)).copied()
+    };
+    let base = match (lowest.case.load.worker, lowest.case.concurrency()) {
+        (Worker::Thread, _) | (Worker::Process, 1) => lowest,
+        (Worker::Process, _) => single_thread().unwrap_or(lowest),
+    };
+    let of = |row: &Row| -> Vec<Window> { windows(&record.cases[row.id.0 as usize]) };
+    let levels = group.measured.iter().map(|row| Level {
+        concurrency: row.case.concurrency(),
+        windows: of(row),
+    });
+    let levels: Vec<Level> = levels.collect();
+    let (base_windows, seed) = (of(base), record.plan.settings.seed);
+    let mut gains: Vec<(u32, Estimate<Ratio>)> = Vec::new();
+    if base.case.load.worker != lowest.case.load.worker {
+        gains.extend(gain(&base_windows, &base_windows, seed).map(|one| (1, one)));
+    }
+    let over_base = |level: &Level| {
+        let gain = gain(&level.windows, &base_windows, seed)?;
+        Some((level.concurrency, gain))
+    };
+    gains.extend(levels.iter().filter_map(over_base));
+    Some(Curve {
+        case: lowest.case.clone(),
+        cores: record.environment.cores,
+        alone: base.throughput.map(|rate| Seconds(1.0 / rate.value.0)),
+        processor: base.parts.as_ref().and_then(|parts| {
+            let worker = parts.0.get(&Part::Worker)?;
+            Some(worker.mean_s)
+        }),
+        from_one: base.case.concurrency() == 1,
+        levels,
+        gains,
+        seed,
+    })
+}
+
+fn law(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
+    if levels.len() < LEVELS_OF_A_LAW {
+        return Err(UslError::TooFewLevels(levels.len()));
+    }
+    fit_usl(levels, seed)
 }
 
 /// Where the server that workers queue for was measured alone as well.
@@ -191,8 +343,7 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
     let (user, system) = alone.child_cpu?;
     Some(Bounds {
         alone: alone.summary.as_ref()?.mean.value,
-        bottleneck,
-        server,
+        server: Some((bottleneck, server)),
         processor: Seconds(user.0 + system.0 + server.0),
         cores: record.environment.cores,
     })
@@ -200,20 +351,22 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{Parameters, StackName};
+    use keymark_bench::case::Parameters;
 
     use super::*;
 
     fn bounds(agent: f64) -> Bounds {
         Bounds {
             alone: Seconds(0.008),
-            bottleneck: Bottleneck {
-                name: "agent",
-                point: Point::new(StackName::GNUPG, Parameters::None),
-                server: Point::new(StackName::AGENT, Parameters::None),
-                explanation: "",
-            },
-            server: Seconds(agent),
+            server: Some((
+                Bottleneck {
+                    name: "agent",
+                    point: Point::new(StackName::GNUPG, Parameters::None),
+                    server: Point::new(StackName::AGENT, Parameters::None),
+                    explanation: "",
+                },
+                Seconds(agent),
+            )),
             processor: Seconds(0.0075),
             cores: 2,
         }
@@ -222,7 +375,7 @@ mod tests {
     #[test]
     fn the_agent_bounds_only_its_part() {
         // The puzzle: 1.6 of 8 ms at the agent would let five gpg run at once; two cores 2.1.
-        assert!((bounds(0.0016).by_server().0 - 5.0).abs() < 1e-9);
+        assert!((bounds(0.0016).by_server().unwrap().0 - 5.0).abs() < 1e-9);
         assert!((bounds(0.0016).by_cores().0 - 2.0 * 8.0 / 7.5).abs() < 1e-9);
     }
 
@@ -233,6 +386,9 @@ mod tests {
                 .case
                 .clone(),
             levels: Vec::new(),
+            gains: Vec::new(),
+            refused: None,
+            finding: None,
             law: Err(UslError::TooFewLevels(2)),
             bounds: Some(bounds(agent)),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keymark_bench::case::Case;
+use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::Part;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
@@ -147,6 +147,10 @@ fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
 /// Where the time of operations went, as measured on the way.
 pub(super) fn parts(rows: &[Row]) -> Table {
     let had = |part: &&Part| {
+        // What the workers calculate bounds their gain, and is shown there.
+        if **part == Part::Worker {
+            return false;
+        }
         let mut parts = rows.iter().filter_map(|row| row.parts.as_ref());
         parts.any(|parts| parts.0.contains_key(*part))
     };
@@ -159,6 +163,9 @@ pub(super) fn parts(rows: &[Row]) -> Table {
         rows.iter()
             .filter_map(|row| {
                 let parts = &row.parts.as_ref()?.0;
+                if !had.iter().any(|part| parts.contains_key(part)) {
+                    return None;
+                }
                 let mut cells = case_cells(&row.case);
                 cells.extend(had.iter().map(|part| {
                     Cell::or_missing(parts.get(part), |mean| Cell::Duration(mean.mean_s))
@@ -173,7 +180,7 @@ pub(super) fn parts(rows: &[Row]) -> Table {
 fn part_column(part: Part) -> Column {
     let column = Column::value(part.word());
     match part {
-        Part::Waiting => column.leave(0),
+        Part::Waiting | Part::Worker => column.leave(0),
         Part::Verify => Column::value("VERIFY (once)").leave(1),
         Part::Transport => column.leave(2),
         Part::Scdaemon => column.leave(3),
@@ -220,7 +227,7 @@ const LEVELS: usize = 16;
 /// The concurrencies that have a column, and how many there are. Of too many some are picked at equal
 /// distances, the highest among them.
 pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
-    let gains = scaling.iter().flat_map(|group| group.levels.iter().skip(1));
+    let gains = scaling.iter().flat_map(|group| group.gains.iter().skip(1));
     let all: BTreeSet<u32> = gains.map(|(concurrency, _)| *concurrency).collect();
     let count = all.len();
     let step = count.div_ceil(LEVELS).max(1);
@@ -235,39 +242,61 @@ pub(super) fn scaling(scaling: &[Scaling]) -> Table {
     let mut columns = case_columns();
     // The highest concurrency says most.
     let ranked = levels.iter().zip(5..);
-    columns.extend(ranked.map(|(level, rank)| Column::value(format!("c={level}")).leave(rank)));
+    columns.extend(
+        ranked.map(|(level, rank)| Column::value(format!("c={level}")).shorten(2).leave(rank)),
+    );
+    let shown = Shown {
+        levels,
+        server: server_name(scaling),
+        law: scaling.iter().any(Scaling::has_levels_of_a_law),
+    };
+    let server = shown.server.iter();
+    columns.extend(server.map(|name| Column::value(format!("{name}'s bound")).leave(3)));
     columns.extend([
-        Column::value(format!("{}'s bound", server_name(scaling))).leave(3),
         Column::value("cores' bound").leave(2),
         Column::value("limit"),
-        Column::value("serial share σ").shorten(1).leave(4),
-        Column::value("coherency κ").shorten(0).leave(4),
-        Column::provenance(),
     ]);
+    if shown.law {
+        columns.push(Column::value("serial share σ").shorten(1).leave(4));
+        columns.push(Column::value("coherency κ").shorten(0).leave(4));
+    }
+    columns.push(Column::provenance());
     let mut table = Table::new(columns);
     table.rows = scaling
         .iter()
-        .map(|group| TableRow::of(&group.case, scaling_cells(group, &levels)))
+        .map(|group| TableRow::of(&group.case, scaling_cells(group, &shown)))
         .collect();
     table
 }
 
-fn scaling_cells(group: &Scaling, levels: &[u32]) -> Vec<Cell> {
-    let gains = group.speed_ups();
+/// What has a column in the table of scaling.
+struct Shown {
+    levels: Vec<u32>,
+    /// What workers queue for, if that is a server.
+    server: Option<&'static str>,
+    law: bool,
+}
+
+fn scaling_cells(group: &Scaling, shown: &Shown) -> Vec<Cell> {
+    let gains = &group.gains;
     let mut cells = case_cells(&group.case);
-    cells.extend(levels.iter().map(|level| {
+    if let (Worker::Process, Some(way)) = (group.case.load.worker, cells.last_mut()) {
+        *way = Cell::Text(group.way());
+    }
+    cells.extend(shown.levels.iter().map(|level| {
         let gain = gains.iter().find(|(c, _)| c == level);
-        Cell::or_missing(gain, |(_, gain)| Cell::Gain(*gain))
+        Cell::or_missing(gain, |(_, gain)| Cell::GainEstimate(*gain))
     }));
-    let bound = |bound: fn(&Bounds) -> Ratio| {
-        Cell::or_missing(group.bounds.as_ref(), |bounds| Cell::Gain(bound(bounds)))
+    let bound = |bound: fn(&Bounds) -> Option<Ratio>| {
+        Cell::or_missing(group.bounds.as_ref().and_then(bound), Cell::Gain)
     };
+    cells.extend(shown.server.map(|_| bound(Bounds::by_server)));
     cells.extend([
-        bound(Bounds::by_server),
-        bound(Bounds::by_cores),
+        bound(|bounds| Some(bounds.by_cores())),
         Cell::or_missing(group.limit(), Cell::text),
     ]);
     match &group.law {
+        _ if !shown.law => {}
         Ok(law) if law.rejected() => cells.extend([Cell::text("does not fit"), Cell::Missing]),
         Ok(law) => cells.extend([law.sigma, law.kappa].map(|p| Cell::ShareEstimate(p.map(Ratio)))),
         Err(_) => cells.extend([Cell::Missing, Cell::Missing]),
@@ -276,14 +305,14 @@ fn scaling_cells(group: &Scaling, levels: &[u32]) -> Vec<Cell> {
 }
 
 /// By its name where all groups queue for the same.
-fn server_name(scaling: &[Scaling]) -> &'static str {
+fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
     let mut names = scaling
         .iter()
-        .filter_map(|group| Some(group.bounds?.bottleneck.name));
-    let first = names.next().unwrap_or("server");
-    if names.all(|name| name == first) {
+        .filter_map(|group| Some(group.bounds?.server?.0.name));
+    let first = names.next()?;
+    Some(if names.all(|name| name == first) {
         first
     } else {
         "server"
-    }
+    })
 }

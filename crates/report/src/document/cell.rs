@@ -36,6 +36,8 @@ pub enum Cell {
     RatioEstimate(Estimate<Ratio>),
     /// How many times as much.
     Gain(Ratio),
+    /// How many times as much, with its interval.
+    GainEstimate(Estimate<Ratio>),
     /// Operations a second.
     Rate(PerSecond),
     /// A share of a whole, 1 being all.

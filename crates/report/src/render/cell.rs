@@ -24,6 +24,7 @@ pub(super) fn words(cell: &Cell) -> String {
         Cell::Ratio(ratio) => units::ratio(*ratio),
         Cell::RatioEstimate(estimate) => units::estimated_ratio(estimate),
         Cell::Gain(gain) => units::gain(*gain),
+        Cell::GainEstimate(estimate) => units::estimated_gain(estimate),
         Cell::Rate(rate) => units::rate(*rate),
         Cell::Share(share) => units::percent(share.0),
         Cell::ShareEstimate(estimate) => units::estimated_percent(estimate),
@@ -39,6 +40,7 @@ pub(super) fn without_interval(cell: &Cell) -> String {
     match cell {
         Cell::DurationEstimate(estimate) => units::duration(estimate.value),
         Cell::RatioEstimate(estimate) => units::ratio(estimate.value),
+        Cell::GainEstimate(estimate) => units::gain(estimate.value),
         Cell::ShareEstimate(estimate) => units::tenths_of_percent(estimate.value),
         other => words(other),
     }

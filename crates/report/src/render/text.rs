@@ -13,6 +13,8 @@ use crate::visible::visible;
 pub const HEADING: Style = Style::new().bold();
 /// What stands behind a number in a sentence, and on the same line.
 const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
+/// Before further lines of a message.
+const HANGING: &str = "  ";
 /// Between two columns.
 pub(super) const GAP: usize = 2;
 
@@ -138,6 +140,23 @@ pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width
     text
 }
 
+/// A message behind what kind it is of: broken between words where a line is full, its further lines set in.
+#[must_use]
+pub fn message(label: &str, text: &str, width: Width) -> String {
+    let whole = match label {
+        "" => text.to_owned(),
+        label => format!("{label} {text}"),
+    };
+    let Width::Columns(limit) = width else {
+        return whole;
+    };
+    let limit = usize::from(limit).saturating_sub(HANGING.len());
+    let lines = whole
+        .lines()
+        .flat_map(|line| broken(line.trim_start(), limit));
+    lines.collect::<Vec<_>>().join(&format!("\n{HANGING}"))
+}
+
 /// As many words a line as fit; one that is too long for any has a line to itself.
 fn broken(text: &str, limit: usize) -> Vec<String> {
     filled(pieces(text).into_iter(), limit)
@@ -197,6 +216,15 @@ mod tests {
             entry(1, "ab", 4, "one two", Width::Unlimited),
             " ab   one two\n"
         );
+    }
+
+    #[test]
+    fn a_message_is_set_in_behind_its_first_line() {
+        let narrow = |text| message("error:", text, Width::Columns(14));
+        assert_eq!(narrow("one two three"), "error: one\n  two three");
+        assert_eq!(narrow("one\n  two\nthree"), "error: one\n  two\n  three");
+        let wide = message("error:", "one\n  two", Width::Unlimited);
+        assert_eq!(wide, "error: one\n  two");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::workload::{
-    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload, verify_each,
+    Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+    verify_each,
 };
 use keymark_gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
@@ -163,6 +164,10 @@ impl KeyHandle for Asking {
             meter.begin();
         }
         Ok(())
+    }
+
+    fn calculates(&self) -> Calculates {
+        Calculates::Others
     }
 
     fn parts(&mut self, latency: Duration, into: &mut PartSums) {

@@ -14,7 +14,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
 use keymark_bench::workload::{
-    Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
+    Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::user::Pin;
@@ -183,6 +183,10 @@ impl KeyHandle for GpgProcess {
             meter.begin();
         }
         Ok(())
+    }
+
+    fn calculates(&self) -> Calculates {
+        Calculates::Others
     }
 
     fn parts(&mut self, latency: Duration, into: &mut PartSums) {

@@ -7,7 +7,7 @@ use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::PartSums;
-use keymark_bench::workload::{Input, KeyHandle, Performed, Workload};
+use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed, Workload};
 
 use crate::gnupg::key_home::KeyHome;
 use crate::gnupg::meter::Meter;
@@ -47,6 +47,10 @@ impl KeyHandle for OnCard {
 
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         self.handle.perform(input, output)
+    }
+
+    fn calculates(&self) -> Calculates {
+        Calculates::Others
     }
 
     fn parts(&mut self, latency: Duration, into: &mut PartSums) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::workload::{
-    Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
+    Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
 };
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::PublicKey;
@@ -139,6 +139,10 @@ impl KeyHandle for SshHandle {
             .connection
             .exchange(Request::Sign, &input.bytes, output)?;
         Ok(Performed { length, cpu: None })
+    }
+
+    fn calculates(&self) -> Calculates {
+        Calculates::Others
     }
 }
 

@@ -90,11 +90,14 @@ fn number(code: RvError) -> u64 {
     }
 }
 
-/// What a code means, and what to do; no more than its name says for those that users do not meet.
+/// What a code means, and what to do.
 fn meaning(name: &str) -> (&'static str, &'static str) {
     let known = MEANINGS.iter().find(|(names, ..)| names.contains(&name));
     known.map_or(
-        ("the specification says no more", ""),
+        (
+            "a code of its maker's",
+            "the module's manual or its own log knows more",
+        ),
         |(_, meaning, advice)| (meaning, advice),
     )
 }
@@ -104,7 +107,7 @@ const MEANINGS: &[(&[&str], &str, &str)] = &[
     (
         &["CKR_HOST_MEMORY"],
         "this machine has too little memory",
-        "",
+        "fewer workers at a time: --concurrency",
     ),
     (
         &[
@@ -237,6 +240,116 @@ const MEANINGS: &[(&[&str], &str, &str)] = &[
         &["CKR_FIPS_SELF_TEST_FAILED", "CKR_LIBRARY_LOAD_FAILED"],
         "the module's own check of itself failed",
         "install it again",
+    ),
+    (
+        &[
+            "CKR_CANCEL",
+            "CKR_FUNCTION_CANCELED",
+            "CKR_FUNCTION_REJECTED",
+            "CKR_OPERATION_CANCEL_FAILED",
+        ],
+        "somebody at the token called it off",
+        "start the run again, and confirm at the token if it asks",
+    ),
+    (
+        &[
+            "CKR_PENDING",
+            "CKR_SESSION_ASYNC_NOT_SUPPORTED",
+            "CKR_NO_EVENT",
+        ],
+        "it answers later, which keymark does not wait for",
+        "switch asynchronous calls off in the module's configuration",
+    ),
+    (
+        &[
+            "CKR_KEY_TYPE_INCONSISTENT",
+            "CKR_MECHANISM_PARAM_INVALID",
+            "CKR_PARAMETER_SET_NOT_SUPPORTED",
+            "CKR_PUBLIC_KEY_INVALID",
+            "CKR_KEY_NOT_NEEDED",
+            "CKR_KEY_CHANGED",
+            "CKR_KEY_NEEDED",
+            "CKR_KEY_INDIGESTIBLE",
+        ],
+        "the mechanism does not take this key or its parameters",
+        "ask for another --algorithm",
+    ),
+    (
+        &[
+            "CKR_ATTRIBUTE_SENSITIVE",
+            "CKR_KEY_UNEXTRACTABLE",
+            "CKR_KEY_NOT_WRAPPABLE",
+            "CKR_INFORMATION_SENSITIVE",
+            "CKR_STATE_UNSAVEABLE",
+        ],
+        "the token does not give that away",
+        "ask for another --operation",
+    ),
+    (
+        &[
+            "CKR_DATA_INVALID",
+            "CKR_DATA_LEN_RANGE",
+            "CKR_ENCRYPTED_DATA_INVALID",
+            "CKR_ENCRYPTED_DATA_LEN_RANGE",
+            "CKR_AEAD_DECRYPT_FAILED",
+            "CKR_BUFFER_TOO_SMALL",
+            "CKR_SIGNATURE_INVALID",
+            "CKR_SIGNATURE_LEN_RANGE",
+            "CKR_WRAPPED_KEY_INVALID",
+            "CKR_WRAPPED_KEY_LEN_RANGE",
+            "CKR_UNWRAPPING_KEY_HANDLE_INVALID",
+            "CKR_UNWRAPPING_KEY_SIZE_RANGE",
+            "CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT",
+            "CKR_WRAPPING_KEY_HANDLE_INVALID",
+            "CKR_WRAPPING_KEY_SIZE_RANGE",
+            "CKR_WRAPPING_KEY_TYPE_INCONSISTENT",
+            "CKR_SAVED_STATE_INVALID",
+        ],
+        "the module does not take the data, which are as the specification has them",
+        "is it the newest version of the module? pkcs11-tool --test --login says what else fails",
+    ),
+    (
+        &[
+            "CKR_OPERATION_ACTIVE",
+            "CKR_OPERATION_NOT_INITIALIZED",
+            "CKR_OPERATION_NOT_VALIDATED",
+            "CKR_CRYPTOKI_NOT_INITIALIZED",
+            "CKR_CRYPTOKI_ALREADY_INITIALIZED",
+            "CKR_MUTEX_BAD",
+            "CKR_MUTEX_NOT_LOCKED",
+            "CKR_FUNCTION_NOT_PARALLEL",
+            "CKR_SESSION_PARALLEL_NOT_SUPPORTED",
+            "CKR_SESSION_EXISTS",
+            "CKR_SESSION_READ_ONLY_EXISTS",
+            "CKR_SESSION_READ_WRITE_SO_EXISTS",
+        ],
+        "the module has lost count of its own state",
+        "does it bear threads? --processes gives each worker a module of its own",
+    ),
+    (
+        &["CKR_USER_ALREADY_LOGGED_IN", "CKR_USER_TYPE_INVALID"],
+        "the module does not take the login",
+        "close other programs that use the token, and start the run again",
+    ),
+    (
+        &["CKR_NEW_PIN_MODE", "CKR_NEXT_OTP", "CKR_PIN_TOO_WEAK"],
+        "the token wants another PIN than this one",
+        "set a new one with its maker's program",
+    ),
+    (
+        &[
+            "CKR_RANDOM_SEED_NOT_SUPPORTED",
+            "CKR_RANDOM_NO_RNG",
+            "CKR_SEED_RANDOM_REQUIRED",
+            "CKR_EXCEEDED_MAX_ITERATIONS",
+        ],
+        "the token has too few random numbers",
+        "its maker's program says what is wrong with its generator",
+    ),
+    (
+        &["CKR_KEY_EXHAUSTED"],
+        "the key may not be used any more",
+        "name another key",
     ),
 ];
 
@@ -381,6 +494,22 @@ mod tests {
     fn what_has_a_meaning_is_a_code() {
         for name in MEANINGS.iter().flat_map(|(names, ..)| *names) {
             assert!(CODES.iter().any(|(_, known)| known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_code_says_what_it_means_and_what_to_do_in_few_words() {
+        let own = [0x8000_0123, 0x3ff];
+        for code in CODES.iter().map(|(code, _)| *code).chain(own) {
+            let name = name(code);
+            let (meaning, advice) = meaning(&name);
+            assert!(!meaning.is_empty() && !advice.is_empty(), "{name}");
+            let known = MEANINGS
+                .iter()
+                .filter(|(names, ..)| names.contains(&name.as_str()));
+            assert_eq!(known.count(), usize::from(!own.contains(&code)), "{name}");
+            // Two lines of a terminal of 100 columns, with the function before it.
+            assert!(meaning.len() + advice.len() + name.len() < 180, "{name}");
         }
     }
 

@@ -7,7 +7,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_cryptoki::{Derived, Fault, Operator, Signs};
+use keymark_cryptoki::{Derived, Fault, ObjectHandle, Operator, Signs};
 
 use super::codes::refused;
 use super::keys::secret_length;
@@ -51,7 +51,10 @@ impl Work {
 /// The handle.
 #[derive(Debug)]
 pub(super) struct SessionHandle {
-    operator: Operator,
+    operator: Option<Operator>,
+    /// Of a token with few sessions: what is opened for each block anew, so that the cases of a run are not in
+    /// each other's way.
+    borrowed: Option<Borrowed>,
     work: Work,
     data: Vec<u8>,
     derived: Option<Derived>,
@@ -59,10 +62,31 @@ pub(super) struct SessionHandle {
     _token: Option<Arc<Token>>,
 }
 
+/// What a session is opened with.
+#[derive(Debug)]
+pub(super) struct Borrowed {
+    pub(super) token: Arc<Token>,
+    /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
+    pub(super) key: ObjectHandle,
+}
+
 impl SessionHandle {
+    /// Without a session, but for the time of a block.
+    pub(super) fn borrowing(borrowed: Borrowed, capability: Capability) -> Result<Self, Error> {
+        Ok(Self {
+            operator: None,
+            borrowed: Some(borrowed),
+            work: Work::of(capability)?,
+            data: Vec::new(),
+            derived: None,
+            _token: None,
+        })
+    }
+
     pub(super) fn new(operator: Operator, capability: Capability) -> Result<Self, Error> {
         Ok(Self {
-            operator,
+            operator: Some(operator),
+            borrowed: None,
             work: Work::of(capability)?,
             data: Vec::new(),
             derived: None,
@@ -79,6 +103,10 @@ impl SessionHandle {
     }
 }
 
+fn not_entered() -> Error {
+    Error::call("using a session", "none was opened", "")
+}
+
 fn performed(result: Result<usize, Fault>) -> Result<Performed, Error> {
     match result {
         Ok(length) => Ok(Performed { length, cpu: None }),
@@ -87,6 +115,21 @@ fn performed(result: Result<usize, Fault>) -> Result<Performed, Error> {
 }
 
 impl KeyHandle for SessionHandle {
+    fn enter(&mut self) -> Result<(), Error> {
+        if let Some(Borrowed { token, key }) = &self.borrowed {
+            let session = token.session()?;
+            self.operator = Some(Operator::new(token.module().calls, session, *key));
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), Error> {
+        if self.borrowed.is_some() {
+            self.operator = None;
+        }
+        Ok(())
+    }
+
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
         self.data.clear();
         if let Work::Sign(Signs::RsaPkcs) = self.work {
@@ -97,11 +140,12 @@ impl KeyHandle for SessionHandle {
     }
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let operator = self.operator.as_mut().ok_or_else(not_entered)?;
         match self.work {
-            Work::Sign(by) => performed(self.operator.sign(by, &self.data, output)),
-            Work::Decrypt => performed(self.operator.decrypt(&self.data, output)),
+            Work::Sign(by) => performed(operator.sign(by, &self.data, output)),
+            Work::Decrypt => performed(operator.decrypt(&self.data, output)),
             Work::Derive(length) => {
-                let derived = self.operator.derive(&self.data, length);
+                let derived = operator.derive(&self.data, length);
                 self.derived = Some(derived.map_err(refused)?);
                 Ok(Performed::default())
             }
@@ -112,7 +156,10 @@ impl KeyHandle for SessionHandle {
     fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
         match self.derived.take() {
             None => Ok(performed.length),
-            Some(derived) => self.operator.take_value(derived, output).map_err(refused),
+            Some(derived) => {
+                let operator = self.operator.as_mut().ok_or_else(not_entered)?;
+                operator.take_value(derived, output).map_err(refused)
+            }
         }
     }
 }

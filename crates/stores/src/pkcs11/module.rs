@@ -126,6 +126,8 @@ pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
     no_module(path, &error.to_string())
 }
 
+const RIGHT_FILE: &str = "name the module's own file; 'keymark devices' lists those it knows";
+
 fn no_module(path: &Path, reason: &str) -> Error {
     let name = path.display().to_string();
     let reason = reason
@@ -143,7 +145,7 @@ fn no_module(path: &Path, reason: &str) -> Error {
     } else if reason.contains("C_GetFunctionList") {
         let reason =
             "it is a library, but no PKCS#11 module: it has no C_GetFunctionList".to_owned();
-        (reason, "")
+        (reason, RIGHT_FILE)
     } else if [
         "invalid ELF header",
         "file too short",
@@ -153,9 +155,10 @@ fn no_module(path: &Path, reason: &str) -> Error {
     .iter()
     .any(|said| reason.contains(said))
     {
-        (format!("it is no library ({reason})"), "")
+        (format!("it is no library ({reason})"), RIGHT_FILE)
     } else {
-        (reason.to_owned(), "")
+        let advice = "is all installed that it needs? ldd says what it looks for";
+        (reason.to_owned(), advice)
     };
     Error::call(format!("loading {name}"), reason, advice)
 }

@@ -283,10 +283,7 @@ pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error>
         firmware: numbers(info.firmware_version()),
         state,
         login: login(&info),
-        sessions: match info.max_session_count() {
-            Limit::Max(sessions) => Some(sessions),
-            Limit::Unavailable | Limit::Infinite => None,
-        },
+        sessions: most(&info),
         mechanisms: listed.iter().filter_map(mechanism).collect(),
         mechanism_count: listed.len(),
         keys: match state {
@@ -294,6 +291,19 @@ pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error>
             TokenState::Blank => Vec::new(),
         },
     })
+}
+
+fn most(info: &TokenInfo) -> Option<u64> {
+    match info.max_session_count() {
+        Limit::Max(sessions) => Some(sessions),
+        Limit::Unavailable | Limit::Infinite => None,
+    }
+}
+
+/// How many sessions the token in a slot takes, where it says a number.
+pub(super) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
+    let info = module.get_token_info(slot);
+    info.map(|info| most(&info)).map_err(|error| failed(&error))
 }
 
 /// Which token is in a slot now, and how one logs in to it.

@@ -9,7 +9,7 @@ use keymark_bench::workload::KeyHandle;
 use keymark_cryptoki::Operator;
 
 use super::access::{KeyWay, ModuleAccess};
-use super::handle::SessionHandle;
+use super::handle::{Borrowed, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::session_keys;
 use super::token::Token;
@@ -196,6 +196,14 @@ impl KeyStore for TokenStore {
             Origin::Found(object) => keys::one(&session, object)?,
             Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
         };
+        if self.token.counts_sessions()? {
+            let token = Arc::clone(&self.token);
+            let borrowed = Borrowed { token, key: object };
+            return Ok(Box::new(SessionHandle::borrowing(
+                borrowed,
+                key.capability(),
+            )?));
+        }
         let operator = Operator::new(self.token.module().calls, session, object);
         Ok(Box::new(SessionHandle::new(operator, key.capability())?))
     }

@@ -116,7 +116,33 @@ impl Token {
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {
         let session = self.module.client.open_ro_session(slot);
-        session.map_err(|error| failed(&error))
+        session.map_err(|error| match returned(&error) {
+            Some(RvError::SessionCount) => self.too_many(slot, failed(&error)),
+            Some(_) | None => failed(&error),
+        })
+    }
+
+    /// That the token takes no more sessions, with how many it takes.
+    fn too_many(&self, slot: Slot, refused: Error) -> Error {
+        let Error::Refused { call, code, .. } = &refused else {
+            return refused;
+        };
+        let Ok(Some(most)) = says::most_sessions(&self.module.client, slot) else {
+            return refused;
+        };
+        let reason = format!("token {} takes {most} sessions at a time", self.id.serial());
+        let advice = format!(
+            "keymark keeps one for itself: --concurrency {} at most, fewer if other programs use it",
+            most.saturating_sub(1).max(1)
+        );
+        Error::refused(call.clone(), code.clone(), reason, advice)
+    }
+
+    /// Whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
+    /// for the others.
+    pub(super) fn counts_sessions(&self) -> Result<bool, Error> {
+        let most = says::most_sessions(&self.module.client, self.slot()?.0)?;
+        Ok(most.is_some())
     }
 
     /// Does something in the session that is kept, once logged in. A login that failed is not tried again.

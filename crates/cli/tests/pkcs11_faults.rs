@@ -1,0 +1,199 @@
+//! What can go wrong with a PKCS#11 module or its token in the middle of a run, and before one.
+
+#![cfg(feature = "pkcs11")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+use std::process::Output;
+
+use keymark_testkit::misbehaving::Misbehaving;
+use keymark_testkit::place::{objects, said, text};
+use keymark_testkit::softhsm::PIN;
+use serde_json::Value;
+
+const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
+/// A key signs and decrypts: what goes wrong with one is not the other's fault.
+const BOTH: [&str; 2] = ["--operation", "sign,decrypt"];
+
+/// Why a row's case has failed; `null` if it has not.
+fn reason(output: &Output, operation: &str) -> String {
+    let rows: Vec<Value> = objects(&text(&output.stdout));
+    let mut of_operation = rows.iter().filter(|row| row["operation"] == operation);
+    let row = of_operation
+        .next()
+        .unwrap_or_else(|| panic!("{}", said(output)));
+    row["reason"].to_string()
+}
+
+/// What keymark says on a terminal of 100 columns, where no line is broken within a word.
+fn on_a_terminal(world: &Misbehaving, mode: &str, device: &str) -> String {
+    let arguments = [
+        "bench",
+        "--device",
+        device,
+        "--pin-env",
+        "PIN",
+        "--operation",
+        "sign",
+        "--runs",
+        "6",
+        "--no-save",
+    ];
+    let mut command = world.keymark(mode, &arguments);
+    let output = command.env("COLUMNS", "100").output().unwrap();
+    assert!(!output.status.success(), "{}", said(&output));
+    let message = text(&output.stderr);
+    for line in message.lines() {
+        // A path that is longer than the line stays in one piece.
+        let fits = line.chars().count() <= 100 || !line.trim().contains(' ');
+        assert!(fits, "{line}");
+    }
+    let lines: Vec<&str> = message.lines().map(str::trim).collect();
+    lines.join(" ")
+}
+
+#[test]
+fn each_process_initialises_the_module_for_itself() {
+    let world = Misbehaving::new(KEYMARK);
+    let only = ["--operation", "sign", "--processes", "1,3"];
+    let fine = world.run("", PIN, &world.device, &only);
+    assert!(fine.status.success(), "{}", said(&fine));
+    // The look at the module, keymark, and four workers: nobody uses what a parent has initialised (PKCS#11 3.1
+    // §5.4.1).
+    let initialised = world.processes("C_Initialize");
+    assert_eq!(initialised.len(), 2 + 4, "{initialised:?}");
+    let mut different = initialised.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), initialised.len(), "{initialised:?}");
+    let signed = world.processes("C_Sign");
+    assert_eq!(signed.len(), 4, "{signed:?}");
+    assert!(
+        signed
+            .iter()
+            .all(|process| initialised[2..].contains(process))
+    );
+}
+
+#[test]
+fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
+    for workers in ["--concurrency", "--processes"] {
+        let world = Misbehaving::new(KEYMARK);
+        let arguments = [workers, "2", "--operation", "sign"];
+        let output = world.run("gone", PIN, &world.device, &arguments);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let reason = reason(&output, "sign");
+        assert!(reason.contains("CKR_DEVICE_REMOVED"), "{reason}");
+        assert!(reason.contains("is it plugged in?"), "{reason}");
+        assert!(!said(&output).contains("C_Logout"), "{}", said(&output));
+        assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_module_that_crashes_in_a_worker_ends_its_case_alone() {
+    let world = Misbehaving::new(KEYMARK);
+    let workers = ["--processes", "2"];
+    let output = world.run("crash-later", PIN, &world.device, &[workers, BOTH].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let crashed = reason(&output, "sign");
+    assert!(
+        crashed.contains("it has ended") && crashed.contains("crashes"),
+        "{crashed}"
+    );
+    assert_eq!(reason(&output, "decrypt"), "null");
+}
+
+#[test]
+fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
+    let world = Misbehaving::new(KEYMARK);
+    // Four workers and keymark's own: cases that wait for their turn hold none.
+    let levels = ["--concurrency", "1,2,4,5"];
+    let output = world.run("sessions=5", PIN, &world.device, &[levels, BOTH].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let rows = objects(&text(&output.stdout));
+    assert_eq!(rows.len(), 2 * 4, "{rows:?}");
+    for row in rows {
+        let reason = row["reason"].to_string();
+        if row["concurrency"] == 5 {
+            for part in [
+                "CKR_SESSION_COUNT",
+                "5 sessions at a time",
+                "--concurrency 4 at most",
+            ] {
+                assert!(reason.contains(part), "{reason}");
+            }
+        } else {
+            assert_eq!(reason, "null", "{row}");
+        }
+    }
+    let shown = world.place.stdout(&["show"]);
+    assert!(
+        shown.contains("the device's sessions are the limit: 5 workers could not be had, 4 could"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_code_of_the_module_has_its_name_and_what_to_do_on_a_terminal() {
+    let world = Misbehaving::new(KEYMARK);
+    for (code, name, advice) in [
+        ("0x30", "CKR_DEVICE_ERROR", "own log knows"),
+        ("0x101", "CKR_USER_NOT_LOGGED_IN", "--pin-env VARIABLE"),
+        ("0x91", "CKR_OPERATION_NOT_INITIALIZED", "--processes"),
+        ("0x21", "CKR_DATA_LEN_RANGE", "newest version"),
+        ("0x80000123", "CKR_VENDOR_DEFINED+0x123", "manual"),
+    ] {
+        let message = on_a_terminal(&world, &format!("code={code}"), &world.device);
+        for part in ["C_Sign failed", name, advice] {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
+    let world = Misbehaving::new(KEYMARK);
+    let file = |name: &str, content: &[u8]| {
+        let file = world.token.path(name);
+        std::fs::write(&file, content).unwrap();
+        file.display().to_string()
+    };
+    // An ELF header of 32 bits, for a machine that does not matter.
+    let mut short = b"\x7fELF\x01\x01\x01".to_vec();
+    short.resize(256, 0);
+    let away = world.token.path("away.so").display().to_string();
+    let own = world.token.path("misbehaving.so").display().to_string();
+    let libm = world.token.path("libm.so");
+    world.token.run(
+        std::process::Command::new("cc")
+            .args(["-shared", "-o"])
+            .arg(&libm)
+            .args(["-x", "c", "/dev/null"]),
+    );
+    for (mode, file, what, advice) in [
+        ("", away, "there is no such file", "installed?"),
+        (
+            "",
+            file("text.so", "hello, world\n".repeat(40).as_bytes()),
+            "it is no library",
+            "keymark devices",
+        ),
+        ("", file("short.so", &short), "32-bit", "64-bit"),
+        (
+            "",
+            libm.display().to_string(),
+            "no PKCS#11 module",
+            "keymark devices",
+        ),
+        ("crash", own.clone(), "it crashed (SIGSEGV)", "its maker"),
+        ("exit", own.clone(), "exit status: 7", "its maker"),
+        ("hang", own, "not answered for 10 seconds", "service"),
+    ] {
+        let message = on_a_terminal(&world, mode, &file);
+        assert!(
+            message.contains(what) && message.contains(advice),
+            "{file}: {message}"
+        );
+    }
+    assert_eq!(world.logins(), "");
+}

@@ -1,0 +1,271 @@
+//! What keeps more workers from getting more done: the device, the library, the cores, or nothing yet.
+//!
+//! Asymptotic bounds of operational analysis (Denning & Buzen 1978, §6): where *n* workers do *G* times what one does
+//! and more of them do no more, each operation takes *T/G* of whatever they queue for, *T* being its time alone. A
+//! device can be that only if a worker alone waits for so long, *T* − *P* with *P* of processor time; processors
+//! only if *G* comes near *cores · T/P*; what threads of one process share only if processes do more.
+
+use keymark_bench::case::{Case, Load, Worker};
+use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
+
+use super::scaling::{Bounds, Limit};
+
+/// Of what the cores would allow, so much has to be there for certain: what they are busy with besides is not known.
+const NEARLY: f64 = 0.75;
+/// Processes that do so much more than threads are kept apart by something that threads share.
+const MORE: f64 = 1.15;
+/// A device accounts for a queue if a worker alone waits for so much of what it would take.
+const ACCOUNTED: f64 = 0.9;
+
+/// One case at several numbers of workers, which are all threads or all processes.
+#[derive(Debug, Clone)]
+pub(super) struct Curve {
+    /// At the lowest number.
+    pub case: Case,
+    pub cores: u32,
+    /// Time of an operation alone, and the worker's processor time of it.
+    pub alone: Option<Seconds>,
+    pub processor: Option<Seconds>,
+    /// Whether gains are over a single worker.
+    pub from_one: bool,
+    pub levels: Vec<Level>,
+    /// Workers, and throughput over that of one.
+    pub gains: Vec<(u32, Estimate<Ratio>)>,
+    pub seed: u64,
+}
+
+/// What limits a curve.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// The workers calculate on all cores.
+    Cores {
+        /// With how many workers.
+        workers: u32,
+        /// What they gain.
+        gain: Estimate<Ratio>,
+        /// Processors there are.
+        cores: u32,
+    },
+    /// Threads are kept apart by what processes do not share.
+    Library {
+        /// With how many workers.
+        workers: u32,
+        /// What so many processes do, over what so many threads do.
+        processes: Estimate<Ratio>,
+    },
+    /// A worker alone waits for as long as all of them queue: for the device, or a service before it.
+    Device {
+        /// With how many workers.
+        workers: u32,
+        /// What they gain.
+        gain: Estimate<Ratio>,
+        /// The share of its time that a worker alone waits.
+        waiting: Ratio,
+    },
+    /// More workers did more, up to as many as were measured.
+    NoneSeen {
+        /// How many.
+        workers: u32,
+        /// What they gain.
+        gain: Estimate<Ratio>,
+    },
+    /// What was measured does not tell.
+    Undecided(Undecided),
+}
+
+/// Why nothing can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undecided {
+    /// Intervals lie on both sides.
+    Imprecise,
+    /// Threads gain little, and processes were not measured.
+    ThreadsAlone,
+    /// The same, and what is done one at a time is what they calculate: no device is asked for so long.
+    ThreadsCalculating,
+    /// More is done one at a time than a worker waits for, by processes too: other programs are in the way, or a lock
+    /// that processes share.
+    Calculation,
+}
+
+impl Finding {
+    /// In a word.
+    #[must_use]
+    pub const fn limit(&self) -> Limit {
+        match self {
+            Self::Cores { .. } => Limit::Cores,
+            Self::Library { .. } => Limit::Library,
+            Self::Device { .. } => Limit::Device,
+            Self::NoneSeen { .. } => Limit::NoneSeen,
+            Self::Undecided(_) => Limit::Undecided,
+        }
+    }
+}
+
+impl Curve {
+    /// The same by processes where this is by threads, and the other way round.
+    pub(super) fn is_twin(&self, other: &Self) -> bool {
+        let load = Load {
+            worker: match other.case.load.worker {
+                Worker::Thread => Worker::Process,
+                Worker::Process => Worker::Thread,
+            },
+            concurrency: self.case.load.concurrency,
+            ..other.case.load
+        };
+        let mut wanted = other.case.key();
+        wanted.load = load;
+        self.case.has_key(&wanted)
+    }
+
+    /// By the processors alone.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        Some(Bounds {
+            alone: self.alone.filter(|_| self.from_one)?,
+            server: None,
+            processor: self.processor.filter(|time| time.0 > 0.0)?,
+            cores: self.cores,
+        })
+    }
+
+    /// What so many workers could gain if nothing but the processors kept them.
+    fn possible(&self, bounds: &Bounds, workers: u32) -> f64 {
+        bounds.by_cores().0.min(f64::from(workers))
+    }
+
+    fn several(&self) -> impl DoubleEndedIterator<Item = &(u32, Estimate<Ratio>)> {
+        self.gains.iter().filter(|(workers, _)| *workers > 1)
+    }
+
+    /// The highest level, if it certainly falls short of what the cores allow.
+    fn falls_short(&self, bounds: &Bounds) -> Option<(u32, Estimate<Ratio>)> {
+        let (workers, gain) = self.several().next_back()?;
+        let high = gain.high?;
+        (high.0 < NEARLY * self.possible(bounds, *workers)).then_some((*workers, *gain))
+    }
+
+    /// What the processes do over what the threads do, at the highest level of both.
+    fn over_threads(&self, processes: &Self) -> Option<(u32, Estimate<Ratio>)> {
+        let of = |curve: &Self, workers| {
+            let mut levels = curve.levels.iter();
+            levels.find(|level| level.concurrency == workers).cloned()
+        };
+        let several = self
+            .levels
+            .iter()
+            .rev()
+            .filter(|level| level.concurrency > 1);
+        several.into_iter().find_map(|threads| {
+            let processes = of(processes, threads.concurrency)?;
+            let over = gain(&processes.windows, &threads.windows, self.seed)?;
+            Some((threads.concurrency, over))
+        })
+    }
+}
+
+/// What limits a curve, with that of the other kind of workers beside it, if that was measured.
+pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
+    let bounds = curve.bounds()?;
+    curve.several().next()?;
+    if let Some(reached) = reached(curve, &bounds) {
+        return Some(reached);
+    }
+    let Some((workers, gain)) = curve.falls_short(&bounds) else {
+        return Some(Finding::Undecided(Undecided::Imprecise));
+    };
+    let shared = || shared(&bounds, curve, workers, gain);
+    let threads_alone = || {
+        Finding::Undecided(match shared() {
+            Finding::Undecided(Undecided::Calculation) => Undecided::ThreadsCalculating,
+            Finding::Undecided(_)
+            | Finding::Device { .. }
+            | Finding::Cores { .. }
+            | Finding::Library { .. }
+            | Finding::NoneSeen { .. } => Undecided::ThreadsAlone,
+        })
+    };
+    Some(match (curve.case.load.worker, twin) {
+        (Worker::Thread, None) => threads_alone(),
+        (Worker::Process, None) => shared(),
+        (Worker::Thread, Some(processes)) => match curve.over_threads(processes) {
+            None => threads_alone(),
+            Some((workers, over)) => match between(&over) {
+                Between::More => Finding::Library {
+                    workers,
+                    processes: over,
+                },
+                Between::Alike | Between::Less => shared(),
+                Between::Unknown => Finding::Undecided(Undecided::Imprecise),
+            },
+        },
+        (Worker::Process, Some(threads)) => match threads.over_threads(curve) {
+            Some((_, over)) if between(&over) == Between::Less => {
+                Finding::Undecided(Undecided::Calculation)
+            }
+            None | Some(_) => shared(),
+        },
+    })
+}
+
+/// How processes do beside threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between {
+    More,
+    Alike,
+    Less,
+    Unknown,
+}
+
+fn between(over: &Estimate<Ratio>) -> Between {
+    match (over.low, over.high) {
+        (Some(low), _) if low.0 > MORE => Between::More,
+        (_, Some(high)) if high.0 < 1.0 / MORE => Between::Less,
+        // They may do somewhat more, but nothing that would make up for what is missing.
+        (Some(_), Some(high)) if high.0 < MORE * MORE => Between::Alike,
+        _ => Between::Unknown,
+    }
+}
+
+/// Certainly near what the cores allow: with as many workers as they have room for, or with all that were measured.
+fn reached(curve: &Curve, bounds: &Bounds) -> Option<Finding> {
+    let near = |(workers, gain): &&(u32, Estimate<Ratio>)| {
+        let possible = curve.possible(bounds, *workers);
+        gain.low.is_some_and(|low| low.0 > NEARLY * possible)
+    };
+    let fills = |(workers, _): &&(u32, Estimate<Ratio>)| {
+        f64::from(*workers) >= ACCOUNTED * bounds.by_cores().0
+    };
+    if let Some((workers, gain)) = curve.several().find(|level| near(level) && fills(level)) {
+        return Some(Finding::Cores {
+            workers: *workers,
+            gain: *gain,
+            cores: bounds.cores,
+        });
+    }
+    let (workers, gain) = curve.several().next_back().filter(near)?;
+    Some(Finding::NoneSeen {
+        workers: *workers,
+        gain: *gain,
+    })
+}
+
+/// What threads and processes have in common: the device, if a worker alone waits for it long enough.
+fn shared(bounds: &Bounds, curve: &Curve, workers: u32, gain: Estimate<Ratio>) -> Finding {
+    let waiting = (1.0 - bounds.processor.0 / bounds.alone.0).max(0.0);
+    // One worker gains 1, and more of them are no reason for less.
+    let least = gain.low.map_or(1.0, |low| low.0.max(1.0));
+    let highs = curve
+        .several()
+        .map(|(_, gain)| gain.high.map_or(f64::INFINITY, |high| high.0));
+    let most = highs.fold(1.0, f64::max);
+    if waiting >= ACCOUNTED / least {
+        Finding::Device {
+            workers,
+            gain,
+            waiting: Ratio(waiting),
+        }
+    } else if waiting < ACCOUNTED / most {
+        Finding::Undecided(Undecided::Calculation)
+    } else {
+        Finding::Undecided(Undecided::Imprecise)
+    }
+}

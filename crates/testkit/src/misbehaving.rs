@@ -1,0 +1,75 @@
+//! keymark with a PKCS#11 module that stands before SoftHSM2 and does one thing otherwise
+//! (`fixtures/pkcs11_module.c` says which there are).
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use crate::place::Place;
+use crate::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+
+/// A place, a token with a key `web` on NIST's P-256, and the module.
+#[derive(Debug)]
+pub struct Misbehaving {
+    pub place: Place,
+    pub token: SoftHsmToken,
+    /// The key by its URI, with the module.
+    pub device: String,
+}
+
+impl Misbehaving {
+    /// For that keymark.
+    ///
+    /// # Panics
+    /// When SoftHSM2, OpenSC's `pkcs11-tool` or a C compiler is missing.
+    #[must_use]
+    pub fn new(keymark: impl Into<PathBuf>) -> Self {
+        let token = SoftHsmToken::new();
+        token.make_key("EC:prime256v1", "01", "web");
+        let module = token.misbehaving_module();
+        Self {
+            place: Place::new(keymark),
+            device: format!("{URI};object=web?module-path={}", module.display()),
+            token,
+        }
+    }
+
+    /// keymark with the user's token, the module in that mode, and logs of its calls.
+    #[must_use]
+    pub fn keymark(&self, mode: &str, arguments: &[&str]) -> Command {
+        let mut command = self.place.keymark(arguments);
+        command
+            .env(CONFIGURATION, self.token.configuration())
+            .env("KEYMARK_TEST_MODULE", mode)
+            .env("KEYMARK_TEST_LOGINS", self.token.path("logins"))
+            .env("KEYMARK_TEST_CALLS", self.token.path("calls"))
+            .env("PIN", PIN);
+        command
+    }
+
+    /// Six operations of each case on that device, with rows as JSON.
+    ///
+    /// # Panics
+    /// When keymark cannot be started.
+    #[must_use]
+    pub fn run(&self, mode: &str, pin: &str, device: &str, more: &[&str]) -> Output {
+        let mut command = self.keymark(mode, &["bench", "--json", "--device", device]);
+        command.args(["--pin-env", "PIN", "--runs", "6"]).args(more);
+        command.env("PIN", pin).output().unwrap()
+    }
+
+    /// Each `C_Login` that the module has seen.
+    #[must_use]
+    pub fn logins(&self) -> String {
+        std::fs::read_to_string(self.token.path("logins")).unwrap_or_default()
+    }
+
+    /// The processes that have made that call, in its order: `C_Initialize`, or `C_Sign` once each.
+    #[must_use]
+    pub fn processes(&self, call: &str) -> Vec<u32> {
+        let calls = std::fs::read_to_string(self.token.path("calls")).unwrap_or_default();
+        let of_call = calls.lines().filter_map(|line| line.strip_prefix(call));
+        of_call
+            .filter_map(|number| number.trim().parse().ok())
+            .collect()
+    }
+}
