@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Library, Load, Pacing, Parameters, Protection, Provenance, SshAgent,
-    StackName, StoreKind, Worker,
+    Case, DeviceName, Library, Load, OpenSslWay, Pacing, Parameters, Protection, Provenance,
+    SshAgent, StackName, StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -229,6 +229,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         select(Protection::ALL).prop_map(kept),
         select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
         select(Library::ALL).prop_map(|library| Parameters::Library { library }),
+        select(OpenSslWay::ALL).prop_map(|way| Parameters::OpenSsl { way }),
     ]
 }
 

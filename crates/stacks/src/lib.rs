@@ -10,6 +10,9 @@ pub mod default_plan;
 pub mod gnupg;
 pub mod held;
 pub mod inventory;
+#[cfg(feature = "pkcs11")]
+mod on_token;
+pub mod openssl;
 pub mod provider;
 pub mod raw;
 pub mod registry;

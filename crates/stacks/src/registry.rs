@@ -3,10 +3,10 @@
 use keymark_bench::layers::Layers;
 
 use crate::provider::StackFamily;
-use crate::{gnupg, raw, ssh};
+use crate::{gnupg, openssl, raw, ssh};
 
 /// In the order of tables.
-pub const FAMILIES: &[StackFamily] = &[raw::FAMILY, gnupg::FAMILY, ssh::FAMILY];
+pub const FAMILIES: &[StackFamily] = &[raw::FAMILY, gnupg::FAMILY, ssh::FAMILY, openssl::FAMILY];
 
 /// How the stacks of each family lie on one another.
 #[must_use]

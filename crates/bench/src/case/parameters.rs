@@ -40,6 +40,18 @@ words! {
     }
 }
 
+words! {
+    /// How the program `openssl` gets at a key.
+    pub enum OpenSslWay("way of OpenSSL to a key") {
+        /// A file with the key in it (`-keyform PEM`).
+        File = "file",
+        /// libp11's engine for a PKCS#11 token (`-engine pkcs11`).
+        Engine = "engine",
+        /// A provider for a PKCS#11 token (`pkcs11-provider`).
+        Provider = "provider",
+    }
+}
+
 /// A valid set of a family's parameters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
@@ -64,6 +76,12 @@ pub enum Parameters {
         /// What calculates.
         library: Library,
     },
+    /// The program `openssl`.
+    #[serde(rename = "openssl")]
+    OpenSsl {
+        /// How it gets at the key.
+        way: OpenSslWay,
+    },
 }
 
 impl Parameters {
@@ -72,7 +90,9 @@ impl Parameters {
     pub const fn protection(self) -> Protection {
         match self {
             Self::Gnupg { protection } => protection,
-            Self::None | Self::Ssh { .. } | Self::Library { .. } => Protection::None,
+            Self::None | Self::Ssh { .. } | Self::Library { .. } | Self::OpenSsl { .. } => {
+                Protection::None
+            }
         }
     }
 
@@ -81,7 +101,7 @@ impl Parameters {
     pub const fn ssh_agent(self) -> Option<SshAgent> {
         match self {
             Self::Ssh { agent } => Some(agent),
-            Self::None | Self::Gnupg { .. } | Self::Library { .. } => None,
+            Self::None | Self::Gnupg { .. } | Self::Library { .. } | Self::OpenSsl { .. } => None,
         }
     }
 
@@ -90,7 +110,16 @@ impl Parameters {
     pub const fn library(self) -> Option<Library> {
         match self {
             Self::Library { library } => Some(library),
-            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } => None,
+            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::OpenSsl { .. } => None,
+        }
+    }
+
+    /// How `openssl` gets at the key, if that is asked.
+    #[must_use]
+    pub const fn openssl_way(self) -> Option<OpenSslWay> {
+        match self {
+            Self::OpenSsl { way } => Some(way),
+            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::Library { .. } => None,
         }
     }
 
@@ -107,6 +136,7 @@ impl Parameters {
             } => Some(protection.word()),
             Self::Ssh { agent } => Some(agent.word()),
             Self::Library { library } => Some(library.word()),
+            Self::OpenSsl { way } => Some(way.word()),
         }
     }
 }
@@ -158,6 +188,8 @@ pub enum ParameterChoice {
     SshAgent(Vec<SshAgent>),
     /// Of which library calculates; stacks of other programs are not excluded.
     Library(Vec<LibraryChoice>),
+    /// Of how `openssl` gets at the key; other stacks are not excluded.
+    OpenSslWay(Vec<OpenSslWay>),
 }
 
 impl ParameterChoice {
@@ -172,13 +204,18 @@ impl ParameterChoice {
             Self::Library(wanted) => match parameters {
                 Parameters::None => wanted.contains(&LibraryChoice::BuiltIn),
                 Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
-                Parameters::Gnupg { .. } | Parameters::Ssh { .. } => true,
+                Parameters::Gnupg { .. } | Parameters::Ssh { .. } | Parameters::OpenSsl { .. } => {
+                    true
+                }
             },
+            Self::OpenSslWay(wanted) => parameters
+                .openssl_way()
+                .is_none_or(|way| wanted.contains(&way)),
         }
     }
 }
 
-/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`
+/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`, `openssl=engine`
 impl FromStr for ParameterChoice {
     type Err = String;
 
@@ -193,8 +230,9 @@ impl FromStr for ParameterChoice {
             Some(("protection", list)) => values(list).map(Self::Protection),
             Some(("agent", list)) => values(list).map(Self::SshAgent),
             Some(("library", list)) => values(list).map(Self::Library),
+            Some(("openssl", list)) => values(list).map(Self::OpenSslWay),
             _ => Err(format!(
-                "'{text}' is none of protection=VALUE,…, agent=VALUE,… and library=VALUE,…"
+                "'{text}' is none of protection=VALUE,…, agent=VALUE,…, library=VALUE,… and openssl=VALUE,…"
             )),
         }
     }
@@ -226,7 +264,17 @@ mod tests {
         assert!(!libgcrypt.admits(Parameters::None), "that is OpenSSL");
         let built_in: ParameterChoice = "library=openssl".parse().unwrap();
         assert!(built_in.admits(Parameters::None) && !built_in.admits(loaded));
-        for bad in ["agent", "agent=pageant", "colour=red", "library=nss"] {
+        let engine: ParameterChoice = "openssl=engine".parse().unwrap();
+        let openssl = |way| Parameters::OpenSsl { way };
+        assert!(engine.admits(openssl(OpenSslWay::Engine)) && engine.admits(Parameters::None));
+        assert!(!engine.admits(openssl(OpenSslWay::File)));
+        for bad in [
+            "agent",
+            "agent=pageant",
+            "colour=red",
+            "library=nss",
+            "openssl=store",
+        ] {
             assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
         }
     }

@@ -204,7 +204,8 @@ impl Selection {
             }
             ParameterChoice::Library(_)
             | ParameterChoice::Protection(_)
-            | ParameterChoice::SshAgent(_) => None,
+            | ParameterChoice::SshAgent(_)
+            | ParameterChoice::OpenSslWay(_) => None,
         });
         loaded.map_or(stacks.clone(), |loaded| format!("{stacks} with {loaded}"))
     }

@@ -187,6 +187,7 @@ fn part_column(part: Part) -> Column {
         Part::Agent => column.leave(4),
         Part::Gpg => column.leave(5),
         Part::Card => column.leave(6),
+        Part::ProgramStart | Part::KeyLoad | Part::Operation | Part::Rest => column.leave(6),
         Part::Calls => Column::value("PC/SC calls (transport and card)").leave(6),
     }
 }

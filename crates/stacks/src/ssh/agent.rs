@@ -4,11 +4,15 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use keymark_bench::error::Error;
+#[cfg(feature = "pkcs11")]
+use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
+#[cfg(feature = "pkcs11")]
+use keymark_stores::user::Pin;
 
 use super::client::Connection;
 use super::{OpenSsh, key, protocol};
@@ -40,6 +44,41 @@ impl SshAgent {
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
     pub fn start(openssh: &OpenSsh, directory: &Path) -> Result<Self, Error> {
+        Self::started_by(program::command(&openssh.agent), directory)
+    }
+
+    /// Starts an agent that has the keys of a PKCS#11 token, its socket in `directory`. The module is loaded by
+    /// `ssh-pkcs11-helper`, which the agent starts.
+    ///
+    /// # Errors
+    /// When the agent does not start, or does not take the module or the PIN.
+    #[cfg(feature = "pkcs11")]
+    pub fn with_token(
+        openssh: &OpenSsh,
+        directory: &Path,
+        key: &ProgramKey,
+    ) -> Result<Self, Error> {
+        // The agent loads the module by its real path, and only what it was told to (ssh-agent(1), -P).
+        let module = key.module();
+        let module = module.canonicalize().unwrap_or_else(|_| module.to_owned());
+        let module = module
+            .to_str()
+            .ok_or_else(|| failed(&format!("the name of {} is not text", module.display())))?;
+        let mut command = program::command(&openssh.agent);
+        command
+            .env_clear()
+            .envs(key.environment.iter().map(|(name, value)| (name, value)))
+            .env("LC_ALL", "C")
+            // A comma would begin another pattern; this one stands for any letter.
+            .args(["-P", &module.replace(',', "?")]);
+        let agent = Self::started_by(command, directory)?;
+        let pin = key.pin.as_ref().map_or("", Pin::expose);
+        let request = protocol::add_token(module, pin)?;
+        Connection::open(&agent.socket)?.add_token(&request)?;
+        Ok(agent)
+    }
+
+    fn started_by(mut command: Command, directory: &Path) -> Result<Self, Error> {
         let socket = directory.join(SOCKET);
         let length = socket.as_os_str().len();
         if length > SOCKET_PATH {
@@ -51,7 +90,6 @@ impl SshAgent {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        let mut command = program::command(&openssh.agent);
         command
             .arg("-a")
             .arg(&socket)

@@ -114,6 +114,15 @@ impl Connection {
         self.exchange(Request::Add, message, &mut [0; HEADER])
             .map(|_| ())
     }
+
+    /// Has the agent take a module's keys, as [`protocol::add_token`] has asked it.
+    ///
+    /// # Errors
+    /// When it refuses, or the connection breaks.
+    pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.exchange(Request::AddToken, message, &mut [0; HEADER])
+            .map(|_| ())
+    }
 }
 
 fn broken(request: Request, error: &io::Error) -> Error {
@@ -129,6 +138,10 @@ const fn advice(request: Request) -> &'static str {
     match request {
         Request::Sign => "does the agent still have the key, and its passphrase or PIN?",
         Request::Add => "does this agent take keys of the kind?",
+        Request::AddToken => {
+            "the agent says no more; 'ssh-keygen -D MODULE' shows whether OpenSSH takes the module, and \
+             /usr/lib/openssh/ssh-pkcs11-helper has to be there"
+        }
         Request::Identities => "",
     }
 }

@@ -1,4 +1,4 @@
-//! The three requests of the agent protocol that keymark makes (draft-ietf-sshm-ssh-agent), and what
+//! The requests of the agent protocol that keymark makes (draft-ietf-sshm-ssh-agent), and what
 //! ssh has signed when it logs in (RFC 4252 §7).
 //!
 //! Written out here, with the encodings of `ssh-encoding`: `ssh-agent-lib` brings the arithmetic of
@@ -7,6 +7,7 @@
 use keymark_bench::error::Error;
 use ssh_encoding::{Decode, Encode, Reader};
 use ssh_key::Mpint;
+use zeroize::Zeroizing;
 
 use super::key::Scheme;
 
@@ -26,6 +27,8 @@ pub enum Request {
     Sign,
     /// To take a key.
     Add,
+    /// To take the keys of a PKCS#11 module's tokens, as `ssh-add -s` has it done.
+    AddToken,
 }
 
 impl Request {
@@ -36,6 +39,7 @@ impl Request {
             Self::Identities => "SSH_AGENTC_REQUEST_IDENTITIES",
             Self::Sign => "SSH_AGENTC_SIGN_REQUEST",
             Self::Add => "SSH_AGENTC_ADD_IDENTITY",
+            Self::AddToken => "SSH_AGENTC_ADD_SMARTCARD_KEY",
         }
     }
 
@@ -44,6 +48,7 @@ impl Request {
             Self::Identities => 11,
             Self::Sign => 13,
             Self::Add => 17,
+            Self::AddToken => 20,
         }
     }
 
@@ -53,7 +58,7 @@ impl Request {
         match self {
             Self::Identities => 12,
             Self::Sign => 14,
-            Self::Add => 6,
+            Self::Add | Self::AddToken => 6,
         }
     }
 
@@ -62,7 +67,15 @@ impl Request {
         self,
         write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
     ) -> Result<Vec<u8>, Error> {
-        let mut message = vec![0, 0, 0, 0, self.number()];
+        self.message_in(Vec::new(), write)
+    }
+
+    fn message_in(
+        self,
+        mut message: Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>) -> ssh_encoding::Result<()>,
+    ) -> Result<Vec<u8>, Error> {
+        message.extend([0, 0, 0, 0, self.number()]);
         write(&mut message).map_err(|error| Error::call(self.name(), error, ""))?;
         let length = (message.len() - 4) as u32;
         message[..4].copy_from_slice(&length.to_be_bytes());
@@ -87,6 +100,22 @@ pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
         key.key_data().encode(message)?;
         key.comment().encode(message)
     })
+}
+
+/// Has the agent load a PKCS#11 module and log in to its tokens with the PIN (draft-ietf-sshm-ssh-agent §5.3, where the
+/// reader's name is the module's file: PROTOCOL.agent of OpenSSH).
+///
+/// # Errors
+/// When the file's name is too long.
+pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    // Large enough from the start: what is moved leaves a copy of the PIN behind.
+    let room = HEADER + 8 + module.len() + pin.len();
+    Request::AddToken
+        .message_in(Vec::with_capacity(room), |message| {
+            module.encode(message)?;
+            pin.encode(message)
+        })
+        .map(Zeroizing::new)
 }
 
 /// Asks for a signature with the key of that public blob.

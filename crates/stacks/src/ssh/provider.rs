@@ -16,6 +16,8 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Reach, Run};
+#[cfg(feature = "pkcs11")]
+use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
@@ -93,11 +95,6 @@ struct SshProvider {
 
 impl StackProvider for SshProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        // ssh-agent with a PKCS#11 module is no agent of this stack yet.
-        #[cfg(feature = "pkcs11")]
-        if device.reach() == Reach::Module {
-            return Vec::new();
-        }
         let agents = self.agents(device);
         let found = agents
             .as_ref()
@@ -142,14 +139,19 @@ impl SshProvider {
     fn agents(&self, device: &dyn Device) -> Result<Vec<SshAgent>, Error> {
         private_dir::check_room_for_socket(LONGEST_SOCKET)?;
         let gnupg = gnupg::reachable(&self.gnupg, device);
-        let openssh = match device.reach() {
-            Reach::File => self.openssh.as_ref().map_err(Clone::clone),
+        let openssh = self.openssh.as_ref().map_err(Clone::clone);
+        match device.reach() {
+            Reach::File => {}
             // A card is gpg-agent's alone: ssh-agent knows PKCS#11 modules only.
             #[cfg(feature = "openpgp-card")]
             Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
+            // And such a module is ssh-agent's.
             #[cfg(feature = "pkcs11")]
-            Reach::Module => return gnupg.map(|_| Vec::new()),
-        };
+            Reach::Module => {
+                crate::on_token::has_a_key(device)?;
+                return openssh.map(|_| vec![SshAgent::OpenSsh]);
+            }
+        }
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
             (Ok(_), Err(_)) => Ok(vec![SshAgent::OpenSsh]),
@@ -159,11 +161,20 @@ impl SshProvider {
     }
 }
 
-/// The keys that authenticate and that SSH has a name for; on a token none but those that are there.
+/// The keys that authenticate and that SSH has a name for; on a token none but those that are there, and behind a
+/// PKCS#11 module those that OpenSSH takes from one.
 fn logins(device: &dyn Device) -> Vec<Capability> {
+    let takes = |algorithm: Algorithm| match device.reach() {
+        Reach::File => true,
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => true,
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => keymark_stores::pkcs11::is_known_to_programs(algorithm.family()),
+    };
     let known = device.present().iter().chain(device.synonyms());
     known
         .filter(|capability| matches!(capability.operation, Operation::Authenticate))
+        .filter(|capability| takes(capability.algorithm))
         .filter(|capability| Scheme::of(capability.algorithm).is_some())
         .copied()
         .collect()
@@ -223,9 +234,14 @@ impl Stack for SshStack {
             #[cfg(feature = "openpgp-card")]
             (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
             #[cfg(feature = "pkcs11")]
-            (Access::Module(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
-                Err(unsupported("an SSH agent", capability))
+            (Access::Module(access), SshAgent::OpenSsh) => {
+                let agent = self.agents.token_agent(&access)?;
+                let socket = agent.socket().to_owned();
+                let keeper = keeper(agent);
+                stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)
             }
+            #[cfg(feature = "pkcs11")]
+            (Access::Module(_), SshAgent::GpgAgent) => Err(unsupported("gpg-agent", capability)),
         }
     }
 }
@@ -242,6 +258,12 @@ struct Agents {
     gnupg: Result<Gnupg, Error>,
     ssh_agents: Mutex<HashMap<Algorithm, Arc<agent::SshAgent>>>,
     homes: Mutex<HashMap<Algorithm, Arc<Home>>>,
+    /// By the URI of their key.
+    #[cfg(feature = "pkcs11")]
+    token_agents: Mutex<HashMap<String, Arc<agent::SshAgent>>>,
+    /// The first refusal of each token's, by its URI: no second agent sends the PIN.
+    #[cfg(feature = "pkcs11")]
+    refused: Mutex<HashMap<String, Error>>,
     #[cfg(feature = "openpgp-card")]
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
@@ -255,6 +277,10 @@ impl Agents {
             gnupg: found.gnupg.clone(),
             ssh_agents: Mutex::default(),
             homes: Mutex::default(),
+            #[cfg(feature = "pkcs11")]
+            token_agents: Mutex::default(),
+            #[cfg(feature = "pkcs11")]
+            refused: Mutex::default(),
             #[cfg(feature = "openpgp-card")]
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
@@ -272,6 +298,41 @@ impl Agents {
         agent.add(key)?;
         let agent = Arc::new(agent);
         agents.insert(key.algorithm, Arc::clone(&agent));
+        Ok(agent)
+    }
+
+    /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
+    /// what was on the token when it loaded the module.
+    #[cfg(feature = "pkcs11")]
+    fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
+        let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+        let others = access.other_tokens_with_pin()?;
+        if !others.is_empty() {
+            return Err(Error::call(
+                "giving ssh-agent a token",
+                format!(
+                    "it would send the PIN to the module's other tokens as well: {}",
+                    others.join(", ")
+                ),
+                "leave only this token in the module, or measure it through raw or openssl",
+            ));
+        }
+        let key = access.for_programs()?;
+        let (token, uri) = (key.token_uri(), key.uri(None));
+        let mut agents = lock(&self.token_agents);
+        if let Some(agent) = agents.get(&uri) {
+            return Ok(Arc::clone(agent));
+        }
+        // The agent does not say whether the PIN was wrong.
+        if let Some(error) = lock(&self.refused).get(&token) {
+            return Err(error.clone());
+        }
+        let directory = self.dir.subdirectory(&format!("p-{}", agents.len()))?;
+        let agent = agent::SshAgent::with_token(openssh, &directory, &key);
+        let agent = Arc::new(agent.inspect_err(|error| {
+            lock(&self.refused).insert(token, error.clone());
+        })?);
+        agents.insert(uri, Arc::clone(&agent));
         Ok(agent)
     }
 

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use super::handle::SessionHandle;
 use super::keys;
 use super::module::ModuleFile;
+use super::offers::asked_for;
 use super::session_keys;
 use super::store::fresh_id;
 use super::token::Token;
@@ -76,6 +77,7 @@ impl ModuleAccess {
     /// # Errors
     /// When no other process can open it.
     pub fn errand(&self, capability: Capability) -> Result<ModuleErrand, Error> {
+        let capability = asked_for(capability);
         let key = match &self.way {
             KeyWay::There(object) => ErrandKey::There {
                 object: object.clone(),

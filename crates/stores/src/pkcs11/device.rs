@@ -9,7 +9,7 @@ use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::keys::{self, KeySays};
 use super::modules::Places;
-use super::offers::offered;
+use super::offers::{authentications, offered};
 use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
 use super::softhsm::{self, SoftHsm};
 use super::store::{OutOfReach, TokenStore};
@@ -40,6 +40,7 @@ pub(super) struct TokenDevice {
     found: FoundToken,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
+    synonyms: Vec<Capability>,
     wanted: ObjectPart,
     user: User,
     token: OnceLock<Arc<Token>>,
@@ -60,6 +61,7 @@ impl TokenDevice {
             by,
             identity: identity(module, &found.says),
             capabilities: offered(&found.says),
+            synonyms: Vec::new(),
             found,
             user: with_pin_of(uri, user),
             wanted,
@@ -68,6 +70,7 @@ impl TokenDevice {
         if device.wanted.names_one() {
             device.capabilities = device.named_keys()?;
         }
+        device.synonyms = authentications(&device.capabilities);
         Ok(device)
     }
 
@@ -204,6 +207,10 @@ impl Device for TokenDevice {
 
     fn capabilities(&self) -> &[Capability] {
         &self.capabilities
+    }
+
+    fn synonyms(&self) -> &[Capability] {
+        &self.synonyms
     }
 
     /// Test keys are on no token but for a run.
@@ -351,6 +358,7 @@ pub(super) struct SoftHsmDevice {
     place: SoftHsm,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
+    synonyms: Vec<Capability>,
     mechanisms: Fact,
     token: Mutex<Option<Arc<Token>>>,
 }
@@ -369,6 +377,7 @@ impl SoftHsmDevice {
         Ok(Self {
             by,
             identity,
+            synonyms: authentications(&offered(&blank)),
             capabilities: offered(&blank),
             mechanisms: mechanisms(&blank),
             place,
@@ -394,7 +403,7 @@ impl SoftHsmDevice {
             },
             ..User::of_made_device()
         };
-        let token = Arc::new(Token::of(&found, user)?);
+        let token = Arc::new(Token::own(&found, user)?);
         *made = Some(Arc::clone(&token));
         Ok(token)
     }
@@ -407,6 +416,10 @@ impl Device for SoftHsmDevice {
 
     fn capabilities(&self) -> &[Capability] {
         &self.capabilities
+    }
+
+    fn synonyms(&self) -> &[Capability] {
+        &self.synonyms
     }
 
     fn reach(&self) -> Reach {

@@ -3,12 +3,14 @@
 //!
 //! A module is a library of somebody's: it is looked at in a process of its own first ([`probe`]), and loaded
 //! into this one only when a run uses it. Setting up goes through the crate `cryptoki`; what is timed are the
-//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run.
+//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run; on
+//! a token of keymark's own, which is gone with the run, keys are also written for other programs.
 
 mod access;
 mod codes;
 mod device;
 mod family;
+mod for_programs;
 mod handle;
 mod keys;
 mod module;
@@ -27,5 +29,6 @@ pub mod wrapped;
 pub use access::{ModuleAccess, ModuleErrand};
 pub use codes::name;
 pub use family::{Pkcs11Family, known_token};
+pub use for_programs::{ProgramKey, is_known_to_programs};
 pub use module::ModuleFile;
 pub use says::ModuleSays;

@@ -18,6 +18,33 @@ pub(super) fn offered(says: &TokenSays) -> Vec<Capability> {
     Algorithm::all().flat_map(of_algorithm).collect()
 }
 
+/// A signature that authenticates is no other work than a signature.
+pub(super) fn authentications(offered: &[Capability]) -> Vec<Capability> {
+    let signs = offered
+        .iter()
+        .filter(|can| can.operation == Operation::Sign);
+    let same = signs.map(|can| Capability {
+        operation: Operation::Authenticate,
+        ..*can
+    });
+    same.filter(|can| can.algorithm.has(can.operation))
+        .collect()
+}
+
+/// What is asked of the token for it.
+pub(super) const fn asked_for(capability: Capability) -> Capability {
+    Capability {
+        algorithm: capability.algorithm,
+        operation: match capability.operation {
+            Operation::Authenticate => Operation::Sign,
+            Operation::Decrypt
+            | Operation::Sign
+            | Operation::Decapsulate
+            | Operation::Handshake => capability.operation,
+        },
+    }
+}
+
 fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
     let fits = |kind, bits: &[u32]| {
         let fits = |mechanism: &MechanismSays| bits.iter().any(|bits| takes(mechanism, *bits));

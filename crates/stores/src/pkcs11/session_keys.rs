@@ -19,7 +19,7 @@ use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
 /// What test keys are called.
-const LABEL: &str = "keymark test key";
+pub(super) const LABEL: &str = "keymark test key";
 
 /// Who may see an object of a session: the user who has logged in, or anybody, where nobody does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub(super) fn generate(
 }
 
 /// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4).
-fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
+pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorStack> {
     let family = key.algorithm.family();
     let kind = match family {
         Family::Rsa(_) => KeyType::RSA,

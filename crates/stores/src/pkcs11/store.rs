@@ -11,6 +11,7 @@ use keymark_cryptoki::Operator;
 use super::access::{KeyWay, ModuleAccess};
 use super::handle::{Borrowed, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
+use super::offers::asked_for;
 use super::session_keys;
 use super::token::Token;
 use super::uri::ObjectPart;
@@ -58,7 +59,7 @@ enum Origin {
 impl TokenStore {
     fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
         let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = placed.get(&key.capability()).cloned();
+        let found = placed.get(&asked_for(key.capability())).cloned();
         found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
     }
 
@@ -149,15 +150,16 @@ impl KeyStore for TokenStore {
     }
 
     fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
-        if !self.capabilities.contains(&capability) {
+        let asked = asked_for(capability);
+        if !self.capabilities.contains(&asked) {
             return Err(unsupported(self.identity.device.to_string(), capability));
         }
         let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
-        let placed = match all.get(&capability) {
+        let placed = match all.get(&asked) {
             Some(placed) => placed,
             None => {
-                let placed = self.place(capability)?;
-                all.entry(capability).or_insert(placed)
+                let placed = self.place(asked)?;
+                all.entry(asked).or_insert(placed)
             }
         };
         Ok(KeyRef {
@@ -205,7 +207,8 @@ impl KeyStore for TokenStore {
             )?));
         }
         let operator = Operator::new(self.token.module().calls, session, object);
-        Ok(Box::new(SessionHandle::new(operator, key.capability())?))
+        let asked = asked_for(key.capability());
+        Ok(Box::new(SessionHandle::new(operator, asked)?))
     }
 
     fn restore(&self) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
 
 use super::codes::{failed, returned};
+use super::for_programs::OnToken;
 use super::module::{Module, ModuleFile};
 use super::says::{self, Login, PinState, TokenSays};
 use super::session_keys::Visible;
@@ -37,6 +38,17 @@ pub(super) struct Token {
     rules: PinRules,
     user: User,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
+    /// Where test keys may be for other programs, with those that are there.
+    pub(super) place: TestKeyPlace,
+}
+
+/// Where test keys may be written to.
+#[derive(Debug)]
+pub(super) enum TestKeyPlace {
+    /// Into keymark's session: no other program sees them, and they leave nothing.
+    Session,
+    /// Onto the token as well, which is keymark's own and gone after the run.
+    OwnToken(Mutex<Vec<OnToken>>),
 }
 
 /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
@@ -60,6 +72,14 @@ impl Token {
         Self::called(found.file.clone(), found.says.id(), user)
     }
 
+    /// One of keymark's own, which nobody misses.
+    pub(super) fn own(found: &FoundToken, user: User) -> Result<Self, Error> {
+        Ok(Self {
+            place: TestKeyPlace::OwnToken(Mutex::default()),
+            ..Self::of(found, user)?
+        })
+    }
+
     /// The token of that name.
     pub(super) fn called(file: ModuleFile, id: TokenId, user: User) -> Result<Self, Error> {
         let device = format!("token {}", id.serial());
@@ -70,6 +90,7 @@ impl Token {
             id,
             user,
             keeper: Mutex::default(),
+            place: TestKeyPlace::Session,
         })
     }
 
@@ -112,6 +133,18 @@ impl Token {
     pub(super) fn session(&self) -> Result<Session, Error> {
         self.with_keeper(|_, _| Ok(()))?;
         self.open(self.slot()?.0)
+    }
+
+    /// A session that writes to the token, for as long as a test key takes.
+    pub(super) fn writing_session(&self) -> Result<Session, Error> {
+        self.with_keeper(|_, _| Ok(()))?;
+        let session = self.module.client.open_rw_session(self.slot()?.0);
+        session.map_err(|error| failed(&error))
+    }
+
+    /// What the token says of itself now.
+    pub(super) fn says(&self) -> Result<TokenSays, Error> {
+        says::ask_token(&self.module.client, self.slot()?.0)
     }
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {

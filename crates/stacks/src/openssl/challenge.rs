@@ -1,0 +1,142 @@
+//! A challenge in the form in which `openssl pkeyutl` takes it: files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Digest, Family};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::Input;
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::store::unsupported;
+
+use super::place::write_private;
+
+/// What `pkeyutl` is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// Signs a digest, which is told along with RSA.
+    SignDigest(Option<&'static str>),
+    /// Signs the message: EdDSA hashes itself.
+    SignMessage,
+    /// Decrypts with PKCS#1 v1.5.
+    Decrypt,
+    /// A shared secret.
+    Derive,
+}
+
+impl Task {
+    /// That of a key; refused where the program has none.
+    pub(super) fn of(capability: Capability) -> Result<Self, Error> {
+        let Capability {
+            algorithm,
+            operation,
+        } = capability;
+        Self::known(algorithm.family(), operation, digest(algorithm))
+            .ok_or_else(|| unsupported("openssl pkeyutl", capability))
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_known(capability: Capability) -> bool {
+        Self::of(capability).is_ok()
+    }
+
+    const fn known(
+        family: Family,
+        operation: Operation,
+        digest: Option<&'static str>,
+    ) -> Option<Self> {
+        match (operation, family) {
+            (Operation::Sign, Family::Rsa(_)) => Some(Self::SignDigest(digest)),
+            (Operation::Sign, Family::Dsa(_) | Family::Weierstrass(_)) => {
+                Some(Self::SignDigest(None))
+            }
+            (Operation::Sign, Family::Ed25519 | Family::Ed448) => Some(Self::SignMessage),
+            (Operation::Decrypt, Family::Rsa(_)) => Some(Self::Decrypt),
+            (Operation::Decrypt, Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448) => {
+                Some(Self::Derive)
+            }
+            // EdDSA decrypts nothing and X25519 signs nothing; the installed OpenSSL may not have the newer ones, and
+            // Elgamal is GnuPG's.
+            (
+                Operation::Sign,
+                Family::Cv25519
+                | Family::Cv448
+                | Family::Elgamal(_)
+                | Family::MlKem(_)
+                | Family::MlDsa(_)
+                | Family::SlhDsa(..)
+                | Family::KyberComposite(_),
+            )
+            | (
+                Operation::Decrypt,
+                Family::Dsa(_)
+                | Family::Ed25519
+                | Family::Ed448
+                | Family::Elgamal(_)
+                | Family::MlKem(_)
+                | Family::MlDsa(_)
+                | Family::SlhDsa(..)
+                | Family::KyberComposite(_),
+            )
+            | (Operation::Authenticate | Operation::Decapsulate | Operation::Handshake, _) => None,
+        }
+    }
+
+    /// The call as users know it.
+    pub(super) const fn call(self) -> &'static str {
+        match self {
+            Self::SignDigest(_) | Self::SignMessage => "openssl pkeyutl -sign",
+            Self::Decrypt => "openssl pkeyutl -decrypt",
+            Self::Derive => "openssl pkeyutl -derive",
+        }
+    }
+
+    /// What follows the key; the file that is read comes behind it.
+    pub(super) fn arguments(self) -> Vec<&'static str> {
+        match self {
+            Self::SignDigest(Some(digest)) => vec!["-sign", "-pkeyopt", digest, "-in"],
+            Self::SignDigest(None) => vec!["-sign", "-in"],
+            Self::SignMessage => vec!["-sign", "-rawin", "-in"],
+            Self::Decrypt => vec!["-decrypt", "-in"],
+            Self::Derive => vec!["-derive", "-peerform", "DER", "-peerkey"],
+        }
+    }
+}
+
+fn digest(algorithm: Algorithm) -> Option<&'static str> {
+    algorithm.digest().map(|digest| match digest {
+        Digest::Sha256 => "digest:sha256",
+        Digest::Sha384 => "digest:sha384",
+        Digest::Sha512 => "digest:sha512",
+    })
+}
+
+/// The inputs as files in `directory`: a digest, a message, a ciphertext, or the other side's public key. The workload's
+/// inputs are their paths.
+pub(super) fn files(
+    directory: &Path,
+    name: &str,
+    (public, task): (&PublicKey, Task),
+    inputs: &[Input],
+) -> Result<Arc<[Input]>, Error> {
+    let write = |(index, input): (usize, &Input)| -> Result<Input, Error> {
+        let path: PathBuf = directory.join(format!("{name}-{index}"));
+        match task {
+            Task::Derive => {
+                let peer = PublicKey::point(public.algorithm(), &input.bytes)
+                    .and_then(|peer| peer.spki_der())
+                    .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                write_private(&path, &peer)?;
+            }
+            Task::SignDigest(_) | Task::SignMessage | Task::Decrypt => {
+                write_private(&path, &input.bytes)?;
+            }
+        }
+        Ok(Input {
+            bytes: path.into_os_string().into_encoded_bytes(),
+        })
+    };
+    inputs.iter().enumerate().map(write).collect()
+}

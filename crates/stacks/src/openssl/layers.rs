@@ -1,0 +1,44 @@
+//! How the program lies on the key.
+
+use keymark_bench::case::{Library, OpenSslWay, Parameters, StoreKind};
+use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
+
+use super::provider::OPENSSL;
+
+/// The key alone, and what a process an operation adds, by each way to the key.
+pub(super) fn layers() -> Layers {
+    let raw = Point::raw_with(Library::OpenSslSystem);
+    let step = |heading, way| Step {
+        heading,
+        upper: Point::new(OPENSSL, Parameters::OpenSsl { way }),
+        lower: raw,
+    };
+    Layers {
+        family: "the program openssl",
+        base: End {
+            heading: "raw",
+            name: "raw",
+            point: raw,
+        },
+        own_library: Some(OwnLibrary {
+            point: raw,
+            store: StoreKind::SOFTWARE,
+            beside: End {
+                heading: "built in",
+                name: "the OpenSSL that is built in",
+                point: Point::RAW,
+            },
+            explanation: "raw is the installed libcrypto, which the program loads, where keys are in memory",
+            stand_in: "raw is the OpenSSL that is built in, but the program loads the installed one: what its process adds \
+                       holds the difference of the two as well; --library openssl,openssl-system tells them apart",
+        }),
+        steps: vec![
+            step("+ process (file)", OpenSslWay::File),
+            step("+ process (engine)", OpenSslWay::Engine),
+            step("+ process (provider)", OpenSslWay::Provider),
+        ],
+        whole: None,
+        bottleneck: None,
+        opens_messages: None,
+    }
+}

@@ -1,0 +1,257 @@
+//! Where `openssl` finds a key: a private directory with its configuration, and with the key's file or the PIN's.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use keymark_bench::case::OpenSslWay;
+use keymark_bench::error::Error;
+#[cfg(feature = "pkcs11")]
+use keymark_stores::pkcs11::ProgramKey;
+use keymark_stores::test_key::TestKey;
+use openssl::pkey::PKey;
+use zeroize::Zeroizing;
+
+use super::OpenSsl;
+use crate::program;
+
+/// One key, by one way to it.
+#[derive(Debug)]
+pub(super) struct Place {
+    openssl: OpenSsl,
+    directory: PathBuf,
+    /// What follows `-inkey`, with what makes OpenSSL load it.
+    key: Vec<OsString>,
+    key_form: Option<&'static str>,
+    engine: Option<&'static str>,
+    /// Of the process: none, where it is keymark's usual one for programs.
+    environment: Option<Vec<(OsString, OsString)>>,
+    refused: PinRefused,
+}
+
+/// Once a token has refused its PIN, no process of the run sends it again: all its keys' places share this.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PinRefused(Arc<AtomicBool>);
+
+/// What a process is to do with the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Errand {
+    /// The private-key operation.
+    Operate,
+    /// Loads the key, and that is all.
+    LoadKey,
+}
+
+impl Place {
+    /// A key in a file.
+    pub(super) fn of_file(
+        openssl: &OpenSsl,
+        directory: PathBuf,
+        key: &TestKey,
+    ) -> Result<Self, Error> {
+        let pem = PKey::private_key_from_pkcs8(&key.pkcs8_der()?)
+            .and_then(|key| key.private_key_to_pem_pkcs8())
+            .map_err(|error| Error::call("PEM_write_bio_PKCS8PrivateKey", error, ""))?;
+        let file = directory.join("key.pem");
+        write_private(&file, &Zeroizing::new(pem))?;
+        let place = Self {
+            openssl: openssl.clone(),
+            key: vec![file.into_os_string()],
+            key_form: Some("PEM"),
+            engine: None,
+            environment: None,
+            refused: PinRefused::default(),
+            directory,
+        };
+        place.configure("")?;
+        Ok(place)
+    }
+
+    /// A token's key, by an engine or a provider.
+    #[cfg(feature = "pkcs11")]
+    pub(super) fn of_token(
+        openssl: &OpenSsl,
+        directory: PathBuf,
+        key: ProgramKey,
+        way: OpenSslWay,
+        refused: PinRefused,
+    ) -> Result<Self, Error> {
+        let pin_file = match &key.pin {
+            Some(pin) => {
+                let file = directory.join("pin");
+                write_private(&file, pin.expose().as_bytes())?;
+                Some(file)
+            }
+            None => None,
+        };
+        let uri = key.uri(pin_file.as_deref());
+        let module = plain(key.module())?;
+        let (configuration, by_engine) = match way {
+            OpenSslWay::File => {
+                return Err(Error::call(
+                    "opening a key",
+                    "a PKCS#11 token keeps it, and gives no file of it",
+                    "--parameter openssl=engine,provider is about tokens",
+                ));
+            }
+            OpenSslWay::Engine => {
+                let engine = openssl.engine.as_ref().map_err(Clone::clone)?;
+                (engine_configuration(plain(engine)?, module), true)
+            }
+            OpenSslWay::Provider => {
+                let provider = openssl.provider.as_ref().map_err(Clone::clone)?;
+                (provider_configuration(plain(provider)?, module), false)
+            }
+        };
+        let place = Self {
+            openssl: openssl.clone(),
+            directory,
+            key: vec![uri.into()],
+            key_form: by_engine.then_some("engine"),
+            engine: by_engine.then_some("pkcs11"),
+            environment: Some(key.environment),
+            refused,
+        };
+        place.configure(&configuration)?;
+        Ok(place)
+    }
+
+    /// Its configuration, and one that loads nothing.
+    fn configure(&self, configuration: &str) -> Result<(), Error> {
+        write_private(
+            &self.configuration(Configured::ForKey),
+            configuration.as_bytes(),
+        )?;
+        write_private(&self.configuration(Configured::ForNothing), b"")
+    }
+
+    fn configuration(&self, configured: Configured) -> PathBuf {
+        self.directory.join(match configured {
+            Configured::ForKey => "openssl.cnf",
+            Configured::ForNothing => "empty.cnf",
+        })
+    }
+
+    /// A file of that name beside the key.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The program with the key, as far as all its uses go: what else it is told follows.
+    pub(super) fn command(&self, errand: Errand) -> Command {
+        let mut command = self.program(Configured::ForKey);
+        let (subcommand, key, form) = match errand {
+            Errand::Operate => ("pkeyutl", "-inkey", "-keyform"),
+            Errand::LoadKey => ("pkey", "-in", "-inform"),
+        };
+        command.arg(subcommand).arg(key).args(&self.key);
+        if let Some(engine) = self.engine {
+            command.args(["-engine", engine]);
+        }
+        if let Some(word) = self.key_form {
+            command.args([form, word]);
+        }
+        match errand {
+            Errand::Operate => {}
+            Errand::LoadKey => {
+                command.arg("-noout");
+            }
+        }
+        command
+    }
+
+    /// The program doing nothing: it tells its version, with a configuration that loads nothing.
+    pub(super) fn idle(&self) -> Command {
+        let mut command = self.program(Configured::ForNothing);
+        command.arg("version");
+        command
+    }
+
+    fn program(&self, configured: Configured) -> Command {
+        let mut command = program::command(&self.openssl.program);
+        if let Some(environment) = &self.environment {
+            let environment = environment.iter().map(|(name, value)| (name, value));
+            command.env_clear().envs(environment).env("LC_ALL", "C");
+        }
+        command.env("OPENSSL_CONF", self.configuration(configured));
+        command
+    }
+
+    /// That a token has refused the PIN: no process of this run sends it again.
+    pub(super) fn pin_was_refused(&self) {
+        self.refused.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the PIN may be sent.
+    ///
+    /// # Errors
+    /// When it was refused.
+    pub(super) fn check_pin(&self) -> Result<(), Error> {
+        if self.refused.0.load(Ordering::Relaxed) {
+            return Err(Error::call(
+                "openssl pkeyutl",
+                "the token has refused the PIN, which is not sent a second time",
+                "was it changed while keymark was running?",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What a configuration is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Configured {
+    ForKey,
+    ForNothing,
+}
+
+/// A path that can stand in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
+#[cfg(feature = "pkcs11")]
+fn plain(path: &Path) -> Result<&str, Error> {
+    let special =
+        |letter: char| letter.is_control() || "\"'`\\$#;".contains(letter) || letter == ' ';
+    let path = path.to_str().filter(|path| !path.contains(special));
+    path.ok_or_else(|| {
+        Error::call(
+            "configuring OpenSSL",
+            "the module's path has letters that mean something in OpenSSL's configuration",
+            "give it another name, by a symbolic link",
+        )
+    })
+}
+
+/// libp11's engine (its README), loaded when it is asked for.
+#[cfg(feature = "pkcs11")]
+fn engine_configuration(engine: &str, module: &str) -> String {
+    format!(
+        "openssl_conf = init\n[init]\nengines = engines\n[engines]\npkcs11 = pkcs11\n\
+         [pkcs11]\nengine_id = pkcs11\ndynamic_path = {engine}\nMODULE_PATH = {module}\ninit = 0\n"
+    )
+}
+
+/// pkcs11-provider (provider-pkcs11(7)). It is told not to finalize the module when the program ends: SoftHSM2, which
+/// stands on OpenSSL itself, crashes then, as OpenSSL has been cleaned up before.
+#[cfg(feature = "pkcs11")]
+fn provider_configuration(provider: &str, module: &str) -> String {
+    format!(
+        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = default\npkcs11 = pkcs11\n\
+         [default]\nactivate = 1\n[pkcs11]\nmodule = {provider}\npkcs11-module-path = {module}\n\
+         pkcs11-module-quirks = no-deinit\nactivate = 1\n"
+    )
+}
+
+/// Nobody else reads it.
+pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(content))
+        .map_err(|error| Error::call(format!("writing {}", path.display()), error, ""))
+}

@@ -1,0 +1,252 @@
+//! What the program offers on a device, and how its cases are made ready.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::case::{Case, Library, OpenSslWay, Parameters, StackName, Worker};
+use keymark_bench::error::Error;
+use keymark_bench::plan::Standing;
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
+use keymark_stores::access::Access;
+use keymark_stores::challenge::Challenge;
+use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::software;
+use keymark_stores::store::{KeyStore, unsupported};
+
+use super::challenge::{self, Task};
+#[cfg(feature = "pkcs11")]
+use super::place::PinRefused;
+use super::place::Place;
+use super::process::PkeyutlProcess;
+use super::references::References;
+use super::{OpenSsl, layers};
+use crate::private_dir::PrivateDir;
+use crate::provider::{StackFamily, StackProvider, Use, Way};
+
+pub(super) const OPENSSL: StackName = StackName::of("openssl");
+/// Longest result: an RSA-8192 signature.
+const CAPACITY: usize = 1024;
+
+/// `openssl`, on keys in files and on tokens behind PKCS#11 modules.
+pub const FAMILY: StackFamily = StackFamily {
+    stacks: &[OPENSSL],
+    standing: Standing::OnRequest,
+    look: || Box::new(OpenSslProvider(OpenSsl::find(None))),
+    layers: || Some(layers::layers()),
+};
+
+#[derive(Debug)]
+struct OpenSslProvider(Result<OpenSsl, Error>);
+
+impl StackProvider for OpenSslProvider {
+    fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        let way = |way: OpenSslWay| Way {
+            stack: OPENSSL,
+            found: self.offered(device, way),
+            synonyms: Vec::new(),
+            parameters: vec![Parameters::OpenSsl { way }],
+            workers: &[Worker::Thread],
+        };
+        match device.reach() {
+            Reach::File => vec![way(OpenSslWay::File)],
+            // A card is behind a PKCS#11 module of OpenSC's, and a device of its own then.
+            #[cfg(feature = "openpgp-card")]
+            Reach::Card => Vec::new(),
+            #[cfg(feature = "pkcs11")]
+            Reach::Module => vec![way(OpenSslWay::Engine), way(OpenSslWay::Provider)],
+        }
+    }
+
+    fn versions(&self) -> BTreeMap<String, String> {
+        self.0.as_ref().map(OpenSsl::versions).unwrap_or_default()
+    }
+
+    fn guess(&self, case: &Case) -> Duration {
+        match case.parameters.openssl_way() {
+            Some(OpenSslWay::Engine | OpenSslWay::Provider) => Duration::from_millis(10),
+            Some(OpenSslWay::File) | None => Duration::from_millis(5),
+        }
+    }
+
+    fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
+        let places = Arc::new(Places {
+            openssl: self.0.clone()?,
+            places: Mutex::default(),
+            directory: PrivateDir::new()?,
+        });
+        let open = |wanted: &Use| -> Box<dyn Stack> {
+            Box::new(OpenSslStack {
+                places: Arc::clone(&places),
+                store: Arc::clone(&wanted.store),
+                seed: run.seed,
+            })
+        };
+        Ok(uses.iter().map(open).collect())
+    }
+}
+
+impl OpenSslProvider {
+    /// What the program can do with the device's keys; on a token with those that are there, which both ways know.
+    fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
+        self.0.as_ref().map_err(Clone::clone)?.has(way)?;
+        let reached: fn(Capability) -> bool = match device.reach() {
+            Reach::File => |_| true,
+            #[cfg(feature = "openpgp-card")]
+            Reach::Card => |_| false,
+            #[cfg(feature = "pkcs11")]
+            Reach::Module => {
+                crate::on_token::has_a_key(device)?;
+                |can| keymark_stores::pkcs11::is_known_to_programs(can.algorithm.family())
+            }
+        };
+        let there = device.present().iter().copied();
+        Ok(there
+            .filter(|can| Task::is_known(*can) && reached(*can))
+            .collect())
+    }
+}
+
+/// The stack, on one key store.
+#[derive(Debug)]
+struct OpenSslStack {
+    places: Arc<Places>,
+    store: Arc<dyn KeyStore>,
+    seed: u64,
+}
+
+impl Stack for OpenSslStack {
+    fn name(&self) -> StackName {
+        OPENSSL
+    }
+
+    fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        let capability = case.capability();
+        let task = Task::of(capability)?;
+        let way = case.parameters.openssl_way();
+        let way = way.ok_or_else(|| unsupported("openssl without a way to the key", capability))?;
+        let key = self.store.key(capability)?;
+        let public = self.store.public_key(&key)?;
+        let Challenge { inputs, verifier } =
+            Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
+        let place = self.places.place(self.store.access(&key)?, way)?;
+        // Two replicas of a case are two cases.
+        let number = self.places.next();
+        let files = challenge::files(
+            &self.places.directory.subdirectory(&format!("i{number}"))?,
+            "input",
+            (&public, task),
+            &inputs,
+        )?;
+        let workers = case.concurrency();
+        let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
+            let references = if workers == 1 {
+                let here = self.here(&key)?;
+                let inputs = Arc::clone(&inputs);
+                Some(References::new(Arc::clone(&place), here, inputs, CAPACITY))
+            } else {
+                None
+            };
+            let name = format!("{number}-{worker}");
+            let place = Arc::clone(&place);
+            Ok(Box::new(PkeyutlProcess::new(
+                place, task, &name, references,
+            )))
+        };
+        Ok(Workload {
+            crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
+            inputs: files,
+            verifier,
+            output_capacity: CAPACITY,
+        })
+    }
+}
+
+impl OpenSslStack {
+    /// The key in this process: on a token through its module, and one in a file by the library that the program loads,
+    /// where that is to be had.
+    fn here(&self, key: &KeyRef) -> Result<Option<Box<dyn KeyHandle>>, Error> {
+        match self.store.access(key)? {
+            Access::File(test_key) => {
+                let library = Some(Library::OpenSslSystem);
+                Ok(software::open(&test_key, key.operation, library).ok())
+            }
+            #[cfg(feature = "openpgp-card")]
+            Access::Card(_) => Ok(None),
+            #[cfg(feature = "pkcs11")]
+            Access::Module(_) => self.store.open(key).map(Some),
+        }
+    }
+}
+
+/// The keys of a run as the program finds them: one place a key and way.
+#[derive(Debug)]
+struct Places {
+    openssl: OpenSsl,
+    places: Mutex<Known>,
+    /// Removed last.
+    directory: PrivateDir,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    of_keys: HashMap<String, Arc<Place>>,
+    /// By the token's URI.
+    #[cfg(feature = "pkcs11")]
+    refused: HashMap<String, PinRefused>,
+    number: u32,
+}
+
+impl Places {
+    fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<Place>, Error> {
+        match access {
+            Access::File(key) => {
+                // The test key is one as long as the run is.
+                let name = format!("file {:p}", Arc::as_ptr(&key));
+                self.known(name, |directory| {
+                    Place::of_file(&self.openssl, directory, &key)
+                })
+            }
+            #[cfg(feature = "openpgp-card")]
+            Access::Card(_) => Err(Error::call("opening a key", "a card keeps it", "")),
+            #[cfg(feature = "pkcs11")]
+            Access::Module(access) => {
+                let key = access.for_programs()?;
+                let name = format!("{way} {} {}", key.module().display(), key.uri(None));
+                let refused = self.refused(key.token_uri());
+                self.known(name, |directory| {
+                    Place::of_token(&self.openssl, directory, key, way, refused)
+                })
+            }
+        }
+    }
+
+    fn known(
+        &self,
+        name: String,
+        make: impl FnOnce(PathBuf) -> Result<Place, Error>,
+    ) -> Result<Arc<Place>, Error> {
+        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = known.of_keys.get(&name) {
+            return Ok(Arc::clone(place));
+        }
+        let directory = format!("k{}", known.of_keys.len());
+        let place = Arc::new(make(self.directory.subdirectory(&directory)?)?);
+        known.of_keys.insert(name, Arc::clone(&place));
+        Ok(place)
+    }
+
+    #[cfg(feature = "pkcs11")]
+    fn refused(&self, token: String) -> PinRefused {
+        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        known.refused.entry(token).or_default().clone()
+    }
+
+    fn next(&self) -> u32 {
+        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        known.number += 1;
+        known.number
+    }
+}

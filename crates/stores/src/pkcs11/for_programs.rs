@@ -1,0 +1,243 @@
+//! How programs that are not keymark reach a token's key: what they load, the key's URI, the PIN that the token has
+//! accepted, and the environment that the module wants.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use cryptoki::object::{Attribute, ObjectClass};
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::error::Error;
+
+use super::access::{KeyWay, ModuleAccess};
+use super::codes::failed;
+use super::says::{self, Login, TokenState};
+use super::session_keys::{LABEL, value_of};
+use super::store::fresh_id;
+use super::token::{TestKeyPlace, Token};
+use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use crate::test_key::{Numbers, TestKey};
+use crate::user::Pin;
+
+/// What another program is told of a key.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+pub struct ProgramKey {
+    module: PathBuf,
+    token: TokenPart,
+    object: ObjectPart,
+    /// What the token has accepted; none where it wants none.
+    pub pin: Option<Pin>,
+    /// The whole environment of the program.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// A test key that was written onto a token of keymark's own.
+#[derive(Debug)]
+pub(super) struct OnToken {
+    key: Arc<TestKey>,
+    object: ObjectPart,
+}
+
+impl ProgramKey {
+    /// The module's file.
+    #[must_use]
+    pub fn module(&self) -> &Path {
+        &self.module
+    }
+
+    /// The token's URI: its PIN is one, for however many keys.
+    #[must_use]
+    pub fn token_uri(&self) -> String {
+        let uri = Pkcs11Uri {
+            token: self.token.clone(),
+            module_path: Some(self.module.clone()),
+            ..Pkcs11Uri::default()
+        };
+        uri.to_string()
+    }
+
+    /// The private key's URI (RFC 7512). Whoever wants the PIN finds it in that file: the PIN itself is in no URI, since
+    /// URIs are arguments.
+    #[must_use]
+    pub fn uri(&self, pin_file: Option<&Path>) -> String {
+        let uri = Pkcs11Uri {
+            token: self.token.clone(),
+            object: ObjectPart {
+                kind: Some(ObjectKind::Private),
+                ..self.object.clone()
+            },
+            pin_file: pin_file.map(Path::to_owned),
+            ..Pkcs11Uri::default()
+        };
+        uri.to_string()
+    }
+}
+
+impl ModuleAccess {
+    /// What another program is told that uses the key. Onto a token of keymark's own the test key is written for it, once.
+    ///
+    /// # Errors
+    /// When no other program can see the key, or the token wants its PIN on its own keys.
+    pub fn for_programs(&self) -> Result<ProgramKey, Error> {
+        let object = match &self.way {
+            KeyWay::There(object) => object.clone(),
+            KeyWay::Test(key) => self.token.put(key)?,
+            KeyWay::OfThisProcess => return Err(unseen(&self.token)),
+        };
+        let says = self.token.says()?;
+        let serial = Some(says.serial).filter(|serial| !serial.is_empty());
+        Ok(ProgramKey {
+            module: self.token.file().path.clone(),
+            token: TokenPart {
+                label: Some(says.label).filter(|label| !label.is_empty()),
+                serial,
+                ..TokenPart::default()
+            },
+            object,
+            pin: self.token.accepted_pin()?,
+            environment: self.environment(),
+        })
+    }
+
+    /// The module's other tokens that would take a PIN: a program that cannot be told which token it is for sends it to
+    /// all of them.
+    ///
+    /// # Errors
+    /// When the module does not answer.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+        let client = &self.token.module().client;
+        let slots = client
+            .get_slots_with_token()
+            .map_err(|error| failed(&error))?;
+        let tokens = slots
+            .into_iter()
+            .filter_map(|slot| says::ask_token(client, slot).ok());
+        let others = tokens.filter(|says| {
+            let asks = match says.login {
+                Login::Pin(_) | Login::OnToken(_) => true,
+                Login::NotNeeded => false,
+            };
+            asks && says.state == TokenState::Initialized && says.id() != *self.token.id()
+        });
+        Ok(others.map(|says| says.id().to_string()).collect())
+    }
+}
+
+fn unseen(token: &Token) -> Error {
+    Error::call(
+        format!("reaching a test key on token {}", token.id().serial()),
+        "test keys are in keymark's own session, which no other program sees",
+        "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+    )
+}
+
+impl Token {
+    /// Writes the test key onto the token, unless it is there already, and says what finds it.
+    fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
+        let TestKeyPlace::OwnToken(there) = &self.place else {
+            return Err(unseen(self));
+        };
+        let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = there.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
+            return Ok(known.object.clone());
+        }
+        let id = fresh_id()?;
+        let pair = pair(key, &id)?;
+        let session = self.writing_session()?;
+        for template in pair {
+            let created = session.create_object(&template);
+            created.map_err(|error| failed(&error))?;
+        }
+        let object = ObjectPart {
+            label: None,
+            id: Some(id),
+            kind: None,
+        };
+        there.push(OnToken {
+            key: Arc::clone(key),
+            object: object.clone(),
+        });
+        Ok(object)
+    }
+}
+
+/// Both halves: ssh and OpenSSL's engine read the public one. libp11 0.4.12 finds no key on a token that has one of an
+/// Edwards curve, so that none is ever written.
+fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
+    let refused = |error: String| Error::call("writing a test key for other programs", error, "");
+    let common = |class| {
+        vec![
+            Attribute::Class(class),
+            Attribute::Token(true),
+            Attribute::Private(class == ObjectClass::PRIVATE_KEY),
+            Attribute::Label(LABEL.into()),
+            Attribute::Id(id.to_vec()),
+        ]
+    };
+    let mut private = common(ObjectClass::PRIVATE_KEY);
+    let mut public = common(ObjectClass::PUBLIC_KEY);
+    let value = value_of(key).map_err(|error| refused(error.to_string()))?;
+    let value = value.unwrap_or_default();
+    // The kind of key and the curve are both halves'.
+    let shared = value
+        .iter()
+        .filter(|attribute| matches!(attribute, Attribute::KeyType(_) | Attribute::EcParams(_)));
+    public.extend(shared.cloned());
+    public.push(Attribute::Verify(true));
+    private.extend(value);
+    private.push(Attribute::Sign(true));
+    match key.numbers()? {
+        Numbers::Rsa { n, e, .. } => {
+            private.push(Attribute::Decrypt(true));
+            public.extend([
+                Attribute::Encrypt(true),
+                Attribute::Modulus(n),
+                Attribute::PublicExponent(e),
+            ]);
+        }
+        Numbers::Weierstrass { point, .. } => {
+            private.push(Attribute::Derive(true));
+            public.push(Attribute::EcPoint(octet_string(&point)));
+        }
+        Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
+            return Err(refused(format!("not for keys of {}", key.algorithm)));
+        }
+    }
+    Ok([private, public])
+}
+
+/// DER's OCTET STRING, in which `CKA_EC_POINT` is (PKCS#11 3.1 §6.3.3). The longest point, P-521's, has 133 bytes.
+fn octet_string(octets: &[u8]) -> Vec<u8> {
+    let length = octets.len() as u8;
+    let head = if length < 0x80 {
+        vec![0x04, length]
+    } else {
+        vec![0x04, 0x81, length]
+    };
+    [head.as_slice(), octets].concat()
+}
+
+/// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
+#[must_use]
+pub const fn is_known_to_programs(family: Family) -> bool {
+    match family {
+        Family::Rsa(_)
+        | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521) => true,
+        Family::Weierstrass(
+            Curve::BrainpoolP256r1
+            | Curve::BrainpoolP384r1
+            | Curve::BrainpoolP512r1
+            | Curve::Secp256k1,
+        )
+        | Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::Cv25519
+        | Family::Cv448
+        | Family::Ed25519
+        | Family::Ed448
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => false,
+    }
+}
