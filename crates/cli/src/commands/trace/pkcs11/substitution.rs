@@ -36,10 +36,10 @@ impl Substitution {
         let Some(text) = text.to_str() else {
             return text.to_owned();
         };
-        let Some(name) = self.names.iter().find(|name| text.contains(name.as_str())) else {
-            return text.into();
-        };
-        text.replace(name, &self.own.to_string_lossy()).into()
+        let own = self.own.to_string_lossy();
+        let names = self.names.iter();
+        let replaced = names.fold(text.to_owned(), |text, name| text.replace(name, &own));
+        replaced.into()
     }
 
     /// The variables that are to be different.
