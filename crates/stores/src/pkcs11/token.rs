@@ -114,6 +114,13 @@ impl Token {
         self.open(self.slot()?.0)
     }
 
+    /// One that can, for a token of keymark's own.
+    pub(super) fn writing_session(&self) -> Result<Session, Error> {
+        self.with_keeper(|_, _| Ok(()))?;
+        let session = self.module.client.open_rw_session(self.slot()?.0);
+        session.map_err(|error| failed(&error))
+    }
+
     fn open(&self, slot: Slot) -> Result<Session, Error> {
         let session = self.module.client.open_ro_session(slot);
         session.map_err(|error| failed(&error))
