@@ -9,18 +9,29 @@ FUZZ_SECONDS ?= 60
 KILLS ?= 200
 ARGS ?=
 
-.PHONY: bench test lint deny fuzz faults overhead calibration packages-bench packages-test build clean
+.PHONY: bench bench-all kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
+    packages-test build clean
 
 # Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
 bench: packages-bench build
 	$(BIN) bench $(ARGS)
+
+# The default plan, and every soft token that this machine can have: SoftHSM2, Kryoptic and a TPM.
+bench-all: bench packages-soft kryoptic
+	$(BIN) bench --device softhsm,kryoptic,swtpm --algorithm rsa2048,nistp256 --operation sign \
+	    --concurrency 1,2 --processes 2 --precision 5% --max-time 2m $(ARGS)
+
+# Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
+kryoptic: packages-bench
+	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
+	scripts/kryoptic
 
 build:
 	$(CARGO) build --release --locked -p keymark -p keymark-pcsc -p keymark-pkcs11
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.
-test: packages-test lint
+test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	$(CARGO) test --workspace --locked
 	$(MAKE) deny
@@ -61,9 +72,18 @@ packages-bench:
 	    pkg-config:pkg-config clang:clang ssh:openssh-client ssh-agent:openssh-client \
 	    softhsm2-util:softhsm2
 
+# swtpm is a TPM, tpm2-abrmd its resource manager on a bus of its own, tpm2-pkcs11 the module before them.
+packages-soft: packages-bench
+	scripts/packages swtpm:swtpm dbus-daemon:dbus-daemon dbus-send:dbus-bin \
+	    /usr/sbin/tpm2-abrmd:tpm2-abrmd tpm2_send:tpm2-tools \
+	    /usr/share/doc/libtpm2-pkcs11-1:libtpm2-pkcs11-1 \
+	    /usr/share/doc/libtss2-tcti-cmd0:libtss2-tcti-cmd0 \
+	    /usr/share/doc/libtss2-tcti-swtpm0:libtss2-tcti-swtpm0 \
+	    /usr/share/doc/libtss2-tcti-tabrmd0:libtss2-tcti-tabrmd0
+
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, OpenSC's tool and p11-kit's.
-packages-test: packages-bench
+packages-test: packages-bench packages-soft
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    pkcs11-tool:opensc p11tool:gnutls-bin

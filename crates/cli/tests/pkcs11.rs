@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::process::naming;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::waiting::until;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
@@ -65,6 +67,81 @@ fn softhsm_is_a_device_of_keymarks_own() {
         );
     }
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+/// Processes by which libraries talk to the TPM of this place: it is in their environment.
+fn clients(place: &Place) -> usize {
+    let temporary = place.temporary();
+    let place = temporary.as_os_str().as_encoded_bytes();
+    let has = |file: &Path, text: &[u8]| {
+        let content = std::fs::read(file).unwrap_or_default();
+        content.windows(text.len()).any(|part| part == text)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let processes = processes.map(|entry| entry.path());
+    processes
+        .filter(|path| {
+            has(&path.join("cmdline"), b"tpm2_send") && has(&path.join("environ"), place)
+        })
+        .count()
+}
+
+#[test]
+fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "softhsm,kryoptic,swtpm", "--runs", "6", "--concurrency", "1,2",
+        "--processes", "2", "--algorithm", "rsa2048,nistp256", "--operation", "sign",
+    ]);
+    // Two algorithms, three loads.
+    assert_eq!(rows.len(), 3 * 2 * 3, "{rows:?}");
+    for device in ["softhsm", "kryoptic", "swtpm"] {
+        let of_it = rows.iter().filter(|row| row["device"] == device);
+        let fine = of_it.filter(|row| {
+            (&row["provenance"], &row["n"], &row["failed"])
+                == (&"virtual".into(), &6.into(), &0.into())
+        });
+        assert_eq!(fine.count(), 2 * 3, "{device}: {rows:?}");
+    }
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    until("no process is left", || naming(&place.temporary()) == 0);
+}
+
+#[test]
+fn a_killed_keymark_takes_its_tpm_along() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let mut run = place.keymark(&[
+        "bench", "--no-save", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--runs", "1000000",
+        "--processes", "2",
+    ]);
+    let mut child = run.stdout(Stdio::null()).spawn().unwrap();
+    // Two workers, and the clients of both and of keymark: it measures.
+    until("the workers use the TPM", || clients(&place) >= 3);
+    assert!(
+        naming(&place.temporary()) >= 3,
+        "swtpm, dbus-daemon, tpm2-abrmd"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("no process is left", || {
+        naming(&place.temporary()) == 0 && clients(&place) == 0
+    });
+    // What is left of it are files, which the next start removes.
+    assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
+    let next = place.output(&[
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "1",
+        "--no-save",
+    ]);
+    assert!(next.status.success(), "{}", said(&next));
+    assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
 }
 
 #[test]

@@ -9,6 +9,6 @@ use super::Outcome;
 use crate::exit::{Exit, Failure};
 
 pub(super) fn run(file: &Path) -> Outcome {
-    probe::serve(file, io::stdout()).map_err(Failure::failed)?;
+    probe::serve(file, io::stdin().lock(), io::stdout()).map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }

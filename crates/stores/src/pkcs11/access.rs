@@ -109,11 +109,11 @@ impl ModuleAccess {
     #[must_use]
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let pins = self.token.user().pins.variables();
-        let own = self.token.file().environment();
-        let is_ours = |name: &OsString| own.as_ref().is_some_and(|(ours, _)| *name == **ours);
+        let own = &self.token.file().environment;
+        let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
         let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
         let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
-        let own = own.clone().map(|(name, value)| (name.into(), value));
+        let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
         kept.chain(own).collect()
     }
 }

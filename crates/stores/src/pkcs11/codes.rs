@@ -131,7 +131,7 @@ const MEANINGS: &[(&[&str], &str, &str)] = &[
     (
         &["CKR_ARGUMENTS_BAD"],
         "the module wants other arguments",
-        "some (NSS) want a parameter that keymark does not give",
+        "some want a parameter that keymark does not give",
     ),
     (
         &["CKR_DEVICE_MEMORY", "CKR_TOKEN_RESOURCE_EXCEEDED"],

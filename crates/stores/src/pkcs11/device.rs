@@ -1,4 +1,4 @@
-//! A token that was found, and `softhsm`, as devices.
+//! A token that was found, and one of keymark's own, as devices.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,8 +10,9 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use super::keys::{self, KeySays};
 use super::modules::Places;
 use super::offers::{authentications, offered};
+use super::own::OwnToken;
 use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
-use super::softhsm::{self, SoftHsm};
+use super::session_keys::Lives;
 use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
@@ -21,6 +22,8 @@ use crate::user::{PinSource, Pins, TokenId, User};
 
 /// Makers of tokens that are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
+/// And what libtpms, of which swtpm is made, says of itself behind tpm2-pkcs11: its maker has made TPMs of silicon, too.
+const TPM_IN_SOFTWARE: &str = "SW   TPM";
 /// Keys that are named in a list for people.
 const KEYS_SHOWN: usize = 6;
 
@@ -140,7 +143,8 @@ fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
         firmware,
         ..
     } = says;
-    let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker));
+    let in_software =
+        IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker)) || model == TPM_IN_SOFTWARE;
     let maker = if model.is_empty() {
         manufacturer
     } else {
@@ -281,6 +285,7 @@ impl Device for TokenDevice {
             token,
             self.by,
             (&self.identity, &self.capabilities, wanted),
+            Lives::InSession,
             run,
         )
     }
@@ -291,6 +296,7 @@ fn opened(
     token: Result<Arc<Token>, Error>,
     by: Wanted,
     (identity, capabilities, wanted): (&StoreIdentity, &[Capability], ObjectPart),
+    lives: Lives,
     run: &Run,
 ) -> Result<Arc<dyn KeyStore>, Error> {
     let (identity, capabilities) = (identity.clone(), capabilities.to_vec());
@@ -304,6 +310,7 @@ fn opened(
             capabilities,
             token,
             wanted,
+            lives,
             test_keys: Arc::clone(&run.test_keys),
             placed: Mutex::default(),
         })),
@@ -351,51 +358,49 @@ fn mechanisms(says: &TokenSays) -> Fact {
     Fact::new("mechanisms", format!("{count}; {}", ranges.join(", ")))
 }
 
-/// SoftHSM2 with a token of keymark's.
+/// A token of keymark's own.
 #[derive(Debug)]
-pub(super) struct SoftHsmDevice {
+pub(super) struct OwnDevice {
     by: Wanted,
-    place: SoftHsm,
+    own: OwnToken,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
     synonyms: Vec<Capability>,
-    mechanisms: Fact,
     token: Mutex<Option<Arc<Token>>>,
 }
 
-impl SoftHsmDevice {
-    pub(super) fn of(place: SoftHsm, by: Wanted) -> Result<Self, Error> {
-        let blank = place.blank()?;
+impl OwnDevice {
+    pub(super) fn of(own: OwnToken, by: Wanted) -> Self {
         let identity = StoreIdentity {
-            device: DeviceName::new(softhsm::NAME),
-            product: "SoftHSM2 on this CPU, with a token of keymark's".to_owned(),
+            device: DeviceName::new(own.kind.name()),
+            product: own.kind.product().to_owned(),
             provenance: Provenance::Virtual,
             serial: None,
-            versions: BTreeMap::from([("module".to_owned(), library(&place.says))]),
-            ..identity(&place.says, &blank)
+            versions: BTreeMap::from([("module".to_owned(), library(&own.says))]),
+            ..identity(&own.says, &own.found.says)
         };
-        Ok(Self {
+        let mut capabilities = offered(&own.found.says);
+        capabilities.retain(|capability| own.kind.can_use(capability.algorithm));
+        Self {
             by,
             identity,
-            synonyms: authentications(&offered(&blank)),
-            capabilities: offered(&blank),
-            mechanisms: mechanisms(&blank),
-            place,
+            synonyms: authentications(&capabilities),
+            capabilities,
+            own,
             token: Mutex::default(),
-        })
+        }
     }
 
-    /// The token, which is made when first asked for.
+    /// The token, whose library is loaded when first asked for.
     fn token(&self) -> Result<Arc<Token>, Error> {
-        let mut made = self
+        let mut loaded = self
             .token
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(token) = made.as_ref() {
+        if let Some(token) = loaded.as_ref() {
             return Ok(Arc::clone(token));
         }
-        let (found, pin) = self.place.make()?;
-        let known = PinSource::Known(pin);
+        let known = PinSource::Known(self.own.pin.clone());
         let user = User {
             pins: Pins {
                 user: known.clone(),
@@ -403,13 +408,13 @@ impl SoftHsmDevice {
             },
             ..User::of_made_device()
         };
-        let token = Arc::new(Token::own(&found, user)?);
-        *made = Some(Arc::clone(&token));
+        let token = Arc::new(Token::own(&self.own.found, user)?);
+        *loaded = Some(Arc::clone(&token));
         Ok(token)
     }
 }
 
-impl Device for SoftHsmDevice {
+impl Device for OwnDevice {
     fn identity(&self) -> &StoreIdentity {
         &self.identity
     }
@@ -427,7 +432,7 @@ impl Device for SoftHsmDevice {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![self.mechanisms.clone()]
+        vec![mechanisms(&self.own.found.says)]
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
@@ -436,6 +441,6 @@ impl Device for SoftHsmDevice {
             self.capabilities.as_slice(),
             ObjectPart::default(),
         );
-        opened(self.token(), self.by, of, run)
+        opened(self.token(), self.by, of, self.own.kind.test_keys(), run)
     }
 }

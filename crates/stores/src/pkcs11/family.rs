@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::device::{SoftHsmDevice, TokenDevice, Wanted, library};
+use super::device::{OwnDevice, TokenDevice, Wanted, library};
 use super::module::{Module, ModuleFile};
 use super::modules::{KnownModule, Places};
 use super::offers::offered;
+use super::own::{OwnKind, OwnToken};
 use super::probe::{self, Readers};
 use super::says::{self, ModuleSays, SlotSays, TokenSays, TokenState};
-use super::softhsm::{self, SoftHsm};
 use super::target::Target;
 use super::token::FoundToken;
 use super::uri::Pkcs11Uri;
@@ -26,7 +26,7 @@ impl StoreFamily for Pkcs11Family {
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         match wish {
             Wish::Software | Wish::Inserted => Ok(Looked::default()),
-            Wish::Default => Ok(own(&Places::of_user(), user)),
+            Wish::Default => Ok(own(&[OwnKind::SoftHsm], &Places::of_user())),
             Wish::Named(names) => named(names, &Places::of_user(), user),
             Wish::All => Ok(all(&Places::of_user(), user)),
         }
@@ -53,9 +53,9 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
 }
 
 fn devices(target: &Target, places: &Places, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
-    if *target == Target::SoftHsm {
-        let place = SoftHsm::look(places, user)?;
-        return Ok(vec![Box::new(SoftHsmDevice::of(place, Wanted::ByName)?)]);
+    if let Target::Own(kind) = target {
+        let token = OwnToken::make(*kind, places)?;
+        return Ok(vec![Box::new(OwnDevice::of(token, Wanted::ByName))]);
     }
     let files: Vec<ModuleFile> = target
         .modules(places)?
@@ -141,21 +141,32 @@ pub fn known_token(
     Ok(Box::new(device))
 }
 
-/// The token of keymark's own, where SoftHSM2 is installed.
-fn own(places: &Places, user: &User) -> Looked {
+/// A token of keymark's own in a place that somebody keeps, which is made by this process: its environment is what
+/// the library is to find.
+///
+/// # Errors
+/// When the library does not load, or makes no token.
+pub fn own_token(kind: OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
+    let token = OwnToken::make_here(kind, file)?;
+    Ok(Box::new(OwnDevice::of(token, Wanted::ByName)))
+}
+
+/// Those tokens of keymark's own that can be made here.
+fn own(kinds: &[OwnKind], places: &Places) -> Looked {
     let mut looked = Looked::default();
-    let own =
-        SoftHsm::look(places, user).and_then(|place| SoftHsmDevice::of(place, Wanted::AmongAll));
-    if let Ok(device) = own {
-        looked.known.push(softhsm::NAME.to_owned());
-        looked.devices.push(Box::new(device));
+    for kind in kinds {
+        if let Ok(token) = OwnToken::make(*kind, places) {
+            looked.known.push(kind.name().to_owned());
+            let device = OwnDevice::of(token, Wanted::AmongAll);
+            looked.devices.push(Box::new(device));
+        }
     }
     looked
 }
 
 /// Everything that is there. What does not work is said, and in nobody's way.
 fn all(places: &Places, user: &User) -> Looked {
-    let mut looked = own(places, user);
+    let mut looked = own(&OwnKind::ALL, places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules
         .iter()

@@ -1,5 +1,5 @@
-//! The family `pkcs11`: tokens behind PKCS#11 modules (PKCS#11 3.1, OASIS), and SoftHSM2 with a token of
-//! keymark's own.
+//! The family `pkcs11`: tokens behind PKCS#11 modules (PKCS#11 3.1, OASIS), and tokens of keymark's own
+//! in software.
 //!
 //! A module is a library of somebody's: it is looked at in a process of its own first ([`probe`]), and loaded
 //! into this one only when a run uses it. Setting up goes through the crate `cryptoki`; what is timed are the
@@ -15,11 +15,12 @@ mod handle;
 mod keys;
 mod module;
 pub mod modules;
+mod needs;
 mod offers;
+mod own;
 pub mod probe;
 mod says;
 mod session_keys;
-mod softhsm;
 mod store;
 mod target;
 mod token;
@@ -28,7 +29,8 @@ pub mod wrapped;
 
 pub use access::{ModuleAccess, ModuleErrand};
 pub use codes::name;
-pub use family::{Pkcs11Family, known_token};
+pub use family::{Pkcs11Family, known_token, own_token};
 pub use for_programs::{ProgramKey, is_known_to_programs};
 pub use module::ModuleFile;
+pub use own::{OwnKind, OwnPlace};
 pub use says::ModuleSays;

@@ -1,6 +1,6 @@
 //! Modules that are loaded into this process.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,16 +11,14 @@ use keymark_bench::error::Error;
 use keymark_cryptoki::{Calls, environment};
 use serde::{Deserialize, Serialize};
 
-use super::codes;
+use super::{codes, needs};
 
-/// What SoftHSM2 has its configuration's path in, when it is initialised.
-pub(super) const SOFTHSM2_CONF: &str = "SOFTHSM2_CONF";
-
-/// A module's file, and the configuration that it is to read, where that is not the user's.
+/// A module's file, and what it is to find in its environment when it is initialised, where that is not the
+/// user's: configurations and services are told to modules in no other way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModuleFile {
     pub path: PathBuf,
-    pub configuration: Option<PathBuf>,
+    pub environment: BTreeMap<String, OsString>,
 }
 
 impl ModuleFile {
@@ -28,14 +26,8 @@ impl ModuleFile {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
-            configuration: None,
+            environment: BTreeMap::new(),
         }
-    }
-
-    /// What has to stand in the environment.
-    pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
-        let configuration = self.configuration.clone()?;
-        Some((SOFTHSM2_CONF, configuration.into_os_string()))
     }
 }
 
@@ -59,11 +51,11 @@ impl Module {
             .canonicalize()
             .unwrap_or_else(|_| file.path.clone());
         if let Some((with, module)) = loaded.get(&real) {
-            if with.configuration != file.configuration {
+            if with.environment != file.environment {
                 return Err(Error::call(
                     format!("C_Initialize of {}", file.path.display()),
                     "it is in use with another configuration, and has one a process",
-                    "measure 'softhsm' and your own SoftHSM2 token in two runs",
+                    "measure keymark's token and your own of the same library in two runs",
                 ));
             }
             return Ok(Arc::clone(module));
@@ -77,7 +69,7 @@ impl Module {
         let path = &file.path;
         let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
         let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
-        with_environment(file, || initialize(&client))?;
+        with_environment(file, || initialize(path, &client))?;
         Ok(Self { client, calls })
     }
 }
@@ -87,37 +79,42 @@ fn with_environment(
     file: &ModuleFile,
     run: impl FnOnce() -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let Some((name, value)) = file.environment() else {
-        return run();
-    };
-    let before = std::env::var_os(name);
-    if before.as_ref() == Some(&value) {
+    let wanted = file.environment.iter();
+    let changes = wanted.filter(|(name, value)| std::env::var_os(name).as_ref() != Some(*value));
+    let (before, changes): (Vec<_>, Vec<_>) = changes
+        .map(|(name, value)| {
+            let before = (name.clone(), std::env::var_os(name));
+            (before, (name.clone(), Some(value.clone())))
+        })
+        .unzip();
+    if changes.is_empty() {
         return run();
     }
-    let set = |value| {
-        environment::set_alone(name, value).map_err(|reason| {
+    let set = |variables: &[(String, Option<OsString>)]| {
+        environment::set_alone(variables).map_err(|reason| {
+            let names: Vec<&str> = variables.iter().map(|(name, _)| name.as_str()).collect();
             Error::call(
-                format!("setting {name}"),
+                format!("setting {}", names.join(", ")),
                 reason,
-                "set it before keymark is started",
+                "measure this device first, or alone",
             )
         })
     };
-    set(Some(&value))?;
+    set(&changes)?;
     let done = run();
-    // What was possible before is now.
-    set(before.as_deref())?;
+    // What was possible before is now, unless the module has started threads.
+    set(&before)?;
     done
 }
 
 /// Locks of the system's are fine; a module that has none of its own is used from one thread only.
-pub(super) fn initialize(client: &Pkcs11) -> Result<(), Error> {
+pub(super) fn initialize(file: &Path, client: &Pkcs11) -> Result<(), Error> {
     let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
-        Err(error) => Err(codes::failed(&error)),
+        Err(error) => Err(needs::explained(file, codes::failed(&error))),
     }
 }
 

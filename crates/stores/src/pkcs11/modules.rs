@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::own::built_kryoptic;
+
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownModule {
@@ -26,7 +28,7 @@ pub struct Places {
 }
 
 /// Below a directory of libraries: product and files.
-const USUAL: [(&str, &[&str]); 7] = [
+const USUAL: [(&str, &[&str]); 12] = [
     (
         "softhsm2",
         &["softhsm/libsofthsm2.so", "pkcs11/libsofthsm2.so"],
@@ -47,16 +49,36 @@ const USUAL: [(&str, &[&str]); 7] = [
         &["pkcs11/libkryoptic_pkcs11.so", "libkryoptic_pkcs11.so"],
     ),
     ("nss", &["libsoftokn3.so", "nss/libsoftokn3.so"]),
+    (
+        "nethsm",
+        &["nitrokey/libnethsm_pkcs11.so", "libnethsm_pkcs11.so"],
+    ),
+    ("opencryptoki", &["opencryptoki/libopencryptoki.so"]),
+    ("google-kms", &["libkmsp11.so"]),
+    (
+        "utimaco",
+        &["libcs_pkcs11_R3.so", "utimaco/libcs_pkcs11_R3.so"],
+    ),
+    ("etoken", &["libeToken.so", "libIDPrimePKCS11.so"]),
 ];
 
 /// With a directory of their own.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("cloudhsm", "/opt/cloudhsm/lib/libcloudhsm_pkcs11.so"),
-    ("google-kms", "/usr/local/lib/libkmsp11.so"),
+    (
+        "azure-cloudhsm",
+        "/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so",
+    ),
+    ("google-kms", "/opt/google/kmsp11/libkmsp11.so"),
     ("luna", "/usr/safenet/lunaclient/lib/libCryptoki2_64.so"),
+    (
+        "protectserver",
+        "/opt/safenet/protecttoolkit5/ptk/lib/libcryptoki.so",
+    ),
     ("nshield", "/opt/nfast/toolkits/pkcs11/libcknfast.so"),
     ("utimaco", "/opt/utimaco/lib/libcs_pkcs11_R3.so"),
     ("primus", "/usr/local/primus/lib/libprimusP11.so"),
+    ("fortanix", "/opt/fortanix/pkcs11/fortanix_pkcs11.so"),
     ("sc-hsm", "/usr/local/lib/libsc-hsm-pkcs11.so"),
 ];
 
@@ -78,7 +100,9 @@ impl Places {
                 .into(),
             files: ELSEWHERE
                 .map(|(name, file)| (name, PathBuf::from(file)))
-                .into(),
+                .into_iter()
+                .chain(built_kryoptic().map(|file| ("kryoptic", file)))
+                .collect(),
         }
     }
 

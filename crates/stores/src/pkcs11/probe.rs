@@ -14,10 +14,12 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use super::module::{ModuleFile, initialize, not_loaded};
+use super::own::NewToken;
 use super::says::{self, ModuleSays};
-use crate::user::Pins;
+use crate::user::{PinSource, Pins};
 
 /// keymark's subcommand that looks at a module. Nobody but keymark calls it.
 pub const SUBCOMMAND: &str = "pkcs11-module";
@@ -45,12 +47,17 @@ pub(super) enum Readers {
 #[derive(Serialize, Deserialize)]
 struct Told(Result<ModuleSays, Error>);
 
-/// Looks at a module in this process, and says what it says on `to`.
+/// Looks at a module in this process, and says what it says on `to`. If `from` has PINs, they become those of
+/// its first blank token.
 ///
 /// # Errors
 /// When nobody listens.
-pub fn serve(file: &std::path::Path, mut to: impl Write) -> Result<(), Error> {
-    let told = look_here(file);
+pub fn serve(file: &std::path::Path, mut from: impl Read, mut to: impl Write) -> Result<(), Error> {
+    let mut asked = Zeroizing::new(Vec::new());
+    let told = from
+        .read_to_end(&mut asked)
+        .map_err(|error| Error::call("looking at a module", error, ""))
+        .and_then(|_| look_here(file, &asked));
     let says = told.as_ref().map(|(says, _)| says.clone());
     let text = serde_json::to_string(&Told(says.map_err(Clone::clone)));
     let failed = |error: &dyn ToString| Error::call("looking at a module", error.to_string(), "");
@@ -64,9 +71,14 @@ pub fn serve(file: &std::path::Path, mut to: impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn look_here(file: &std::path::Path) -> Result<(ModuleSays, Pkcs11), Error> {
+fn look_here(file: &std::path::Path, asked: &[u8]) -> Result<(ModuleSays, Pkcs11), Error> {
     let module = Pkcs11::new(file).map_err(|error| not_loaded(file, &error))?;
-    initialize(&module)?;
+    initialize(file, &module)?;
+    if !asked.is_empty() {
+        let token: NewToken = serde_json::from_slice(asked)
+            .map_err(|error| Error::call("initialising a token", error, ""))?;
+        token.make(&module)?;
+    }
     Ok((says::ask(&module)?, module))
 }
 
@@ -81,7 +93,7 @@ pub(super) fn look(
     let begin = clock.now();
     let started: Vec<_> = files
         .iter()
-        .map(|file| start(file, pins, readers))
+        .map(|file| start(command(file, pins, readers)?.stdin(Stdio::null())))
         .collect();
     let answers = started.into_iter().zip(files);
     answers
@@ -90,6 +102,24 @@ pub(super) fn look(
             process?.answer(&remaining, file)
         })
         .collect()
+}
+
+/// Initialises the module's first blank token in a process of its own, and looks at what there is then.
+pub(super) fn initialize_token(file: &ModuleFile, token: &NewToken) -> Result<ModuleSays, Error> {
+    let failed = |error: io::Error| Error::call("initialising a token", error, "");
+    let clock = MonotonicClock::new();
+    let begin = clock.now();
+    let text = serde_json::to_vec(token).map_err(|error| failed(error.into()))?;
+    let text = Zeroizing::new(text);
+    let nobody = Pins {
+        user: PinSource::Prompt,
+        admin: PinSource::Prompt,
+    };
+    let mut process = start(command(file, &nobody, Readers::Hidden)?.stdin(Stdio::piped()))?;
+    let told = process.0.stdin.take().map(|mut to| to.write_all(&text));
+    told.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()))
+        .map_err(failed)?;
+    process.answer(&|| LIMIT.saturating_sub(clock.now().since(begin)), file)
 }
 
 /// The process, which does not outlive this.
@@ -105,13 +135,19 @@ impl Drop for Looking {
     }
 }
 
-fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<Looking, Error> {
-    let failed = |error: io::Error| Error::call("starting keymark to look at a module", error, "");
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+fn not_started(error: io::Error) -> Error {
+    Error::call("starting keymark to look at a module", error, "")
+}
+
+fn start(command: &mut Command) -> Result<Looking, Error> {
+    command.spawn().map(Looking).map_err(not_started)
+}
+
+fn command(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<Command, Error> {
+    let mut command = Command::new(std::env::current_exe().map_err(not_started)?);
     command
         .arg(SUBCOMMAND)
         .arg(&file.path)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         // Modules complain there of what is no mistake of the user's.
         .stderr(Stdio::null())
@@ -126,10 +162,8 @@ fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<Looking, Er
     for variable in pins.variables() {
         command.env_remove(variable);
     }
-    if let Some((name, value)) = file.environment() {
-        command.env(name, value);
-    }
-    command.spawn().map(Looking).map_err(failed)
+    command.envs(&file.environment);
+    Ok(command)
 }
 
 /// How reading what is said came to its end.

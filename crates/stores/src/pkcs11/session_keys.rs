@@ -1,4 +1,5 @@
-//! Test keys as objects of a session: written from outside, or made by the token.
+//! Test keys as objects of a session: written from outside, or made by the token; on a token of keymark's own
+//! that keeps no objects of sessions they outlive it.
 
 use std::ffi::c_ulong;
 
@@ -28,11 +29,20 @@ pub(super) enum Visible {
     ToAll,
 }
 
-/// What test keys have in common. They live in their session and are gone with it: nothing is written.
-fn common(class: ObjectClass, id: &[u8], visible: Visible) -> Vec<Attribute> {
+/// How long a test key lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lives {
+    /// As long as its session: nothing is written.
+    InSession,
+    /// As long as the token, which is keymark's own and gone after the run.
+    OnOwnToken,
+}
+
+/// What test keys have in common.
+fn common(class: ObjectClass, id: &[u8], visible: Visible, lives: Lives) -> Vec<Attribute> {
     vec![
         Attribute::Class(class),
-        Attribute::Token(false),
+        Attribute::Token(lives == Lives::OnOwnToken),
         Attribute::Private(visible == Visible::ToUser && class == ObjectClass::PRIVATE_KEY),
         Attribute::Label(LABEL.into()),
         Attribute::Id(id.to_vec()),
@@ -62,7 +72,7 @@ pub(super) fn create(
         algorithm: key.algorithm,
         operation,
     };
-    let mut template = common(ObjectClass::PRIVATE_KEY, id, visible);
+    let mut template = common(ObjectClass::PRIVATE_KEY, id, visible, Lives::InSession);
     template.push(may(capability)?);
     let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
@@ -70,19 +80,20 @@ pub(super) fn create(
     created.map(drop).map_err(|error| failed(&error))
 }
 
-/// Has the token make a test key of its own, for the session.
+/// Has the token make a test key of its own.
 pub(super) fn generate(
     session: &Session,
     capability: Capability,
     id: &[u8],
     visible: Visible,
+    lives: Lives,
 ) -> Result<(), Error> {
-    let mut private = common(ObjectClass::PRIVATE_KEY, id, visible);
+    let mut private = common(ObjectClass::PRIVATE_KEY, id, visible, lives);
     private.push(may(capability)?);
     // The token knows itself what these are.
     private.retain(|attribute| !matches!(attribute, Attribute::Class(_)));
     let mut public = vec![
-        Attribute::Token(false),
+        Attribute::Token(lives == Lives::OnOwnToken),
         Attribute::Label(LABEL.into()),
         Attribute::Id(id.to_vec()),
     ];

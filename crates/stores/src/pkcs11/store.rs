@@ -12,7 +12,7 @@ use super::access::{KeyWay, ModuleAccess};
 use super::handle::{Borrowed, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
-use super::session_keys;
+use super::session_keys::{self, Lives};
 use super::token::Token;
 use super::uri::ObjectPart;
 use crate::access::Access;
@@ -33,6 +33,7 @@ pub(super) struct TokenStore {
     pub(super) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
     pub(super) wanted: ObjectPart,
+    pub(super) lives: Lives,
     pub(super) test_keys: Arc<SoftwareStore>,
     pub(super) placed: Mutex<HashMap<Capability, Placed>>,
 }
@@ -68,6 +69,10 @@ impl TokenStore {
             return self.find(capability);
         }
         let id = fresh_id()?;
+        match self.lives {
+            Lives::InSession => {}
+            Lives::OnOwnToken => return self.make_on_token(capability, &id),
+        }
         let test_key = self.test_keys.made_for(capability)?;
         let written = self.token.with_keeper(|session, visible| {
             session_keys::create(session, &test_key, capability.operation, &id, visible)
@@ -81,20 +86,33 @@ impl TokenStore {
         };
         // Many tokens take no private key from outside, and make one that never leaves.
         self.token.with_keeper(|session, visible| {
-            session_keys::generate(session, capability, &id, visible).map_err(|_| refused)?;
+            let lives = Lives::InSession;
+            session_keys::generate(session, capability, &id, visible, lives)
+                .map_err(|_| refused)?;
             let key = keys::of_id(session, &id)?;
-            let says = KeySays {
-                label: String::new(),
-                id: id.clone(),
-                algorithm: Some(capability.algorithm),
-                operations: vec![capability.operation],
-                pin: KeyPin::Once,
-            };
+            let says = made_for(capability, &id);
             Ok(Placed {
                 label: format!("test key of {}, made by the token", capability.algorithm),
                 public: keys::public_half(session, key, &says)?,
                 origin: Origin::Made(id.clone()),
             })
+        })
+    }
+
+    /// A key that the token makes and keeps, where every process finds it.
+    fn make_on_token(&self, capability: Capability, id: &[u8]) -> Result<Placed, Error> {
+        let session = self.token.writing_session()?;
+        let visible = self.token.with_keeper(|_, visible| Ok(visible))?;
+        session_keys::generate(&session, capability, id, visible, Lives::OnOwnToken)?;
+        let object = ObjectPart {
+            id: Some(id.to_vec()),
+            ..ObjectPart::default()
+        };
+        let key = keys::one(&session, &object)?;
+        Ok(Placed {
+            label: format!("test key of {}, made by the token", capability.algorithm),
+            public: keys::public_half(&session, key, &made_for(capability, id))?,
+            origin: Origin::Found(object),
         })
     }
 
@@ -130,6 +148,17 @@ impl TokenStore {
                 }),
             })
         })
+    }
+}
+
+/// What is known of a key that the token has just made.
+fn made_for(capability: Capability, id: &[u8]) -> KeySays {
+    KeySays {
+        label: String::new(),
+        id: id.to_vec(),
+        algorithm: Some(capability.algorithm),
+        operations: vec![capability.operation],
+        pin: KeyPin::Once,
     }
 }
 

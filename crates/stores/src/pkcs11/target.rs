@@ -1,17 +1,18 @@
-//! What a user calls a PKCS#11 device: a module by its file or name, a URI, or `softhsm`.
+//! What a user calls a PKCS#11 device: a module by its file or name, a URI, or a token of
+//! keymark's own.
 
 use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
 use super::modules::{KnownModule, Places};
-use super::softhsm;
+use super::own::OwnKind;
 use super::uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    SoftHsm,
+    Own(OwnKind),
     /// Every token of a module.
     File(PathBuf),
     /// What it says matches.
@@ -21,8 +22,8 @@ pub(super) enum Target {
 impl Target {
     /// Understands a name; none: it is no name of a PKCS#11 device.
     pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
-        if name == softhsm::NAME {
-            return Some(Ok(Self::SoftHsm));
+        if let Some(own) = OwnKind::ALL.into_iter().find(|own| own.name() == name) {
+            return Some(Ok(Self::Own(own)));
         }
         if name.starts_with(SCHEME) {
             let uri = name.parse().map(Box::new).map(Self::Uri);
@@ -55,7 +56,7 @@ impl Target {
     /// The modules to look at.
     pub(super) fn modules(&self, places: &Places) -> Result<Vec<PathBuf>, Error> {
         match self {
-            Self::SoftHsm => softhsm::installed(places).map(|file| vec![file]),
+            Self::Own(own) => own.installed(places).map(|file| vec![file]),
             Self::File(file) => Ok(vec![file.clone()]),
             Self::Uri(uri) => match (&uri.module_path, &uri.module_name) {
                 (Some(file), _) => Ok(vec![file.clone()]),
@@ -83,7 +84,7 @@ impl Target {
     pub(super) fn uri(&self) -> Option<&Pkcs11Uri> {
         match self {
             Self::Uri(uri) => Some(uri),
-            Self::SoftHsm | Self::File(_) => None,
+            Self::Own(_) | Self::File(_) => None,
         }
     }
 }
@@ -110,7 +111,9 @@ mod tests {
         ] {
             assert_eq!(parsed(other), None, "{other}");
         }
-        assert_eq!(parsed("softhsm"), Some(Ok(Target::SoftHsm)));
+        for own in OwnKind::ALL {
+            assert_eq!(parsed(own.name()), Some(Ok(Target::Own(own))));
+        }
         for file in ["/usr/lib/libx.so", "libx.so", "./libx.so.1"] {
             assert_eq!(parsed(file), Some(Ok(Target::File(file.into()))));
         }

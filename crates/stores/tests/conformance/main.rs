@@ -139,6 +139,55 @@ mod behind_a_module {
     }
 }
 
+/// Tokens of keymark's own, each in a place of its own.
+#[cfg(feature = "pkcs11")]
+mod of_keymarks_own {
+    use keymark_stores::pkcs11::modules::Places;
+    use keymark_stores::pkcs11::{ModuleFile, OwnKind, OwnPlace, own_token};
+    use keymark_testkit::place::said;
+    use keymark_testkit::process::this_test_program;
+
+    use super::*;
+
+    /// Names the library to the child that runs the suite, with the environment that the library reads.
+    const LIBRARY: &str = "KEYMARK_TEST_LIBRARY";
+
+    fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
+        if let Ok(file) = std::env::var(LIBRARY) {
+            let file: ModuleFile = serde_json::from_str(&file).unwrap();
+            let device = own_token(kind, &file).unwrap();
+            let store = device.open(&Run::new(0)).unwrap();
+            suite::conforms(store.as_ref(), Some(algorithms));
+            return store.restore().unwrap();
+        }
+        let place = OwnPlace::prepare(kind, &Places::of_user()).unwrap();
+        let mut child = this_test_program(&format!("of_keymarks_own::{test}"));
+        child
+            .env(LIBRARY, serde_json::to_string(place.file()).unwrap())
+            .envs(&place.file().environment);
+        let output = child.output().unwrap();
+        let said = said(&output);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn kryoptic_conforms() {
+        let quick = [
+            "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448",
+        ];
+        conforms(OwnKind::Kryoptic, "kryoptic_conforms", &quick);
+    }
+
+    #[test]
+    fn swtpm_conforms() {
+        let quick = ["rsa2048", "nistp256", "nistp384"];
+        conforms(OwnKind::Swtpm, "swtpm_conforms", &quick);
+    }
+}
+
 /// Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 mod in_readers {
     use keymark_bench::case::{DeviceName, Provenance, StoreKind};

@@ -1,0 +1,94 @@
+//! What modules need before they can be initialised: each is told in its own way, and says no more than a code
+//! when it was not.
+
+use std::path::Path;
+
+use keymark_bench::error::Error;
+
+/// A part of the file's name, and what to do.
+const NEEDS: [(&str, &str); 10] = [
+    (
+        "softokn3",
+        "NSS wants the directory of its keys in pReserved (configdir='sql:/DIRECTORY'), which keymark does not give: \
+         its keys cannot be measured",
+    ),
+    (
+        "tpm2_pkcs11",
+        "is there a TPM (/dev/tpmrm0), and may you open it? $TPM2_PKCS11_TCTI names another, $TPM2_PKCS11_STORE \
+         where its keys are; --device swtpm is a TPM of keymark's own",
+    ),
+    (
+        "kryoptic",
+        "$KRYOPTIC_CONF or ~/.config/kryoptic/token.conf names its tokens; --device kryoptic is one of keymark's own",
+    ),
+    (
+        "softhsm2",
+        "may you read its configuration and its directory of tokens? $SOFTHSM2_CONF names another; \
+         --device softhsm is a token of keymark's own",
+    ),
+    (
+        "yubihsm",
+        "$YUBIHSM_PKCS11_CONF names a file with a line 'connector = http://127.0.0.1:12345', where \
+         yubihsm-connector runs",
+    ),
+    (
+        "kmsp11",
+        "$KMS_PKCS11_CONFIG names a file with the key rings, which only you may write to",
+    ),
+    (
+        "azcloudhsm",
+        "azcloudhsm_client has to run, and its azcloudhsm_application.cfg to lie in the working directory",
+    ),
+    (
+        "cloudhsm",
+        "'/opt/cloudhsm/bin/configure-pkcs11 -a ADDRESS' tells it the address of the HSM",
+    ),
+    (
+        "nethsm",
+        "p11nethsm.conf in /etc/nitrokey or ~/.config/nitrokey names the NetHSM; $P11NETHSM_CONFIG_FILE another",
+    ),
+    (
+        "libcs_pkcs11",
+        "$CS_PKCS11_R3_CFG names a file with a line 'Device = ADDRESS'",
+    ),
+];
+
+/// Not what the code means for any module: it says that the token is gone where there is no configuration.
+const REASON: &str = "the module cannot be used as it is";
+
+/// The refusal with what this module needs.
+pub(super) fn explained(file: &Path, error: Error) -> Error {
+    let name = file.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let need = NEEDS.iter().find(|(part, _)| name.contains(part));
+    match (need, error) {
+        (Some((_, advice)), Error::Refused { call, code, .. }) => {
+            Error::refused(call, code, REASON, *advice)
+        }
+        (_, error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::codes::refused;
+    use super::*;
+    use keymark_cryptoki::Fault;
+
+    #[test]
+    fn a_refusal_says_what_the_module_needs() {
+        let said = |file: &str, code| {
+            let call = "C_Initialize";
+            explained(Path::new(file), refused(Fault { call, code })).to_string()
+        };
+        let nss = said("/usr/lib/libsoftokn3.so", 7);
+        assert!(
+            nss.contains("CKR_ARGUMENTS_BAD") && nss.contains("configdir"),
+            "{nss}"
+        );
+        let azure = said("/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so", 5);
+        assert!(azure.contains("azcloudhsm_client"), "{azure}");
+        let other = said("/usr/lib/libother.so", 5);
+        assert!(other.contains("its own log knows more"), "{other}");
+    }
+}
