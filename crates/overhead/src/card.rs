@@ -16,7 +16,7 @@ use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards, Slot};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_tokens::card::{Answer, Card, CardFault};
-use keymark_tokens::profile::Profile;
+use keymark_tokens::profile::{Profile, ProfileStore};
 use keymark_tokens::reader::Reader;
 
 use crate::{Failure, Figure, Limit, median, seconds};
@@ -103,7 +103,8 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
 /// When a card refuses.
 pub fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
-    for profile in Profile::shipped()? {
+    let is_card = |profile: &Profile| profile.store == ProfileStore::OpenpgpCard;
+    for profile in Profile::shipped()?.into_iter().filter(is_card) {
         // What is assumed would be the same time again.
         let measured = profile.services.iter();
         for (capability, service) in measured.filter(|(_, service)| service.assumed.is_none()) {

@@ -7,7 +7,7 @@ use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::record::Record;
 use keymark_report::analysis::PublishedFigure;
 use keymark_stats::Seconds;
-use keymark_tokens::profile::Profile;
+use keymark_tokens::profile::{Profile, ProfileStore};
 
 /// Those of a run's twins; they are of gpg processes.
 pub(super) fn figures(record: &Record) -> Vec<PublishedFigure> {
@@ -23,7 +23,10 @@ pub(super) fn figures(record: &Record) -> Vec<PublishedFigure> {
 fn of_twin(device: &DeviceName) -> Vec<PublishedFigure> {
     let name = device.as_str().strip_prefix("twin:");
     // A profile of the user's own may be gone.
-    let Some(profile) = name.and_then(|name| Profile::find(name).ok()) else {
+    let profile = name.and_then(|name| Profile::find(name).ok());
+    // What is published of others than cards was not measured through gpg.
+    let of_card = profile.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
+    let Some(profile) = of_card else {
         return Vec::new();
     };
     let seconds = |time: Duration| Seconds(time.as_secs_f64());

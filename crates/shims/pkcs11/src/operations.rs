@@ -28,30 +28,37 @@ pub(crate) unsafe extern "C" fn C_Initialize(arguments: *mut c_void) -> CK_RV {
     traced(Traced::Whole(Call::C_Initialize), |library| {
         let before = set(&library.environment);
         let code = real!(library, C_Initialize(arguments));
-        for (name, value) in before {
-            // Where it could be set, it can be set back, unless the module has started threads: then it stays.
-            let _ = set_alone(name, value.as_deref());
-        }
+        // What could be set can be set back, unless the module has started threads: then it stays.
+        let _ = set_alone(&before);
         code
     })
 }
 
 /// Sets what is not set already. Returns what was there before.
-fn set(environment: &BTreeMap<String, String>) -> Vec<(&str, Option<OsString>)> {
-    let mut before = Vec::new();
-    for (name, value) in environment {
-        let there = std::env::var_os(name);
-        if there.as_deref() == Some(OsStr::new(value)) {
-            continue;
-        }
-        match set_alone(name, Some(OsStr::new(value))) {
-            Ok(()) => before.push((name.as_str(), there)),
-            Err(reason) => tell(&format!(
-                "{reason}, so {name} cannot be set for the module; start the program with {name}={value}"
-            )),
-        }
+fn set(environment: &BTreeMap<String, String>) -> Vec<(String, Option<OsString>)> {
+    let there = |name: &String| (name.clone(), std::env::var_os(name));
+    let other = environment
+        .iter()
+        .filter(|(name, value)| std::env::var_os(name).as_deref() != Some(OsStr::new(value)));
+    let wanted: Vec<_> = other
+        .map(|(name, value)| (name.clone(), Some(OsString::from(value))))
+        .collect();
+    let before: Vec<_> = wanted.iter().map(|(name, _)| there(name)).collect();
+    if wanted.is_empty() {
+        return before;
     }
-    before
+    let Err(reason) = set_alone(&wanted) else {
+        return before;
+    };
+    let assignments: Vec<String> = environment
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    tell(&format!(
+        "{reason}, so that nothing can be set for the module; start the program with {}",
+        assignments.join(" ")
+    ));
+    Vec::new()
 }
 
 pub(crate) unsafe extern "C" fn C_GetMechanismList(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_tokens::profile::Profile;
+use keymark_tokens::profile::{Profile, ProfileStore};
 
 use super::inserted::InsertedCard;
 use super::made::MadeCards;
@@ -31,7 +31,8 @@ impl StoreFamily for OpenpgpCardFamily {
             Wish::Inserted => Ok(in_readers(user)),
             Wish::All => {
                 let mut devices = vec![virtual_card()];
-                let twins = Profile::shipped().map_err(no_twin)?.into_iter();
+                let shipped = Profile::shipped().map_err(no_twin)?.into_iter();
+                let twins = shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
                 devices.extend(twins.map(|profile| boxed(CardMaker::twin(profile))));
                 let inserted = in_readers(user);
                 devices.extend(inserted.devices);

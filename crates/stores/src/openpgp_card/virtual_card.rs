@@ -11,7 +11,7 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_tokens::card::{Card, CardFault};
 use keymark_tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
-use keymark_tokens::profile::{Profile, ProfileError};
+use keymark_tokens::profile::{Profile, ProfileError, ProfileStore};
 use keymark_tokens::reader::{Connection, Reader};
 use keymark_tokens::twin::{self, Twin};
 
@@ -102,8 +102,14 @@ impl CardMaker {
         if name == VIRTUAL {
             return Some(Ok(Self::virtual_card()));
         }
-        let profile = name.strip_prefix(TWIN)?;
-        Some(Profile::find(profile).map(Self::twin))
+        match Profile::find(name.strip_prefix(TWIN)?) {
+            Ok(profile) if profile.store == ProfileStore::OpenpgpCard => {
+                Some(Ok(Self::twin(profile)))
+            }
+            // A device of another family.
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 
     /// The same, drawing service times with that seed.

@@ -371,16 +371,26 @@ pub(super) struct OwnDevice {
 
 impl OwnDevice {
     pub(super) fn of(own: OwnToken, by: Wanted) -> Self {
+        let profile = own.kind.profile();
+        let mut versions = BTreeMap::from([("module".to_owned(), library(&own.says))]);
+        versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
         let identity = StoreIdentity {
             device: DeviceName::new(own.kind.name()),
-            product: own.kind.product().to_owned(),
-            provenance: Provenance::Virtual,
+            product: own.kind.product(),
+            provenance: match profile {
+                None => Provenance::Virtual,
+                Some(_) => Provenance::Twin,
+            },
             serial: None,
-            versions: BTreeMap::from([("module".to_owned(), library(&own.says))]),
+            versions,
+            assumed: profile
+                .iter()
+                .flat_map(|profile| profile.assumed())
+                .collect(),
             ..identity(&own.says, &own.found.says)
         };
         let mut capabilities = offered(&own.found.says);
-        capabilities.retain(|capability| own.kind.can_use(capability.algorithm));
+        capabilities.retain(|capability| own.kind.can(*capability));
         Self {
             by,
             identity,

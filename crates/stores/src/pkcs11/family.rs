@@ -54,7 +54,7 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
 
 fn devices(target: &Target, places: &Places, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
     if let Target::Own(kind) = target {
-        let token = OwnToken::make(*kind, places)?;
+        let token = OwnToken::make(kind, places)?;
         return Ok(vec![Box::new(OwnDevice::of(token, Wanted::ByName))]);
     }
     let files: Vec<ModuleFile> = target
@@ -146,7 +146,7 @@ pub fn known_token(
 ///
 /// # Errors
 /// When the library does not load, or makes no token.
-pub fn own_token(kind: OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
+pub fn own_token(kind: &OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
     let token = OwnToken::make_here(kind, file)?;
     Ok(Box::new(OwnDevice::of(token, Wanted::ByName)))
 }
@@ -155,8 +155,8 @@ pub fn own_token(kind: OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Er
 fn own(kinds: &[OwnKind], places: &Places) -> Looked {
     let mut looked = Looked::default();
     for kind in kinds {
-        if let Ok(token) = OwnToken::make(*kind, places) {
-            looked.known.push(kind.name().to_owned());
+        if let Ok(token) = OwnToken::make(kind, places) {
+            looked.known.push(kind.name());
             let device = OwnDevice::of(token, Wanted::AmongAll);
             looked.devices.push(Box::new(device));
         }
@@ -166,7 +166,7 @@ fn own(kinds: &[OwnKind], places: &Places) -> Looked {
 
 /// Everything that is there. What does not work is said, and in nobody's way.
 fn all(places: &Places, user: &User) -> Looked {
-    let mut looked = own(&OwnKind::ALL, places);
+    let mut looked = own(&OwnKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules
         .iter()

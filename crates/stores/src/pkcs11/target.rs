@@ -22,7 +22,7 @@ pub(super) enum Target {
 impl Target {
     /// Understands a name; none: it is no name of a PKCS#11 device.
     pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
-        if let Some(own) = OwnKind::ALL.into_iter().find(|own| own.name() == name) {
+        if let Some(own) = OwnKind::named(name) {
             return Some(Ok(Self::Own(own)));
         }
         if name.starts_with(SCHEME) {
@@ -111,9 +111,15 @@ mod tests {
         ] {
             assert_eq!(parsed(other), None, "{other}");
         }
-        for own in OwnKind::ALL {
-            assert_eq!(parsed(own.name()), Some(Ok(Target::Own(own))));
+        for own in OwnKind::all() {
+            assert_eq!(parsed(&own.name()), Some(Ok(Target::Own(own))));
         }
+        // The twin of a card is another family's.
+        assert_eq!(parsed("twin:yubikey-4"), None);
+        assert!(matches!(
+            parsed("twin:nitrokey-hsm"),
+            Some(Ok(Target::Own(OwnKind::Twin(_))))
+        ));
         for file in ["/usr/lib/libx.so", "libx.so", "./libx.so.1"] {
             assert_eq!(parsed(file), Some(Ok(Target::File(file.into()))));
         }

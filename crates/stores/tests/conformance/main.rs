@@ -155,12 +155,12 @@ mod of_keymarks_own {
     fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
         if let Ok(file) = std::env::var(LIBRARY) {
             let file: ModuleFile = serde_json::from_str(&file).unwrap();
-            let device = own_token(kind, &file).unwrap();
+            let device = own_token(&kind, &file).unwrap();
             let store = device.open(&Run::new(0)).unwrap();
             suite::conforms(store.as_ref(), Some(algorithms));
             return store.restore().unwrap();
         }
-        let place = OwnPlace::prepare(kind, &Places::of_user()).unwrap();
+        let place = OwnPlace::prepare(&kind, &Places::of_user()).unwrap();
         let mut child = this_test_program(&format!("of_keymarks_own::{test}"));
         child
             .env(LIBRARY, serde_json::to_string(place.file()).unwrap())

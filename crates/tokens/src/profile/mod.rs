@@ -26,7 +26,7 @@ const SHIPPED: [&str; 5] = [
 ];
 
 /// How long one device takes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// What the twin is called, behind `twin:`.
     pub name: String,
@@ -58,7 +58,7 @@ pub enum ProfileStore {
 }
 
 /// One private-key operation of a device.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
     /// Card time.
     pub time: ServiceTime,

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha12Rng;
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// A constant, or a distribution given by its quantiles.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceTime {
     /// Always the same.
     Constant(Duration),

@@ -60,6 +60,21 @@ pub struct TwinSettings {
     pub seed: u64,
 }
 
+impl TwinSettings {
+    /// A device that serves one at a time, who comes first first.
+    #[must_use]
+    pub fn of(profile: String, device: PathBuf) -> Self {
+        Self {
+            profile,
+            device: Some(device),
+            queue: Queue::default(),
+            left: Left::default(),
+            lanes: one(),
+            seed: one_seed(),
+        }
+    }
+}
+
 const fn one() -> u16 {
     1
 }

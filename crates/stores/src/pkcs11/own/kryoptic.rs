@@ -71,7 +71,7 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
             )]),
         },
         emulator: None,
-        _place: place,
+        place,
     })
 }
 

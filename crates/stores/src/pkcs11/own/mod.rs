@@ -5,16 +5,20 @@ mod kryoptic;
 mod new_token;
 mod softhsm;
 mod swtpm;
+mod twin;
 
 use std::path::PathBuf;
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
+use keymark_bench::store::Capability;
 use keymark_places::private_dir::PrivateDir;
+use keymark_tokens::profile::Profile;
 
 pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
 use self::swtpm::Emulator;
+pub use self::twin::TwinDevice;
 use super::module::{Module, ModuleFile};
 use super::modules::Places;
 use super::probe;
@@ -24,7 +28,7 @@ use super::token::FoundToken;
 use crate::user::Pin;
 
 /// Which software.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnKind {
     /// SoftHSM2.
     SoftHsm,
@@ -32,53 +36,81 @@ pub enum OwnKind {
     Kryoptic,
     /// swtpm behind tpm2-pkcs11.
     Swtpm,
+    /// SoftHSM2 with the times of a device.
+    Twin(TwinDevice),
 }
 
 impl OwnKind {
-    /// In the order of tables.
-    pub(super) const ALL: [Self; 3] = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
+    /// Those that come with keymark, in the order of tables.
+    pub(super) fn all() -> Vec<Self> {
+        let twins = TwinDevice::shipped().map(Self::Twin);
+        let software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
+        software.into_iter().chain(twins).collect()
+    }
+
+    /// By the name of the device.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm].into_iter();
+        software
+            .find(|own| own.name() == name)
+            .or_else(|| TwinDevice::named(name).map(Self::Twin))
+    }
 
     /// The name of the device.
-    pub(super) const fn name(self) -> &'static str {
+    #[must_use]
+    pub fn name(&self) -> String {
         match self {
-            Self::SoftHsm => "softhsm",
-            Self::Kryoptic => "kryoptic",
-            Self::Swtpm => "swtpm",
+            Self::SoftHsm => "softhsm".to_owned(),
+            Self::Kryoptic => "kryoptic".to_owned(),
+            Self::Swtpm => "swtpm".to_owned(),
+            Self::Twin(device) => device.name(),
         }
     }
 
     /// What it is, for people.
-    pub(super) const fn product(self) -> &'static str {
+    pub(super) fn product(&self) -> String {
         match self {
-            Self::SoftHsm => "SoftHSM2 on this CPU, with a token of keymark's",
-            Self::Kryoptic => "Kryoptic on this CPU, with a token of keymark's",
+            Self::SoftHsm => "SoftHSM2 on this CPU, with a token of keymark's".to_owned(),
+            Self::Kryoptic => "Kryoptic on this CPU, with a token of keymark's".to_owned(),
             Self::Swtpm => {
                 "swtpm on this CPU behind tpm2-pkcs11 and tpm2-abrmd, with a token of keymark's"
+                    .to_owned()
             }
+            Self::Twin(device) => format!("twin of a {}, over SoftHSM2", device.profile().product),
         }
     }
 
-    /// Whether it does what it offers with keys of that algorithm.
-    pub(super) fn can_use(self, algorithm: Algorithm) -> bool {
+    /// The times that it takes, if they are another device's.
+    pub(super) fn profile(&self) -> Option<&Profile> {
+        match self {
+            Self::SoftHsm | Self::Kryoptic | Self::Swtpm => None,
+            Self::Twin(device) => Some(device.profile()),
+        }
+    }
+
+    /// Whether it does what its module offers.
+    pub(super) fn can(&self, capability: Capability) -> bool {
         match self {
             Self::SoftHsm | Self::Kryoptic => true,
+            Self::Twin(device) => device.profile().services.contains_key(&capability),
             // tpm2-pkcs11 1.9 makes keys on this curve and cannot read their points, whose length takes two octets.
-            Self::Swtpm => algorithm.family() != Family::Weierstrass(Curve::NistP521),
+            Self::Swtpm => capability.algorithm.family() != Family::Weierstrass(Curve::NistP521),
         }
     }
 
     /// tpm2-pkcs11 takes no private key from outside, and keeps no objects of sessions.
-    pub(super) const fn test_keys(self) -> Lives {
+    pub(super) const fn test_keys(&self) -> Lives {
         match self {
-            Self::SoftHsm | Self::Kryoptic => Lives::InSession,
+            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Lives::InSession,
             Self::Swtpm => Lives::OnOwnToken,
         }
     }
 
     /// The library's file.
-    pub(super) fn installed(self, places: &Places) -> Result<PathBuf, Error> {
+    pub(super) fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
         match self {
-            Self::SoftHsm => softhsm::installed(places),
+            Self::SoftHsm | Self::Twin(_) => softhsm::installed(places),
             Self::Kryoptic => kryoptic::installed(places),
             Self::Swtpm => swtpm::installed(places),
         }
@@ -91,7 +123,7 @@ pub struct OwnPlace {
     file: ModuleFile,
     /// Ended before its directory is removed.
     emulator: Option<Emulator>,
-    _place: PrivateDir,
+    place: PrivateDir,
 }
 
 /// A token that was made.
@@ -116,7 +148,7 @@ impl std::fmt::Debug for OwnToken {
 
 impl OwnToken {
     /// Makes one, in a process of its own: this one loads the library when the token is used.
-    pub(super) fn make(kind: OwnKind, places: &Places) -> Result<Self, Error> {
+    pub(super) fn make(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
         let place = OwnPlace::prepare(kind, places)?;
         let (officer, pin) = (random_pin()?, random_pin()?);
         let says = probe::initialize_token(&place.file, &NewToken::new(&officer, &pin))
@@ -126,7 +158,7 @@ impl OwnToken {
     }
 
     /// The same in this process, which has the environment that is to be.
-    pub(super) fn make_here(kind: OwnKind, file: &ModuleFile) -> Result<Self, Error> {
+    pub(super) fn make_here(kind: &OwnKind, file: &ModuleFile) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
         let module = Module::load(file)?;
         NewToken::new(&officer, &pin).make(&module.client)?;
@@ -135,7 +167,7 @@ impl OwnToken {
     }
 
     fn made(
-        kind: OwnKind,
+        kind: &OwnKind,
         file: ModuleFile,
         pin: Pin,
         says: ModuleSays,
@@ -151,7 +183,7 @@ impl OwnToken {
             Error::call(call, "it was initialised, and is not there", "")
         })?;
         Ok(Self {
-            kind,
+            kind: kind.clone(),
             found: FoundToken {
                 file,
                 says: token.clone(),
@@ -168,12 +200,13 @@ impl OwnPlace {
     ///
     /// # Errors
     /// When the software is not installed, or does not start.
-    pub fn prepare(kind: OwnKind, places: &Places) -> Result<Self, Error> {
+    pub fn prepare(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
         let library = kind.installed(places)?;
         match kind {
             OwnKind::SoftHsm => softhsm::prepare(library),
             OwnKind::Kryoptic => kryoptic::prepare(library),
             OwnKind::Swtpm => swtpm::prepare(library),
+            OwnKind::Twin(device) => twin::before(softhsm::prepare(library)?, device),
         }
     }
 

@@ -128,7 +128,7 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
             environment: BTreeMap::from(environment),
         },
         emulator: Some(emulator),
-        _place: place,
+        place,
     })
 }
 
