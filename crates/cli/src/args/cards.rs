@@ -66,9 +66,9 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
 /// `keymark token`
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Put a virtual card or a twin into vpcd's reader, for every program that uses pcscd
+    /// Put a virtual card or a twin into vpcd's reader, or a token behind a PKCS#11 module, for every program
     #[command(
-        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
+        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
     )]
     Serve(ServeArguments),
     /// Remove the test keys that a run has left on a card because it was killed
@@ -96,6 +96,22 @@ pub struct ServeArguments {
     /// 'virtual' or 'twin:PROFILE'
     #[arg(long, value_name = "NAME", default_value = "virtual")]
     pub device: String,
+
+    /// In place of a card, a token behind a PKCS#11 module: 'softhsm', 'kryoptic' or the twin of an HSM, such
+    /// as 'twin:nitrokey-hsm'. What other programs need is printed: module, URIs, PIN, environment
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["device", "state", "address"])]
+    pub pkcs11: Option<String>,
+
+    /// Its keys [default: all that the device has, or rsa2048,nistp256]
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "pkcs11")]
+    pub algorithm: Option<Vec<Algorithm>>,
+
+    /// What other programs need as JSON: module, uri, pin, environment
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, requires = "pkcs11")]
+    pub json: bool,
 
     /// Folder that keeps its keys, PINs and serial number; without it keys are gone with the program
     #[arg(long, value_name = "DIR")]

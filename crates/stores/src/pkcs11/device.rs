@@ -402,7 +402,7 @@ impl OwnDevice {
     }
 
     /// The token, whose library is loaded when first asked for.
-    fn token(&self) -> Result<Arc<Token>, Error> {
+    pub(super) fn token(&self) -> Result<Arc<Token>, Error> {
         let mut loaded = self
             .token
             .lock()

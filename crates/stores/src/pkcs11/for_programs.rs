@@ -12,7 +12,7 @@ use keymark_bench::error::Error;
 use super::access::{KeyWay, ModuleAccess};
 use super::codes::failed;
 use super::says::{self, Login, TokenState};
-use super::session_keys::{LABEL, value_of};
+use super::session_keys::value_of;
 use super::store::fresh_id;
 use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
@@ -170,7 +170,7 @@ fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
             Attribute::Class(class),
             Attribute::Token(true),
             Attribute::Private(class == ObjectClass::PRIVATE_KEY),
-            Attribute::Label(LABEL.into()),
+            Attribute::Label(key.algorithm.name().into()),
             Attribute::Id(id.to_vec()),
         ]
     };

@@ -134,7 +134,7 @@ pub(super) struct OwnToken {
     /// What the library says.
     pub(super) says: ModuleSays,
     /// Without, it is somebody else's to keep.
-    _place: Option<OwnPlace>,
+    place: Option<OwnPlace>,
 }
 
 impl std::fmt::Debug for OwnToken {
@@ -166,6 +166,14 @@ impl OwnToken {
         Self::made(kind, file.clone(), pin, says, None)
     }
 
+    /// A directory of its own, if other programs can have keys written to it.
+    pub(super) fn place_of_programs(&self) -> Option<&std::path::Path> {
+        match self.kind.test_keys() {
+            Lives::InSession => self.place.as_ref().map(|place| place.place.path()),
+            Lives::OnOwnToken => None,
+        }
+    }
+
     fn made(
         kind: &OwnKind,
         file: ModuleFile,
@@ -190,7 +198,7 @@ impl OwnToken {
             },
             pin,
             says: says.clone(),
-            _place: place,
+            place,
         })
     }
 }

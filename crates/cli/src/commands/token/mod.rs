@@ -1,5 +1,8 @@
 //! `keymark token`
 
+#[cfg(feature = "pkcs11")]
+mod module;
+
 use std::time::Duration;
 
 use keymark_stacks::inventory::Inventory;
@@ -61,6 +64,10 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {
+    #[cfg(feature = "pkcs11")]
+    if let Some(named) = &arguments.pkcs11 {
+        return module::serve(arguments, named);
+    }
     let named = &arguments.device;
     let maker = CardMaker::named(named)
         .ok_or_else(|| {
