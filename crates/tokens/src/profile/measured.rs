@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use keymark_bench::case::{Case, DeviceName};
+use keymark_bench::case::{Case, DeviceName, StoreKind};
 use keymark_bench::layers::Point;
 use keymark_bench::parts::Part;
 use keymark_bench::record::{CaseRecord, Record};
@@ -105,14 +105,23 @@ impl Profile {
         let verify = verify.map(|mean| ServiceTime::constant(mean.0));
         let product = record.stores.iter().find(|store| store.device == device);
         let profile = Self {
-            store: ProfileStore::OpenpgpCard,
+            store: store_of(record, &device),
             name: name.map_or_else(|| slug(device.as_str()), str::to_owned),
             product: product.map_or_else(|| device.to_string(), |store| store.product.clone()),
             source: format!(
                 "measured by keymark {} in run {}",
                 record.environment.keymark, record.id
             ),
-            note: "Quantiles of the APDU's time at the host, transport included.".to_owned(),
+            note: match store_of(record, &device) {
+                ProfileStore::OpenpgpCard => {
+                    "Quantiles of the APDU's time at the host, transport included."
+                }
+                ProfileStore::Pkcs11 => {
+                    "Quantiles of the time that the module's functions take at the host (C_SignInit and \
+                     C_Sign), transport included."
+                }
+            }
+            .to_owned(),
             services,
             verify: verify.transpose()?,
             yubikey_version: None,
@@ -141,6 +150,17 @@ fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled
             .into_iter()
             .next()
             .map_or_else(DeviceName::software, DeviceName::clone)),
+    }
+}
+
+/// How the device was reached.
+fn store_of(record: &Record, device: &DeviceName) -> ProfileStore {
+    let mut cases = record.cases.iter().map(|case| &case.case);
+    let by_module = cases.any(|case| case.device == *device && case.store == StoreKind::PKCS11);
+    if by_module {
+        ProfileStore::Pkcs11
+    } else {
+        ProfileStore::OpenpgpCard
     }
 }
 
