@@ -56,6 +56,7 @@ faults: packages-bench
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench build
+	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
 	$(CARGO) run --release --locked -p keymark-overhead --bin overhead -- --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the

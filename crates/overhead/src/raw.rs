@@ -72,7 +72,7 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
 }
 
 /// Operations a second as a run of the case reports them.
-fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failure> {
+pub(crate) fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failure> {
     let runs = NonZeroU32::new(operations).ok_or("no operations")?;
     let settings = Settings {
         stop: StopRule::Runs(runs),
@@ -99,7 +99,7 @@ fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failur
     let windows: Vec<_> = record
         .blocks
         .iter()
-        .filter_map(|block| block.window(1))
+        .filter_map(|block| block.window(case.concurrency()))
         .collect();
     Ok(throughput(&windows, 0).ok_or("no window")?.value.0)
 }

@@ -1,5 +1,5 @@
 //! `make overhead`: prints every figure with its limit, and exits with 1 when one is missed.
-//! `--markdown FILE` also writes them as a page.
+//! `--markdown FILE` also writes them as a page, `--only NAME` measures the claims of one module.
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -12,7 +12,9 @@ use keymark_bench::case::{
 use keymark_bench::operation::Operation;
 use keymark_overhead::markdown;
 use keymark_overhead::setting::{Setting, keymark};
-use keymark_overhead::{Failure, Figure, analysis, card, mcu, pcsc, raw, signature, spawn, start};
+use keymark_overhead::{
+    Failure, Figure, analysis, card, mcu, pcsc, pkcs11, raw, signature, spawn, start,
+};
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).collect()) {
@@ -28,14 +30,25 @@ fn main() -> ExitCode {
 /// Whether every limit is kept.
 fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
     match arguments.as_slice() {
-        [] => Ok(all_kept(&figures()?)),
+        [] => Ok(all_kept(&figures(&CLAIMS)?)),
         [argument] if argument == analysis::ARGUMENT => {
             let case = case("ed25519", Operation::Sign, StackName::RAW)?;
             println!("{}", analysis::analyse(&case)?);
             Ok(true)
         }
+        [argument, more @ ..] if argument == pkcs11::ARGUMENT => {
+            println!("{}", pkcs11::compare(more)?);
+            Ok(true)
+        }
+        [option, name] if option == "--only" => {
+            let mut claims = CLAIMS.iter();
+            let wanted = claims.find(|(known, _)| name == *known);
+            let names: Vec<_> = CLAIMS.iter().map(|(name, _)| *name).collect();
+            let wanted = wanted.ok_or_else(|| format!("--only takes {}", names.join(", ")))?;
+            Ok(all_kept(&figures(std::slice::from_ref(wanted))?))
+        }
         [option, file] if option == "--markdown" => {
-            let figures = figures()?;
+            let figures = figures(&CLAIMS)?;
             markdown::write(
                 file.as_ref(),
                 &markdown::CLAIMS,
@@ -44,7 +57,7 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
             )?;
             Ok(all_kept(&figures))
         }
-        _ => Err("usage: overhead [--markdown FILE]".into()),
+        _ => Err("usage: overhead [--markdown FILE | --only NAME]".into()),
     }
 }
 
@@ -52,43 +65,64 @@ fn all_kept(figures: &[Figure]) -> bool {
     figures.iter().all(Figure::is_kept)
 }
 
-/// Each is printed as soon as it is there.
-fn figures() -> Result<Vec<Figure>, Failure> {
-    let mut figures = Vec::new();
-    let mut say = |figure: Figure| {
-        println!("{figure}");
-        figures.push(figure);
-    };
-    say(start::measure(&keymark()?)?);
-    analysis::measure()?.into_iter().for_each(&mut say);
-    for algorithm in ["rsa2048", "rsa4096", "nistp256", "ed25519"] {
-        say(raw::measure(&case(
-            algorithm,
-            Operation::Sign,
+/// What is claimed, by the name of its module, and what measures it.
+type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
+
+const CLAIMS: [Claim; 9] = [
+    ("start", || Ok(vec![start::measure(&keymark()?)?])),
+    ("analysis", || Ok(analysis::measure()?.into())),
+    ("raw", || {
+        let algorithms = ["rsa2048", "rsa4096", "nistp256", "ed25519"].into_iter();
+        let measure = |algorithm| raw::measure(&case(algorithm, Operation::Sign, StackName::RAW)?);
+        algorithms.map(measure).collect()
+    }),
+    ("pkcs11", pkcs11::measure),
+    ("card", || {
+        let keys = [
+            ("cv25519", Operation::Decrypt),
+            ("rsa2048", Operation::Sign),
+        ];
+        let measure =
+            |(algorithm, operation)| card::measure(&case(algorithm, operation, StackName::RAW)?);
+        let mut figures = keys
+            .into_iter()
+            .map(measure)
+            .collect::<Result<Vec<_>, _>>()?;
+        figures.extend(card::twins(&case(
+            "cv25519",
+            Operation::Decrypt,
             StackName::RAW,
         )?)?);
+        Ok(figures)
+    }),
+    ("signature", || {
+        let measure =
+            |algorithm| signature::measure(&case(algorithm, Operation::Sign, StackName::GNUPG)?);
+        ["ed25519", "rsa4096"].into_iter().map(measure).collect()
+    }),
+    ("mcu", mcu::measure),
+    ("pcsc", || {
+        let driver = keymark()?.with_file_name("libkeymark_pcsc.so");
+        pcsc::measure(
+            &case("cv25519", Operation::Decrypt, StackName::RAW)?,
+            &driver,
+        )
+    }),
+    ("spawn", || {
+        let case = case("cv25519", Operation::Decrypt, StackName::GNUPG)?;
+        Ok(vec![spawn::measure(&case)?])
+    }),
+];
+
+/// Each is printed as soon as its module has measured it.
+fn figures(claims: &[Claim]) -> Result<Vec<Figure>, Failure> {
+    let mut figures = Vec::new();
+    for (_, measure) in claims {
+        for figure in measure()? {
+            println!("{figure}");
+            figures.push(figure);
+        }
     }
-    for (algorithm, operation) in [
-        ("cv25519", Operation::Decrypt),
-        ("rsa2048", Operation::Sign),
-    ] {
-        say(card::measure(&case(algorithm, operation, StackName::RAW)?)?);
-    }
-    for algorithm in ["ed25519", "rsa4096"] {
-        let case = case(algorithm, Operation::Sign, StackName::GNUPG)?;
-        say(signature::measure(&case)?);
-    }
-    mcu::measure()?.into_iter().for_each(&mut say);
-    let decryption = case("cv25519", Operation::Decrypt, StackName::RAW)?;
-    card::twins(&decryption)?.into_iter().for_each(&mut say);
-    let driver = keymark()?.with_file_name("libkeymark_pcsc.so");
-    let through_gpg = pcsc::measure(&decryption, &driver)?;
-    through_gpg.into_iter().for_each(&mut say);
-    say(spawn::measure(&case(
-        "cv25519",
-        Operation::Decrypt,
-        StackName::GNUPG,
-    )?)?);
     Ok(figures)
 }
 

@@ -1,0 +1,305 @@
+//! Signing on SoftHSM2: keymark's runner against a minimal C loop over C_SignInit and C_Sign with the same key, and against
+//! OpenDNSSEC's `ods-hsmspeed`. They take turns.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroU32;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use keymark_bench::case::{Case, Load, Parameters, StackName};
+use keymark_bench::operation::Operation;
+use keymark_stacks::raw::RawStack;
+use keymark_stores::device::Run;
+use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
+
+use crate::{Failure, Figure, Limit, median, raw};
+
+/// Pairs of keymark and the C loop.
+const PAIRS: usize = 400;
+/// Pairs of keymark and ods-hsmspeed, which makes a key each time.
+const SPEED_PAIRS: usize = 15;
+/// Time of each half of a pair: a shared machine changes its speed ten times a second.
+const HALF: Duration = Duration::from_millis(40);
+/// The same beside ods-hsmspeed.
+const SPEED_HALF: Duration = Duration::from_millis(300);
+/// Files beside the token.
+const PROGRAM: &str = "pkcs11_loop";
+const SPEED_CONFIGURATION: &str = "conf.xml";
+/// The keys: their labels are keymark's names of the algorithms.
+const KEYS: [(&str, &str, &str); 2] = [
+    ("rsa2048", "rsa:2048", "01"),
+    ("nistp256", "EC:prime256v1", "02"),
+];
+/// What ods-hsmspeed makes, and no other.
+const SPEED_KEY: &str = "rsa2048";
+const THREADS: [u32; 2] = [1, 2];
+
+/// keymark's throughput over both.
+///
+/// # Errors
+/// When SoftHSM2, OpenSC, OpenDNSSEC's tool or a C compiler is missing, or an operation fails.
+pub fn measure() -> Result<Vec<Figure>, Failure> {
+    let (token, other) = (SoftHsmToken::new(), SoftHsmToken::new());
+    for (label, kind, id) in KEYS {
+        token.make_key(kind, id, label);
+    }
+    fs::write(token.path("pin"), PIN)?;
+    compile(&token)?;
+    configure_speed(&token)?;
+    let mut figures = Vec::new();
+    for (key, ..) in KEYS {
+        for threads in THREADS {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg(ARGUMENT).arg(token.path(""));
+            command.args([key, &threads.to_string()]);
+            if key == SPEED_KEY {
+                command.arg(other.configuration());
+            }
+            let output = command.env(CONFIGURATION, token.configuration()).output()?;
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let ratios: Result<Vec<f64>, _> = said.split_whitespace().map(str::parse).collect();
+            let ratios = ratios.map_err(|_| said)?;
+            if ratios.is_empty() {
+                return Err(String::from_utf8_lossy(&output.stderr).into());
+            }
+            let to = [
+                ("a C loop", PAIRS, Limit::AtLeast(0.99)),
+                ("ods-hsmspeed", SPEED_PAIRS, Limit::AtLeast(1.0)),
+            ];
+            figures.extend(ratios.into_iter().zip(to).map(|(value, (other, pairs, limit))| Figure {
+                name: format!(
+                    "raw throughput over {other} on SoftHSM2, {key} sign, {}, median of {pairs} pairs",
+                    counted(threads)
+                ),
+                value,
+                limit,
+                unit: "",
+            }));
+        }
+    }
+    Ok(figures)
+}
+
+fn counted(threads: u32) -> String {
+    match threads {
+        1 => "1 thread".to_owned(),
+        several => format!("{several} threads"),
+    }
+}
+
+/// Median of the ratios of two rates that take turns.
+fn in_turn(
+    pairs: usize,
+    own: impl Fn() -> Result<f64, Failure>,
+    mut other: impl FnMut() -> Result<f64, Failure>,
+) -> Result<f64, Failure> {
+    let mut ratios = Vec::with_capacity(pairs);
+    for pair in 0..pairs {
+        // Who goes first changes, so that drift favours neither.
+        let (own, other) = if pair % 2 == 0 {
+            let own = own()?;
+            (own, other()?)
+        } else {
+            let other = other()?;
+            (own()?, other)
+        };
+        ratios.push(own / other);
+    }
+    Ok(median(ratios))
+}
+
+/// keymark's side, in a process that was started with the token's configuration.
+struct Own {
+    case: Case,
+    stack: RawStack,
+}
+
+impl Own {
+    /// The stack on a key that is on the token.
+    fn of(key: &str, threads: u32) -> Result<Self, Failure> {
+        let pin = PinSource::Known(Pin::new(PIN));
+        let user = User {
+            pins: Pins {
+                user: pin.clone(),
+                admin: pin,
+            },
+            ..User::of_made_device()
+        };
+        let module = ModuleFile::new(SoftHsmToken::library());
+        let device = known_token(&module, &format!("{URI};object={key}").parse()?, &user)?;
+        let identity = device.identity();
+        let case = Case {
+            device: identity.device.clone(),
+            store: identity.kind,
+            provenance: identity.provenance,
+            algorithm: key.parse()?,
+            operation: Operation::Sign,
+            stack: StackName::RAW,
+            parameters: Parameters::None,
+            load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
+            input_bytes: 40,
+            replica: 0,
+        };
+        let stack = RawStack::new(device.open(&Run::new(0))?, 0);
+        Ok(Self { case, stack })
+    }
+
+    /// Operations a second as a row says.
+    fn rate(&self, operations: u32) -> Result<f64, Failure> {
+        raw::keymark(&self.case, &self.stack, operations)
+    }
+}
+
+/// Argument with which the binary calls itself: SoftHSM2 finds its tokens by the environment of the process.
+pub const ARGUMENT: &str = "sign-on-softhsm";
+
+/// The process's part, for a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
+/// configuration is given.
+///
+/// # Errors
+/// As [`measure`].
+pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
+    let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
+    let [directory, key, threads, more @ ..] = texts.as_slice() else {
+        return Err("three arguments are wanted".into());
+    };
+    let (directory, threads) = (Path::new(directory), threads.parse()?);
+    let mut bare = Loop::start(directory, key)?;
+    let own = Own::of(key, threads)?;
+    // Caches and clocks get ready.
+    let rate = bare.rate(threads)?;
+    let operations = |time: Duration| ((rate * time.as_secs_f64()) as u32).max(20);
+    let mut said =
+        in_turn(PAIRS, || own.rate(operations(HALF)), || bare.rate(threads))?.to_string();
+    if let [tokens, ..] = more {
+        let operations = operations(SPEED_HALF);
+        let speed = || speed(directory, Path::new(tokens), threads, operations);
+        let ratio = in_turn(SPEED_PAIRS, || own.rate(operations), speed)?;
+        said = format!("{said} {ratio}");
+    }
+    Ok(said)
+}
+
+fn compile(token: &SoftHsmToken) -> Result<(), Failure> {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/c/pkcs11_loop.c");
+    let compiled = Command::new("cc")
+        .args(["-O2", "-Wall", "-pthread", "-o"])
+        .arg(token.path(PROGRAM))
+        .arg(source)
+        .status()?;
+    if compiled.success() {
+        Ok(())
+    } else {
+        Err(format!("cc ended with {compiled}").into())
+    }
+}
+
+/// The C loop as a process that signs when asked.
+struct Loop {
+    child: Child,
+    ask: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Loop {
+    fn start(directory: &Path, key: &str) -> Result<Self, Failure> {
+        let mut child = Command::new(directory.join(PROGRAM))
+            .arg(SoftHsmToken::library())
+            .arg(LABEL)
+            .arg(directory.join("pin"))
+            .arg(key)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let ask = child.stdin.take().ok_or("the loop has no input")?;
+        let answers = BufReader::new(child.stdout.take().ok_or("the loop has no output")?);
+        Ok(Self {
+            child,
+            ask,
+            answers,
+        })
+    }
+
+    /// Signatures a second.
+    fn rate(&mut self, threads: u32) -> Result<f64, Failure> {
+        writeln!(self.ask, "{threads} {}", HALF.as_millis())?;
+        self.ask.flush()?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        let rate = answer.trim().parse();
+        rate.map_err(|_| format!("the C loop ended: {:?}", self.child.try_wait()).into())
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // It waits for the next line, so nothing is lost; and it must not stay as a zombie.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What ods-hsmspeed reads: a token of its own, where it makes and deletes keys.
+fn configure_speed(token: &SoftHsmToken) -> Result<(), Failure> {
+    let configuration = token.path(SPEED_CONFIGURATION);
+    let text = format!(
+        "<Configuration><RepositoryList><Repository name=\"keymark\"><Module>{}</Module>\
+         <TokenLabel>{LABEL}</TokenLabel><PIN>{PIN}</PIN></Repository></RepositoryList></Configuration>\n",
+        SoftHsmToken::library().display()
+    );
+    fs::write(&configuration, text)?;
+    fs::set_permissions(&configuration, fs::Permissions::from_mode(0o600))?;
+    Ok(())
+}
+
+/// Signatures a second by ods-hsmspeed on a token of those tokens.
+fn speed(directory: &Path, tokens: &Path, threads: u32, operations: u32) -> Result<f64, Failure> {
+    let each = (operations / threads).max(1).to_string();
+    let output = Command::new("ods-hsmspeed")
+        .arg("-c")
+        .arg(directory.join(SPEED_CONFIGURATION))
+        .args(["-r", "keymark", "-s", "2048", "-i", &each])
+        .args(["-t", &threads.to_string()])
+        .env(CONFIGURATION, tokens)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    signatures_a_second(&said)
+        .ok_or_else(|| format!("ods-hsmspeed said {said:?}, {:?}", output.stderr).into())
+}
+
+/// Out of `1 thread, 300 signatures per thread, 584.77 sig/s (RSA 2048 bits)`.
+fn signatures_a_second(said: &str) -> Option<f64> {
+    let (before, _) = said.split_once(" sig/s")?;
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_found_in_what_the_tool_says() {
+        let said = "1 thread, 300 signatures per thread, 584.77 sig/s (RSA 2048 bits)\n";
+        assert_eq!(signatures_a_second(said), Some(584.77));
+        assert_eq!(signatures_a_second("no key"), None);
+    }
+
+    #[test]
+    fn sides_take_turns_and_the_first_changes() {
+        use std::cell::RefCell;
+        let order = RefCell::new(String::new());
+        let say = |who, rate| {
+            order.borrow_mut().push(who);
+            Ok(rate)
+        };
+        let ratio = in_turn(4, || say('k', 3.0), || say('c', 2.0)).unwrap();
+        assert!((ratio - 1.5).abs() < 1e-12);
+        assert_eq!(*order.borrow(), "kcckkcck");
+    }
+}
