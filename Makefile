@@ -66,7 +66,8 @@ packages-bench:
 packages-test: packages-bench
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc
+		    pkcs11-tool:opensc /usr/sbin/sshd:openssh-server openssl:openssl \
+	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl
 
 clean:
 	$(CARGO) clean
