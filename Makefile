@@ -87,7 +87,8 @@ packages-soft: packages-bench
 packages-test: packages-bench packages-soft
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc p11tool:gnutls-bin
+	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
+	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl
 
 clean:
 	$(CARGO) clean

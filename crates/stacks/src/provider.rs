@@ -64,12 +64,14 @@ pub struct Way {
     pub workers: &'static [Worker],
 }
 
-/// `gnupg`, `raw libgcrypt`: the stack, with what tells it from others of the same name.
+/// `gnupg`, `raw libgcrypt`, `openssl engine`: the stack, with what tells it from others of the same name.
 impl Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let library = |set: &Parameters| set.library();
-        match self.parameters.iter().find_map(library) {
-            Some(library) => write!(f, "{} {library}", self.stack),
+        let library = |set: &Parameters| set.library().map(|library| library.word());
+        let way = |set: &Parameters| set.openssl_way().map(|way| way.word());
+        let told = |set| library(set).or_else(|| way(set));
+        match self.parameters.iter().find_map(told) {
+            Some(word) => write!(f, "{} {word}", self.stack),
             None => write!(f, "{}", self.stack),
         }
     }

@@ -196,6 +196,7 @@ fn as_json(found: &Found) {
             ..
         } = way;
         let library = parameters.iter().find_map(|set| set.library());
+        let openssl_way = parameters.iter().find_map(|set| set.openssl_way());
         print_json(&json!({
             "device": identity.device,
             "store": identity.kind,
@@ -206,6 +207,7 @@ fn as_json(found: &Found) {
             "facts": facts,
             "stack": stack,
             "library": library,
+            "openssl_way": openssl_way,
             "usable": found.is_ok(),
             "missing": found.as_ref().err().map(ToString::to_string),
             "offers": found.as_ref().map(|found| by_operation(found)).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Load, Provenance, StackName};
 use keymark_bench::operation::Operation;
+use keymark_bench::parts::{Part, Parts};
 use keymark_bench::record::Record;
 use keymark_stats::Seconds;
 
@@ -34,19 +35,32 @@ impl PublishedFigure {
     }
 }
 
+type WhichParts = fn(&Parts) -> bool;
+
+/// Tables of parts, and which stand in each: those that were measured on the way, and those beside the operations.
+const PARTS: [(&str, WhichParts); 2] = [
+    (
+        "where the time goes, as measured on the way (processor time of the programs, time of the PC/SC calls)",
+        |parts| !parts.0.contains_key(&Part::ProgramStart),
+    ),
+    (
+        "where the time goes in a process an operation (measured beside it: a process that does nothing, what one takes \
+         more that only loads the key, the operation in keymark's own process; the rest is what nobody measured)",
+        |parts| parts.0.contains_key(&Part::ProgramStart),
+    ),
+];
+
 impl Analysis {
     /// The whole report. `record` is what was analysed; of its twins, the published figures.
     #[must_use]
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
-        let parts = tables::parts(&self.rows);
-        if !parts.rows.is_empty() {
-            sections.push(Section::headed(
-                "where the time goes, as measured on the way (processor time of the programs, time of the \
-                 PC/SC calls)",
-                vec![Block::Table(parts)],
-            ));
+        for (heading, wanted) in PARTS {
+            let table = tables::parts(&self.rows, wanted);
+            if !table.rows.is_empty() {
+                sections.push(Section::headed(heading, vec![Block::Table(table)]));
+            }
         }
         sections.extend(self.twins(published));
         if !self.scaling.is_empty() {

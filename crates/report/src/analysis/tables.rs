@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::case::{Case, Worker};
-use keymark_bench::parts::Part;
+use keymark_bench::parts::{Part, Parts};
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling};
@@ -144,14 +144,15 @@ fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
     }
 }
 
-/// Where the time of operations went, as measured on the way.
-pub(super) fn parts(rows: &[Row]) -> Table {
+/// Where the time of the operations went whose parts are wanted.
+pub(super) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
+    let parts_of = |row: &Row| row.parts.clone().filter(|parts| wanted(parts));
     let had = |part: &&Part| {
         // What the workers calculate bounds their gain, and is shown there.
         if **part == Part::Worker {
             return false;
         }
-        let mut parts = rows.iter().filter_map(|row| row.parts.as_ref());
+        let mut parts = rows.iter().filter_map(parts_of);
         parts.any(|parts| parts.0.contains_key(*part))
     };
     let had: Vec<Part> = Part::ALL.iter().filter(had).copied().collect();
@@ -162,7 +163,7 @@ pub(super) fn parts(rows: &[Row]) -> Table {
     table.rows =
         rows.iter()
             .filter_map(|row| {
-                let parts = &row.parts.as_ref()?.0;
+                let parts = parts_of(row)?.0;
                 if !had.iter().any(|part| parts.contains_key(part)) {
                     return None;
                 }

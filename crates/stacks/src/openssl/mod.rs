@@ -7,6 +7,7 @@ mod place;
 mod process;
 mod provider;
 mod references;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

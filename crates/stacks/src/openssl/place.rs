@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +18,7 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::OpenSsl;
+use super::{OpenSsl, words};
 use crate::program;
 
 /// One key, by one way to it.
@@ -45,6 +46,31 @@ pub(super) enum Errand {
     Operate,
     /// Loads the key, and that is all.
     LoadKey,
+    /// Starts, tells its version and ends, with a configuration that loads nothing.
+    Nothing,
+}
+
+impl Errand {
+    /// The call as users know it.
+    pub(super) const fn call(self) -> &'static str {
+        match self {
+            Self::Operate => "openssl pkeyutl",
+            Self::LoadKey => "openssl pkey",
+            Self::Nothing => "openssl version",
+        }
+    }
+}
+
+/// Runs a process to its end; what it says on its standard error is kept.
+pub(super) fn run(command: &mut Command, call: &str) -> Result<Output, Error> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // Ctrl-C is keymark's to handle.
+        .process_group(0)
+        .output()
+        .map_err(|error| Error::call(call, error, ""))
 }
 
 impl Place {
@@ -69,7 +95,7 @@ impl Place {
             directory,
         };
         place.configure("")?;
-        Ok(place)
+        place.tried()
     }
 
     /// A token's key, by an engine or a provider.
@@ -118,7 +144,7 @@ impl Place {
             refused,
         };
         place.configure(&configuration)?;
-        Ok(place)
+        place.tried()
     }
 
     /// Its configuration, and one that loads nothing.
@@ -142,13 +168,18 @@ impl Place {
         self.directory.join(name)
     }
 
-    /// The program with the key, as far as all its uses go: what else it is told follows.
+    /// The program, as far as all uses of an errand go: what else it is told follows.
     pub(super) fn command(&self, errand: Errand) -> Command {
-        let mut command = self.program(Configured::ForKey);
         let (subcommand, key, form) = match errand {
+            Errand::Nothing => {
+                let mut idle = self.program(Configured::ForNothing);
+                idle.arg("version");
+                return idle;
+            }
             Errand::Operate => ("pkeyutl", "-inkey", "-keyform"),
             Errand::LoadKey => ("pkey", "-in", "-inform"),
         };
+        let mut command = self.program(Configured::ForKey);
         command.arg(subcommand).arg(key).args(&self.key);
         if let Some(engine) = self.engine {
             command.args(["-engine", engine]);
@@ -156,20 +187,37 @@ impl Place {
         if let Some(word) = self.key_form {
             command.args([form, word]);
         }
-        match errand {
-            Errand::Operate => {}
-            Errand::LoadKey => {
-                command.arg("-noout");
-            }
+        if errand == Errand::LoadKey {
+            command.arg("-noout");
         }
         command
     }
 
-    /// The program doing nothing: it tells its version, with a configuration that loads nothing.
-    pub(super) fn idle(&self) -> Command {
-        let mut command = self.program(Configured::ForNothing);
-        command.arg("version");
-        command
+    /// Has the program load the key once, before several of it could send a wrong PIN at the same moment.
+    fn tried(self) -> Result<Self, Error> {
+        self.check_pin()?;
+        let call = Errand::LoadKey.call();
+        let done = run(&mut self.command(Errand::LoadKey), call)?;
+        self.succeeded(call, &done)?;
+        Ok(self)
+    }
+
+    /// Whether a process did what it was to do; if the token has judged its PIN wrong, that is remembered.
+    pub(super) fn succeeded(&self, call: &str, done: &Output) -> Result<(), Error> {
+        if done.status.success() {
+            return Ok(());
+        }
+        Err(self.failed(call, done.status, &String::from_utf8_lossy(&done.stderr)))
+    }
+
+    /// Why a process failed, by what it said.
+    pub(super) fn failed(&self, call: &str, status: ExitStatus, said: &str) -> Error {
+        let reason = format!("{status}: {}", words::complaint(said));
+        if words::refuse_pin(said) {
+            self.refused.0.store(true, Ordering::Relaxed);
+            return Error::call(call, reason, "the PIN is not sent a second time");
+        }
+        Error::call(call, reason, words::ADVICE)
     }
 
     fn program(&self, configured: Configured) -> Command {
@@ -182,11 +230,6 @@ impl Place {
         command
     }
 
-    /// That a token has refused the PIN: no process of this run sends it again.
-    pub(super) fn pin_was_refused(&self) {
-        self.refused.0.store(true, Ordering::Relaxed);
-    }
-
     /// Whether the PIN may be sent.
     ///
     /// # Errors
@@ -194,8 +237,8 @@ impl Place {
     pub(super) fn check_pin(&self) -> Result<(), Error> {
         if self.refused.0.load(Ordering::Relaxed) {
             return Err(Error::call(
-                "openssl pkeyutl",
-                "the token has refused the PIN, which is not sent a second time",
+                "sending the PIN",
+                "the token has refused it, and it is not sent a second time",
                 "was it changed while keymark was running?",
             ));
         }

@@ -19,10 +19,6 @@ use super::challenge::Task;
 use super::place::{Errand, Place};
 use super::references::References;
 
-/// What to do about a process that failed.
-pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same moment may \
-                                 not find it: with it, measure one worker";
-
 /// The handle.
 pub(super) struct PkeyutlProcess {
     place: Arc<Place>,
@@ -51,43 +47,12 @@ impl PkeyutlProcess {
             references,
         }
     }
-
-    fn failed(&self, status: impl std::fmt::Display) -> Error {
-        let said = fs::read(&self.said).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        if refuses_pin(&said) {
-            self.place.pin_was_refused();
-        }
-        let reason = format!("{status}: {}", complaint(&said));
-        Error::call(self.task.call(), reason, ADVICE)
-    }
-}
-
-/// Whether the token has judged the PIN: how libp11 and the providers' `CKR_PIN_…` say it.
-fn refuses_pin(said: &str) -> bool {
-    let said = said.to_ascii_lowercase();
-    [
-        "login failed",
-        "login to token failed",
-        "pin incorrect",
-        "ckr_pin",
-        "pin locked",
-    ]
-    .iter()
-    .any(|words| said.contains(words))
-}
-
-/// The first line that tells a reason; the engine announces itself before.
-fn complaint(said: &str) -> &str {
-    let mut lines = said.lines().map(str::trim);
-    let tells = |line: &&str| !line.is_empty() && !line.starts_with("Engine \"");
-    lines.find(tells).unwrap_or("no reason given")
 }
 
 impl KeyHandle for PkeyutlProcess {
     fn enter(&mut self) -> Result<(), Error> {
         match &mut self.references {
-            Some(references) => references.measure(),
+            Some(references) => references.before_block(),
             None => Ok(()),
         }
     }
@@ -124,7 +89,9 @@ impl KeyHandle for PkeyutlProcess {
             .wait4()
             .map_err(|error| Error::call("wait4", error, ""))?;
         if !used.status.success() {
-            return Err(self.failed(used.status));
+            let said = fs::read(&self.said).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            return Err(self.place.failed(self.task.call(), used.status, &said));
         }
         Ok(Performed {
             length: 0,
@@ -148,24 +115,5 @@ impl KeyHandle for PkeyutlProcess {
         if let Some(references) = &self.references {
             references.divide(latency, into);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What libp11 0.4.12 says.
-    const WRONG_PIN: &str =
-        "Engine \"pkcs11\" set.\nLogin failed\nLogin to token failed, returning NULL...\n";
-
-    #[test]
-    fn the_reason_stands_behind_what_the_engine_announces() {
-        assert_eq!(complaint(WRONG_PIN), "Login failed");
-        assert_eq!(complaint("Engine \"pkcs11\" set.\n"), "no reason given");
-        assert!(refuses_pin(WRONG_PIN));
-        assert!(!refuses_pin(
-            "The private key was not found at: pkcs11:token=a\n"
-        ));
     }
 }

@@ -232,7 +232,8 @@ impl Places {
         if let Some(place) = known.of_keys.get(&name) {
             return Ok(Arc::clone(place));
         }
-        let directory = format!("k{}", known.of_keys.len());
+        known.number += 1;
+        let directory = format!("k{}", known.number);
         let place = Arc::new(make(self.directory.subdirectory(&directory)?)?);
         known.of_keys.insert(name, Arc::clone(&place));
         Ok(place)

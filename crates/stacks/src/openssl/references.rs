@@ -1,7 +1,6 @@
 //! What of a process's time is no private-key operation, measured beside it: the program's start, loading the key, and the
 //! operation by itself in keymark's own process.
 
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +9,10 @@ use keymark_bench::error::Error;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::workload::{Input, KeyHandle};
 
-use super::place::{Errand, Place};
+use super::place::{Errand, Place, run};
 
-/// Of each, before each block: one could be the one that was disturbed.
-const OFTEN: u32 = 3;
+/// Measured before every fourth block: they take longer than the operation, of which a block may hold one.
+const BLOCKS: u32 = 4;
 
 /// The references of one worker that works alone: of several nobody could tell whose time it was.
 pub(super) struct References {
@@ -24,9 +23,10 @@ pub(super) struct References {
     inputs: Arc<[Input]>,
     output: Vec<u8>,
     last: Option<Measured>,
+    blocks: u32,
 }
 
-/// Means before the block under way.
+/// What was measured last.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
     start: Duration,
@@ -48,18 +48,20 @@ impl References {
             inputs,
             output: vec![0; capacity],
             last: None,
+            blocks: 0,
         }
     }
 
-    /// Measures all of them, before a block and not in it.
-    pub(super) fn measure(&mut self) -> Result<(), Error> {
-        self.place.check_pin()?;
-        let (mut start, mut loaded) = (Duration::ZERO, Duration::ZERO);
-        for _ in 0..OFTEN {
-            start += self.process(self.place.idle(), "openssl version")?;
-            loaded += self.process(self.place.command(Errand::LoadKey), "openssl pkey")?;
+    /// Before a block, and not in it: measures them if it is time.
+    pub(super) fn before_block(&mut self) -> Result<(), Error> {
+        let due = self.blocks.is_multiple_of(BLOCKS);
+        self.blocks = self.blocks.wrapping_add(1);
+        if !due {
+            return Ok(());
         }
-        let (start, loaded) = (start / OFTEN, loaded / OFTEN);
+        self.place.check_pin()?;
+        let start = self.timed(Errand::Nothing)?;
+        let loaded = self.timed(Errand::LoadKey)?;
         self.last = Some(Measured {
             start,
             key_load: loaded.saturating_sub(start),
@@ -68,18 +70,12 @@ impl References {
         Ok(())
     }
 
-    fn process(&self, mut command: Command, call: &str) -> Result<Duration, Error> {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+    fn timed(&self, errand: Errand) -> Result<Duration, Error> {
+        let mut command = self.place.command(errand);
         let begin = self.clock.now();
-        let status = command.status();
+        let done = run(&mut command, errand.call());
         let end = self.clock.now();
-        let status = status.map_err(|error| Error::call(call, error, ""))?;
-        if !status.success() {
-            return Err(Error::call(call, status, super::process::ADVICE));
-        }
+        self.place.succeeded(errand.call(), &done?)?;
         Ok(end.since(begin))
     }
 
@@ -87,16 +83,18 @@ impl References {
         let Some(here) = &mut self.here else {
             return Ok(None);
         };
-        let mut sum = Duration::ZERO;
-        for input in self.inputs.iter().cycle().take(OFTEN as usize) {
-            here.arm(input)?;
-            let begin = self.clock.now();
-            let performed = here.perform(input, &mut self.output);
-            let end = self.clock.now();
-            here.collect(performed?, &mut self.output)?;
-            sum += end.since(begin);
-        }
-        Ok(Some(sum / OFTEN))
+        let Some(input) = self
+            .inputs
+            .get(self.blocks as usize % self.inputs.len().max(1))
+        else {
+            return Ok(None);
+        };
+        here.arm(input)?;
+        let begin = self.clock.now();
+        let performed = here.perform(input, &mut self.output);
+        let end = self.clock.now();
+        here.collect(performed?, &mut self.output)?;
+        Ok(Some(end.since(begin)))
     }
 
     /// Divides an operation's time: what is left is called that.

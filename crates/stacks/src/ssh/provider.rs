@@ -327,7 +327,8 @@ impl Agents {
         if let Some(error) = lock(&self.refused).get(&token) {
             return Err(error.clone());
         }
-        let directory = self.dir.subdirectory(&format!("p-{}", agents.len()))?;
+        let number = agents.len() + lock(&self.refused).len();
+        let directory = self.dir.subdirectory(&format!("p-{number}"))?;
         let agent = agent::SshAgent::with_token(openssh, &directory, &key);
         let agent = Arc::new(agent.inspect_err(|error| {
             lock(&self.refused).insert(token, error.clone());

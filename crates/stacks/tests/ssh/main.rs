@@ -5,6 +5,8 @@
 mod afterwards;
 mod clients;
 mod gpg_agent;
+#[cfg(feature = "pkcs11")]
+mod token;
 
 use std::any::Any;
 use std::path::{Path, PathBuf};

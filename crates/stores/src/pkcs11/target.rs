@@ -112,7 +112,8 @@ mod tests {
             assert_eq!(parsed(other), None, "{other}");
         }
         for own in OwnKind::all() {
-            assert_eq!(parsed(&own.name()), Some(Ok(Target::Own(own))));
+            let name = own.name();
+            assert_eq!(parsed(&name), Some(Ok(Target::Own(own))));
         }
         // The twin of a card is another family's.
         assert_eq!(parsed("twin:yubikey-4"), None);
