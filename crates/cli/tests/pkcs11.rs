@@ -4,6 +4,7 @@
 #![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -98,6 +99,40 @@ fn softhsm_is_a_device_of_keymarks_own() {
         );
     }
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn schemes_stand_in_rows_and_records() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "software,softhsm", "--algorithm", "rsa2048", "--stack", "raw", "--runs", "6",
+        "--scheme", "pkcs1,pss,oaep,oaep-sha1,pss-hashed", "--concurrency", "1", "--processes", "2",
+    ]);
+    let schemes = |device: &str| -> BTreeSet<_> {
+        let of_device = rows.iter().filter(|row| row["device"] == device);
+        of_device.map(|row| row["scheme"].as_str()).collect()
+    };
+    let both = [None, Some("pss"), Some("oaep-sha1"), Some("pss-hashed")];
+    assert_eq!(schemes("softhsm"), both.into());
+    assert_eq!(
+        schemes("software"),
+        both.into_iter().chain([Some("oaep")]).collect()
+    );
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+    }
+    let exported = place.stdout(&["export", "last", "--format", "json"]);
+    assert!(exported.contains(r#""parameters":{"scheme":{"scheme":"pss"}}"#));
+    #[rustfmt::skip]
+    let refused = place.refused(
+        &["bench", "--device", "softhsm", "--algorithm", "rsa2048", "--stack", "raw", "--scheme", "oaep", "--dry-run"],
+        3,
+    );
+    assert!(
+        refused.contains("not offered by raw with oaep") && refused.contains("raw oaep-sha1"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -56,6 +56,7 @@ pub struct FlatRow {
     pub ops_low_per_s: Option<f64>,
     pub ops_high_per_s: Option<f64>,
     pub raw_mean_s: Option<f64>,
+    pub scheme: Option<String>,
 }
 
 impl From<&Row> for FlatRow {
@@ -117,6 +118,7 @@ impl From<&Row> for FlatRow {
             ops_low_per_s: row.throughput.and_then(|rate| rate.low).map(|low| low.0),
             ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
             raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
+            scheme: case.parameters.scheme().map(|scheme| scheme.to_string()),
         }
     }
 }

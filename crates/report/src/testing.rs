@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Library, Load, Pacing, Parameters, Protection, Provenance, SshAgent,
+    Case, DeviceName, Library, Load, Pacing, Parameters, Protection, Provenance, Scheme, SshAgent,
     StackName, StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
@@ -229,6 +229,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         select(Protection::ALL).prop_map(kept),
         select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
         select(Library::ALL).prop_map(|library| Parameters::Library { library }),
+        select(Scheme::ALL).prop_map(|scheme| Parameters::Scheme { scheme }),
     ]
 }
 

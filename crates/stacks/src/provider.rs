@@ -64,12 +64,16 @@ pub struct Way {
     pub workers: &'static [Worker],
 }
 
-/// `gnupg`, `raw libgcrypt`: the stack, with what tells it from others of the same name.
+/// `gnupg`, `raw libgcrypt`, `raw pss`: the stack, with what tells it from others of the same name.
 impl Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let library = |set: &Parameters| set.library();
-        match self.parameters.iter().find_map(library) {
-            Some(library) => write!(f, "{} {library}", self.stack),
+        let variant = |set: &Parameters| match *set {
+            Parameters::Library { library } => Some(library.word()),
+            Parameters::Scheme { scheme } => Some(scheme.word()),
+            Parameters::None | Parameters::Gnupg { .. } | Parameters::Ssh { .. } => None,
+        };
+        match self.parameters.iter().find_map(variant) {
+            Some(variant) => write!(f, "{} {variant}", self.stack),
             None => write!(f, "{}", self.stack),
         }
     }

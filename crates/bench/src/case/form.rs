@@ -103,6 +103,8 @@ mod tests {
         let sets = sets.chain(kept.map(|&protection| Parameters::Gnupg { protection }));
         let libraries = super::super::Library::ALL.iter();
         let sets = sets.chain(libraries.map(|&library| Parameters::Library { library }));
+        let schemes = super::super::Scheme::ALL.iter();
+        let sets = sets.chain(schemes.map(|&scheme| Parameters::Scheme { scheme }));
         for parameters in sets.chain([Parameters::None]) {
             case.parameters = parameters;
             let text = serde_json::to_string(&case).unwrap();

@@ -16,7 +16,9 @@ use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
-pub use parameters::{Library, LibraryChoice, ParameterChoice, Parameters, Protection, SshAgent};
+pub use parameters::{
+    Library, LibraryChoice, ParameterChoice, Parameters, Protection, Scheme, SchemeChoice, SshAgent,
+};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.

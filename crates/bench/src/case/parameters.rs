@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Family;
+use crate::operation::Operation;
+use crate::store::Capability;
 use crate::words::{UnknownWord, words};
 
 words! {
@@ -40,13 +43,59 @@ words! {
     }
 }
 
+words! {
+    /// How a key is used, where it is otherwise than usual: as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
+    /// a digest that was calculated before for ECDSA.
+    pub enum Scheme("scheme") {
+        /// RSASSA-PSS of a digest (RFC 8017 §8.1): SHA-256, MGF1 with it, 32 bytes of salt.
+        Pss = "pss",
+        /// RSAES-OAEP (§7.1): SHA-256, MGF1 with it, no label.
+        Oaep = "oaep",
+        /// The same with SHA-1, where a key store takes no other.
+        OaepSha1 = "oaep-sha1",
+        /// The key store calculates the digest of the message as well (`CKM_SHA256_RSA_PKCS`,
+        /// `CKM_ECDSA_SHA256`).
+        Hashed = "hashed",
+        /// The same for RSASSA-PSS (`CKM_SHA256_RSA_PKCS_PSS`).
+        PssHashed = "pss-hashed",
+    }
+}
+
+impl Scheme {
+    /// Whether there is such a use of a key.
+    #[must_use]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families have one use each"
+    )]
+    pub const fn is_of(self, capability: Capability) -> bool {
+        let signs = matches!(capability.operation, Operation::Sign);
+        let decrypts = matches!(capability.operation, Operation::Decrypt);
+        match (self, capability.algorithm.family()) {
+            (Self::Pss | Self::PssHashed, Family::Rsa(_)) => signs,
+            (Self::Oaep | Self::OaepSha1, Family::Rsa(_)) => decrypts,
+            (Self::Hashed, Family::Rsa(_) | Family::Weierstrass(_)) => signs,
+            _ => false,
+        }
+    }
+
+    /// Whether the key store is given the message, in place of its digest.
+    #[must_use]
+    pub const fn hashes(self) -> bool {
+        match self {
+            Self::Hashed | Self::PssHashed => true,
+            Self::Pss | Self::Oaep | Self::OaepSha1 => false,
+        }
+    }
+}
+
 /// A valid set of a family's parameters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Parameters {
-    /// The family has none; of `raw` on keys in memory, the OpenSSL that is built in.
+    /// The family has none; of `raw`, the usual scheme, and on keys in memory the OpenSSL that is built in.
     #[default]
     None,
     /// GnuPG's stacks.
@@ -64,6 +113,11 @@ pub enum Parameters {
         /// What calculates.
         library: Library,
     },
+    /// `raw`, otherwise than usual.
+    Scheme {
+        /// How the key is used.
+        scheme: Scheme,
+    },
 }
 
 impl Parameters {
@@ -72,7 +126,9 @@ impl Parameters {
     pub const fn protection(self) -> Protection {
         match self {
             Self::Gnupg { protection } => protection,
-            Self::None | Self::Ssh { .. } | Self::Library { .. } => Protection::None,
+            Self::None | Self::Ssh { .. } | Self::Library { .. } | Self::Scheme { .. } => {
+                Protection::None
+            }
         }
     }
 
@@ -81,7 +137,7 @@ impl Parameters {
     pub const fn ssh_agent(self) -> Option<SshAgent> {
         match self {
             Self::Ssh { agent } => Some(agent),
-            Self::None | Self::Gnupg { .. } | Self::Library { .. } => None,
+            Self::None | Self::Gnupg { .. } | Self::Library { .. } | Self::Scheme { .. } => None,
         }
     }
 
@@ -90,7 +146,16 @@ impl Parameters {
     pub const fn library(self) -> Option<Library> {
         match self {
             Self::Library { library } => Some(library),
-            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } => None,
+            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::Scheme { .. } => None,
+        }
+    }
+
+    /// The scheme, if it is not the usual one.
+    #[must_use]
+    pub const fn scheme(self) -> Option<Scheme> {
+        match self {
+            Self::Scheme { scheme } => Some(scheme),
+            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::Library { .. } => None,
         }
     }
 
@@ -107,6 +172,7 @@ impl Parameters {
             } => Some(protection.word()),
             Self::Ssh { agent } => Some(agent.word()),
             Self::Library { library } => Some(library.word()),
+            Self::Scheme { scheme } => Some(scheme.word()),
         }
     }
 }
@@ -149,6 +215,44 @@ impl FromStr for LibraryChoice {
     }
 }
 
+/// A scheme as it is named where one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemeChoice {
+    /// PKCS#1 v1.5 of RSA; of every other algorithm the only one, of a digest.
+    Usual,
+    /// Another.
+    Other(Scheme),
+}
+
+impl SchemeChoice {
+    /// The word for the usual one.
+    pub const USUAL: &str = "pkcs1";
+}
+
+impl fmt::Display for SchemeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Usual => Self::USUAL,
+            Self::Other(scheme) => scheme.word(),
+        })
+    }
+}
+
+impl FromStr for SchemeChoice {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        if word.eq_ignore_ascii_case(Self::USUAL) {
+            return Ok(Self::Usual);
+        }
+        let other = word.parse().map(Self::Other);
+        other.map_err(|error: UnknownWord| UnknownWord {
+            known: format!("{}, {}", Self::USUAL, error.known),
+            ..error
+        })
+    }
+}
+
 /// The values that the user wants of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParameterChoice {
@@ -158,6 +262,8 @@ pub enum ParameterChoice {
     SshAgent(Vec<SshAgent>),
     /// Of which library calculates; stacks of other programs are not excluded.
     Library(Vec<LibraryChoice>),
+    /// Of how keys are used; stacks of other programs, which choose for themselves, are not excluded.
+    Scheme(Vec<SchemeChoice>),
 }
 
 impl ParameterChoice {
@@ -172,13 +278,22 @@ impl ParameterChoice {
             Self::Library(wanted) => match parameters {
                 Parameters::None => wanted.contains(&LibraryChoice::BuiltIn),
                 Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
+                // By the OpenSSL that is built in, where it is one of this process.
+                Parameters::Scheme { .. } => wanted.contains(&LibraryChoice::BuiltIn),
+                Parameters::Gnupg { .. } | Parameters::Ssh { .. } => true,
+            },
+            Self::Scheme(wanted) => match parameters {
+                Parameters::None | Parameters::Library { .. } => {
+                    wanted.contains(&SchemeChoice::Usual)
+                }
+                Parameters::Scheme { scheme } => wanted.contains(&SchemeChoice::Other(scheme)),
                 Parameters::Gnupg { .. } | Parameters::Ssh { .. } => true,
             },
         }
     }
 }
 
-/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`
+/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`, `scheme=pkcs1,pss`
 impl FromStr for ParameterChoice {
     type Err = String;
 
@@ -193,8 +308,9 @@ impl FromStr for ParameterChoice {
             Some(("protection", list)) => values(list).map(Self::Protection),
             Some(("agent", list)) => values(list).map(Self::SshAgent),
             Some(("library", list)) => values(list).map(Self::Library),
+            Some(("scheme", list)) => values(list).map(Self::Scheme),
             _ => Err(format!(
-                "'{text}' is none of protection=VALUE,…, agent=VALUE,… and library=VALUE,…"
+                "'{text}' is none of protection=VALUE,…, agent=VALUE,…, library=VALUE,… and scheme=VALUE,…"
             )),
         }
     }
@@ -226,7 +342,22 @@ mod tests {
         assert!(!libgcrypt.admits(Parameters::None), "that is OpenSSL");
         let built_in: ParameterChoice = "library=openssl".parse().unwrap();
         assert!(built_in.admits(Parameters::None) && !built_in.admits(loaded));
-        for bad in ["agent", "agent=pageant", "colour=red", "library=nss"] {
+        let pss: ParameterChoice = "scheme=pss".parse().unwrap();
+        let scheme = Parameters::Scheme {
+            scheme: Scheme::Pss,
+        };
+        assert!(pss.admits(scheme) && pss.admits(gnupg(Protection::None)));
+        assert!(!pss.admits(Parameters::None), "that is PKCS#1 v1.5");
+        let usual: ParameterChoice = "scheme=pkcs1".parse().unwrap();
+        assert!(usual.admits(Parameters::None) && usual.admits(loaded) && !usual.admits(scheme));
+        assert!(built_in.admits(scheme) && !libgcrypt.admits(scheme));
+        for bad in [
+            "agent",
+            "agent=pageant",
+            "colour=red",
+            "library=nss",
+            "scheme=psss",
+        ] {
             assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
         }
     }

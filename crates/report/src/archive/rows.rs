@@ -137,7 +137,7 @@ impl<'a> Writing<'a> {
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
                      NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
-                     :library)",
+                     :library, :scheme)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -151,6 +151,7 @@ impl<'a> Writing<'a> {
                 ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
                 ":worker": load.worker.word(),
                 ":library": parameters.library().map(|library| library.word()),
+                ":scheme": parameters.scheme().map(|scheme| scheme.word()),
             })
         })
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::num::NonZeroU32;
 
 use jsonschema::Validator;
-use keymark_bench::case::{DeviceName, Library, Load, Protection, SshAgent};
+use keymark_bench::case::{DeviceName, Library, Load, Protection, Scheme, SshAgent};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::RunId;
 use proptest::prelude::*;
@@ -196,6 +196,8 @@ fn the_schema_knows_every_word() {
     assert_eq!(ssh["agent"]["enum"], json!(SshAgent::ALL));
     let library = &sets[3]["properties"]["library"]["properties"];
     assert_eq!(library["library"]["enum"], json!(Library::ALL));
+    let scheme = &sets[4]["properties"]["scheme"]["properties"];
+    assert_eq!(scheme["scheme"]["enum"], json!(Scheme::ALL));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -50,6 +51,7 @@ pub struct ModuleErrand {
     token: TokenId,
     pin: Option<Zeroizing<String>>,
     operation: Operation,
+    scheme: Option<Scheme>,
     key: ErrandKey,
 }
 
@@ -75,7 +77,11 @@ impl ModuleAccess {
     ///
     /// # Errors
     /// When no other process can open it.
-    pub fn errand(&self, capability: Capability) -> Result<ModuleErrand, Error> {
+    pub fn errand(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<ModuleErrand, Error> {
         let key = match &self.way {
             KeyWay::There(object) => ErrandKey::There {
                 object: object.clone(),
@@ -99,6 +105,7 @@ impl ModuleAccess {
             token: self.token.id().clone(),
             pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
             operation: capability.operation,
+            scheme,
             key,
         })
     }
@@ -155,7 +162,7 @@ impl ModuleErrand {
         };
         drop(turn);
         let operator = Operator::new(token.module().calls, session, object);
-        let handle = SessionHandle::new(operator, capability)?;
+        let handle = SessionHandle::new(operator, capability, self.scheme)?;
         Ok(Box::new(handle.keeping(token)))
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::keys::{self, KeySays};
 use super::modules::Places;
-use super::offers::offered;
+use super::offers::{offered, used_by};
 use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
 use super::softhsm::{self, SoftHsm};
 use super::store::{OutOfReach, TokenStore};
@@ -215,6 +215,10 @@ impl Device for TokenDevice {
         }
     }
 
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        schemes(&self.found.says, &self.capabilities)
+    }
+
     fn reach(&self) -> Reach {
         Reach::Module
     }
@@ -309,6 +313,11 @@ fn opened(
     }
 }
 
+fn schemes(says: &TokenSays, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
+    let by = |scheme: &Scheme| (*scheme, used_by(says, *scheme, all));
+    Scheme::ALL.iter().map(by).collect()
+}
+
 fn pin_line(login: Login) -> String {
     let state = |state| match state {
         PinState::Fine => "",
@@ -351,7 +360,8 @@ pub(super) struct SoftHsmDevice {
     place: SoftHsm,
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
-    mechanisms: Fact,
+    /// What any token of it says.
+    blank: TokenSays,
     token: Mutex<Option<Arc<Token>>>,
 }
 
@@ -370,7 +380,7 @@ impl SoftHsmDevice {
             by,
             identity,
             capabilities: offered(&blank),
-            mechanisms: mechanisms(&blank),
+            blank,
             place,
             token: Mutex::default(),
         })
@@ -409,12 +419,16 @@ impl Device for SoftHsmDevice {
         &self.capabilities
     }
 
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        schemes(&self.blank, &self.capabilities)
+    }
+
     fn reach(&self) -> Reach {
         Reach::Module
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![self.mechanisms.clone()]
+        vec![mechanisms(&self.blank)]
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {

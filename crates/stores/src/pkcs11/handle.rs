@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use keymark_bench::algorithm::Family;
+use keymark_bench::algorithm::{Digest, Family};
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_cryptoki::{Derived, Fault, Operator, Signs};
+use keymark_cryptoki::{Decrypts, Derived, Fault, Operator, Signs};
 
 use super::codes::refused;
 use super::keys::secret_length;
@@ -24,19 +25,43 @@ const SHA256_INFO: [u8; 19] = [
 #[derive(Debug, Clone, Copy)]
 enum Work {
     Sign(Signs),
-    Decrypt,
+    Decrypt(Decrypts),
     /// A shared secret of that length.
     Derive(usize),
 }
 
 impl Work {
-    fn of(capability: Capability) -> Result<Self, Error> {
+    fn of(capability: Capability, scheme: Option<Scheme>) -> Result<Self, Error> {
+        match scheme {
+            None => Self::usual(capability),
+            Some(scheme) => Self::by(capability, scheme)
+                .filter(|_| scheme.is_of(capability))
+                .ok_or_else(|| unsupported(format!("PKCS#11 by {scheme}"), capability)),
+        }
+    }
+
+    fn by(capability: Capability, scheme: Scheme) -> Option<Self> {
+        let of_rsa = matches!(capability.algorithm.family(), Family::Rsa(_));
+        match (scheme, capability.algorithm.digest()) {
+            (Scheme::Pss, _) => Some(Self::Sign(Signs::RsaPss)),
+            (Scheme::Oaep, _) => Some(Self::Decrypt(Decrypts::RsaOaepSha256)),
+            (Scheme::OaepSha1, _) => Some(Self::Decrypt(Decrypts::RsaOaepSha1)),
+            (Scheme::PssHashed, _) => Some(Self::Sign(Signs::Sha256RsaPss)),
+            (Scheme::Hashed, _) if of_rsa => Some(Self::Sign(Signs::Sha256RsaPkcs)),
+            (Scheme::Hashed, Some(Digest::Sha256)) => Some(Self::Sign(Signs::EcdsaSha256)),
+            (Scheme::Hashed, Some(Digest::Sha384)) => Some(Self::Sign(Signs::EcdsaSha384)),
+            (Scheme::Hashed, Some(Digest::Sha512)) => Some(Self::Sign(Signs::EcdsaSha512)),
+            (Scheme::Hashed, None) => None,
+        }
+    }
+
+    fn usual(capability: Capability) -> Result<Self, Error> {
         let family = capability.algorithm.family();
         match (family, capability.operation) {
             (Family::Rsa(_), Operation::Sign) => Ok(Self::Sign(Signs::RsaPkcs)),
             (Family::Weierstrass(_), Operation::Sign) => Ok(Self::Sign(Signs::Ecdsa)),
             (Family::Ed25519 | Family::Ed448, Operation::Sign) => Ok(Self::Sign(Signs::Eddsa)),
-            (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt),
+            (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt(Decrypts::RsaPkcs)),
             (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
                 Ok(Self::Derive(secret_length(family)))
             }
@@ -60,10 +85,14 @@ pub(super) struct SessionHandle {
 }
 
 impl SessionHandle {
-    pub(super) fn new(operator: Operator, capability: Capability) -> Result<Self, Error> {
+    pub(super) fn new(
+        operator: Operator,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<Self, Error> {
         Ok(Self {
             operator,
-            work: Work::of(capability)?,
+            work: Work::of(capability, scheme)?,
             data: Vec::new(),
             derived: None,
             _token: None,
@@ -99,7 +128,7 @@ impl KeyHandle for SessionHandle {
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         match self.work {
             Work::Sign(by) => performed(self.operator.sign(by, &self.data, output)),
-            Work::Decrypt => performed(self.operator.decrypt(&self.data, output)),
+            Work::Decrypt(by) => performed(self.operator.decrypt(by, &self.data, output)),
             Work::Derive(length) => {
                 let derived = self.operator.derive(&self.data, length);
                 self.derived = Some(derived.map_err(refused)?);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -190,14 +191,11 @@ impl KeyStore for TokenStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let origin = self.placed(key)?.origin;
-        let session = self.token.session()?;
-        let object = match &origin {
-            Origin::Found(object) => keys::one(&session, object)?,
-            Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
-        };
-        let operator = Operator::new(self.token.module().calls, session, object);
-        Ok(Box::new(SessionHandle::new(operator, key.capability())?))
+        self.opened(key, None)
+    }
+
+    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
+        self.opened(key, Some(scheme))
     }
 
     fn restore(&self) -> Result<(), Error> {
@@ -206,6 +204,21 @@ impl KeyStore for TokenStore {
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
         self.token.leave()
+    }
+}
+
+impl TokenStore {
+    /// A handle in a session of its own.
+    fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        let origin = self.placed(key)?.origin;
+        let session = self.token.session()?;
+        let object = match &origin {
+            Origin::Found(object) => keys::one(&session, object)?,
+            Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
+        };
+        let operator = Operator::new(self.token.module().calls, session, object);
+        let handle = SessionHandle::new(operator, key.capability(), scheme)?;
+        Ok(Box::new(handle))
     }
 }
 
