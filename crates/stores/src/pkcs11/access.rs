@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use super::handle::SessionHandle;
 use super::keys;
 use super::module::ModuleFile;
-use super::session_keys;
+use super::session_keys::{self, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;
 use super::uri::ObjectPart;
@@ -95,7 +95,11 @@ impl ModuleAccess {
                         self.token.id().serial()
                     ),
                     "it takes no test keys from outside, and those that it makes are one process's",
-                    "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+                    format!(
+                        "--write-to {} has them written to the token; or name a key that is on it: \
+                         --device 'pkcs11:token=LABEL;object=KEY'",
+                        self.token.id().serial()
+                    ),
                 ));
             }
         };
@@ -151,7 +155,12 @@ impl ModuleErrand {
             ErrandKey::Test(sealed) => {
                 let (key, id) = (TestKey::unsealed(&sealed)?, fresh_id()?);
                 token.with_keeper(|kept, visible| {
-                    session_keys::create(kept, &key, self.operation, &id, visible)
+                    let object = TestObject {
+                        id: &id,
+                        visible,
+                        lifetime: Lifetime::Session,
+                    };
+                    session_keys::create(kept, &key, self.operation, object)
                 })?;
                 (keys::of_id(&session, &id)?, key.algorithm)
             }

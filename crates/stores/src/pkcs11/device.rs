@@ -16,6 +16,7 @@ use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::device::{Device, Fact, Reach, Run};
+use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 
@@ -259,20 +260,17 @@ impl Device for TokenDevice {
         Some(self.found.says.id())
     }
 
-    fn check(&self, _: &[Capability]) -> Result<(), Error> {
-        let id = self.found.says.id();
-        if self.user.consent.may_write(&id) {
-            return Err(Error::call(
-                format!("writing test keys to token {id}"),
-                "keymark does not write to PKCS#11 tokens yet",
-                "leave out --write-to: test keys live in a session, and are gone with it",
-            ));
-        }
-        Ok(())
+    fn undo(&self, left: Journal) -> Result<(), Error> {
+        let token = self.token()?;
+        let undone = token.undo(left);
+        undone.and(token.leave())
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
         let token = self.token();
+        if let (Ok(token), Some((journals, name))) = (&token, &run.journals) {
+            token.journal_to(journals.clone(), name);
+        }
         let wanted = self.wanted.clone();
         opened(
             token,

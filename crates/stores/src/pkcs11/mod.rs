@@ -3,7 +3,8 @@
 //!
 //! A module is a library of somebody's: it is looked at in a process of its own first ([`probe`]), and loaded
 //! into this one only when a run uses it. Setting up goes through the crate `cryptoki`; what is timed are the
-//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run.
+//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run,
+//! but for those in which test keys are written to a token that its user has named ([`written`]).
 
 mod access;
 mod codes;
@@ -22,8 +23,10 @@ mod store;
 mod target;
 mod token;
 pub mod uri;
+mod written;
 
 pub use access::{ModuleAccess, ModuleErrand};
 pub use family::{Pkcs11Family, known_token};
 pub use module::ModuleFile;
 pub use says::ModuleSays;
+pub use written::journalled_module;

@@ -1,4 +1,4 @@
-//! Test keys as objects of a session: written from outside, or made by the token.
+//! Test keys as objects of a session or of its token: written from outside, or made by the token.
 
 use std::ffi::c_ulong;
 
@@ -19,7 +19,7 @@ use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
 /// What test keys are called.
-const LABEL: &str = "keymark test key";
+pub(super) const LABEL: &str = "keymark test key";
 
 /// Who may see an object of a session: the user who has logged in, or anybody, where nobody does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +28,38 @@ pub(super) enum Visible {
     ToAll,
 }
 
-/// What test keys have in common. They live in their session and are gone with it: nothing is written.
-fn common(class: ObjectClass, id: &[u8], visible: Visible) -> Vec<Attribute> {
-    vec![
-        Attribute::Class(class),
-        Attribute::Token(false),
-        Attribute::Private(visible == Visible::ToUser && class == ObjectClass::PRIVATE_KEY),
-        Attribute::Label(LABEL.into()),
-        Attribute::Id(id.to_vec()),
-    ]
+/// How long a test key is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lifetime {
+    /// As long as its session: nothing is written.
+    Session,
+    /// Until it is removed from the token (`written.rs`).
+    Token,
+}
+
+/// A test key as an object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TestObject<'i> {
+    pub(super) id: &'i [u8],
+    pub(super) visible: Visible,
+    pub(super) lifetime: Lifetime,
+}
+
+impl TestObject<'_> {
+    /// What both halves have in common.
+    fn named(&self) -> Vec<Attribute> {
+        vec![
+            Attribute::Token(self.lifetime == Lifetime::Token),
+            Attribute::Label(LABEL.into()),
+            Attribute::Id(self.id.to_vec()),
+        ]
+    }
+
+    fn private(&self) -> Vec<Attribute> {
+        let mut template = self.named();
+        template.push(Attribute::Private(self.visible == Visible::ToUser));
+        template
+    }
 }
 
 fn may(capability: Capability) -> Result<Attribute, Error> {
@@ -50,19 +73,19 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
     }
 }
 
-/// Gives the session a test key.
+/// Gives the session or its token a test key.
 pub(super) fn create(
     session: &Session,
     key: &TestKey,
     operation: Operation,
-    id: &[u8],
-    visible: Visible,
+    object: TestObject<'_>,
 ) -> Result<(), Error> {
     let capability = Capability {
         algorithm: key.algorithm,
         operation,
     };
-    let mut template = common(ObjectClass::PRIVATE_KEY, id, visible);
+    let mut template = object.private();
+    template.push(Attribute::Class(ObjectClass::PRIVATE_KEY));
     template.push(may(capability)?);
     let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
@@ -70,22 +93,14 @@ pub(super) fn create(
     created.map(drop).map_err(|error| failed(&error))
 }
 
-/// Has the token make a test key of its own, for the session.
+/// Has the token make a test key of its own.
 pub(super) fn generate(
     session: &Session,
     capability: Capability,
-    id: &[u8],
-    visible: Visible,
+    object: TestObject<'_>,
 ) -> Result<(), Error> {
-    let mut private = common(ObjectClass::PRIVATE_KEY, id, visible);
+    let (mut private, mut public) = (object.private(), object.named());
     private.push(may(capability)?);
-    // The token knows itself what these are.
-    private.retain(|attribute| !matches!(attribute, Attribute::Class(_)));
-    let mut public = vec![
-        Attribute::Token(false),
-        Attribute::Label(LABEL.into()),
-        Attribute::Id(id.to_vec()),
-    ];
     let family = capability.algorithm.family();
     let mechanism = match family {
         Family::Rsa(bits) => {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cryptoki::session::Session;
 use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
@@ -12,9 +13,10 @@ use keymark_cryptoki::Operator;
 use super::access::{KeyWay, ModuleAccess};
 use super::handle::SessionHandle;
 use super::keys::{self, KeyPin, KeySays};
-use super::session_keys;
+use super::session_keys::{self, Lifetime, TestObject};
 use super::token::Token;
 use super::uri::ObjectPart;
+use super::written::{Maker, WrittenKey};
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
@@ -54,6 +56,8 @@ enum Origin {
     Written(Vec<u8>, Arc<TestKey>),
     /// One that the token has made, because it takes none from outside.
     Made(Vec<u8>),
+    /// A test key on the token itself.
+    OnToken(ObjectPart),
 }
 
 impl TokenStore {
@@ -67,10 +71,18 @@ impl TokenStore {
         if self.wanted.names_one() {
             return self.find(capability);
         }
-        let id = fresh_id()?;
         let test_key = self.test_keys.made_for(capability)?;
+        if self.token.may_write() {
+            return self.place_on_token(capability, &test_key);
+        }
+        let id = fresh_id()?;
+        let object = |visible| TestObject {
+            id: &id,
+            visible,
+            lifetime: Lifetime::Session,
+        };
         let written = self.token.with_keeper(|session, visible| {
-            session_keys::create(session, &test_key, capability.operation, &id, visible)
+            session_keys::create(session, &test_key, capability.operation, object(visible))
         });
         let Err(refused) = written else {
             return Ok(Placed {
@@ -81,20 +93,33 @@ impl TokenStore {
         };
         // Many tokens take no private key from outside, and make one that never leaves.
         self.token.with_keeper(|session, visible| {
-            session_keys::generate(session, capability, &id, visible).map_err(|_| refused)?;
-            let key = keys::of_id(session, &id)?;
-            let says = KeySays {
-                label: String::new(),
-                id: id.clone(),
-                algorithm: Some(capability.algorithm),
-                operations: vec![capability.operation],
-                pin: KeyPin::Once,
-            };
+            session_keys::generate(session, capability, object(visible)).map_err(|_| refused)?;
             Ok(Placed {
                 label: format!("test key of {}, made by the token", capability.algorithm),
-                public: keys::public_half(session, key, &says)?,
+                public: made_public(session, capability, &id)?,
                 origin: Origin::Made(id.clone()),
             })
+        })
+    }
+
+    /// A test key on the token, which its user lets be written to.
+    fn place_on_token(&self, capability: Capability, test_key: &TestKey) -> Result<Placed, Error> {
+        let WrittenKey { object, id, maker } = self.token.write_test_key(capability, test_key)?;
+        let algorithm = capability.algorithm;
+        let (label, public) = match maker {
+            Maker::Keymark => (
+                format!("test key of {algorithm}, on the token"),
+                PublicKey::of(test_key)?,
+            ),
+            Maker::Token => (
+                format!("test key of {algorithm}, made by the token on itself"),
+                (self.token).with_keeper(|session, _| made_public(session, capability, &id))?,
+            ),
+        };
+        Ok(Placed {
+            label,
+            public,
+            origin: Origin::OnToken(object),
         })
     }
 
@@ -131,6 +156,18 @@ impl TokenStore {
             })
         })
     }
+}
+
+/// The public half of a test key that the token has made.
+fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
+    let says = KeySays {
+        label: String::new(),
+        id: id.to_vec(),
+        algorithm: Some(capability.algorithm),
+        operations: vec![capability.operation],
+        pin: KeyPin::Once,
+    };
+    keys::public_half(session, keys::of_id(session, id)?, &says)
 }
 
 /// An identifier that no other key has.
@@ -182,7 +219,7 @@ impl KeyStore for TokenStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         let way = match self.placed(key)?.origin {
-            Origin::Found(object) => KeyWay::There(object),
+            Origin::Found(object) | Origin::OnToken(object) => KeyWay::There(object),
             Origin::Written(_, test_key) => KeyWay::Test(test_key),
             Origin::Made(_) => KeyWay::OfThisProcess,
         };
@@ -203,7 +240,8 @@ impl KeyStore for TokenStore {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
-        self.token.leave()
+        let restored = self.token.restore_written();
+        restored.and(self.token.leave())
     }
 }
 
@@ -213,7 +251,7 @@ impl TokenStore {
         let origin = self.placed(key)?.origin;
         let session = self.token.session()?;
         let object = match &origin {
-            Origin::Found(object) => keys::one(&session, object)?,
+            Origin::Found(object) | Origin::OnToken(object) => keys::one(&session, object)?,
             Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
         };
         let operator = Operator::new(self.token.module().calls, session, object);

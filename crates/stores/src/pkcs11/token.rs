@@ -13,6 +13,7 @@ use super::codes::{failed, returned};
 use super::module::{Module, ModuleFile};
 use super::says::{self, Login, PinState, TokenSays};
 use super::session_keys::Visible;
+use super::written::Writing;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -36,6 +37,7 @@ pub(super) struct Token {
     id: TokenId,
     rules: PinRules,
     user: User,
+    pub(super) writing: Writing,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
 }
 
@@ -69,6 +71,7 @@ impl Token {
             file,
             id,
             user,
+            writing: Writing::default(),
             keeper: Mutex::default(),
         })
     }
@@ -135,6 +138,17 @@ impl Token {
             ),
             Err(error) => Err(error.clone()),
         }
+    }
+
+    /// Does something in a session that may write to the token, which is closed then.
+    pub(super) fn with_writer<T>(
+        &self,
+        run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.with_keeper(|_, visible| {
+            let session = self.module.client.open_rw_session(self.slot()?.0);
+            run(&session.map_err(|error| failed(&error))?, visible)
+        })
     }
 
     fn log_in(&self) -> Result<Keeper, Error> {

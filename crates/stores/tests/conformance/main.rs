@@ -110,9 +110,10 @@ mod behind_a_module {
 
     use keymark_stores::challenge::Challenge;
     use keymark_stores::device::Device;
+    use keymark_stores::journal::Journals;
     use keymark_stores::pkcs11::{ModuleFile, known_token};
     use keymark_stores::public_key::PublicKey;
-    use keymark_stores::user::{Pin, PinSource, Pins, User};
+    use keymark_stores::user::{Consent, Pin, PinSource, Pins, TokenName, User};
     use keymark_testkit::place::said;
     use keymark_testkit::process::this_test_program;
     use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
@@ -124,11 +125,20 @@ mod behind_a_module {
 
     /// The user's token, by its module in this process.
     fn device(object: &str) -> Box<dyn Device> {
+        device_for(object, None)
+    }
+
+    /// The same, which may be written to if it is called so.
+    fn device_for(object: &str, write: Option<TokenName>) -> Box<dyn Device> {
         let pin = PinSource::Known(Pin::new(PIN));
         let user = User {
             pins: Pins {
                 user: pin.clone(),
                 admin: pin,
+            },
+            consent: Consent {
+                write,
+                ..Consent::default()
             },
             ..User::of_made_device()
         };
@@ -181,6 +191,38 @@ mod behind_a_module {
             return conforms("", Some(&quick));
         }
         in_a_child(NAME, |_| {});
+    }
+
+    #[test]
+    fn softhsm_conforms_with_test_keys_on_the_token() {
+        const NAME: &str = "behind_a_module::softhsm_conforms_with_test_keys_on_the_token";
+        if std::env::var_os(CHILD).is_none() {
+            return in_a_child(NAME, |_| {});
+        }
+        let named = device("").token().unwrap().name();
+        let journals = tempfile::tempdir().unwrap();
+        let run = Run {
+            journals: Some((
+                Journals::within(journals.path().to_owned()),
+                "run".to_owned(),
+            )),
+            ..Run::new(0)
+        };
+        let store = device_for("", Some(named)).open(&run).unwrap();
+        suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "ed25519"]));
+        let journalled = || std::fs::read_dir(journals.path()).unwrap().count();
+        assert_eq!(journalled(), 1, "the token's");
+        store.restore().unwrap();
+        assert_eq!(journalled(), 0);
+        let other = Some(TokenName::parse("0badcafe").unwrap());
+        let store = device_for("", other).open(&run).unwrap();
+        let capability = store.capabilities().unwrap()[0];
+        store.key(capability).unwrap();
+        assert_eq!(
+            journalled(),
+            0,
+            "another token's name lets nothing be written"
+        );
     }
 
     #[test]
