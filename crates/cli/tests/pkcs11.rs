@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
+#[path = "pkcs11/each_use.rs"]
+mod each_use;
 #[path = "pkcs11/writing.rs"]
 mod writing;
 

@@ -11,12 +11,11 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
-use keymark_cryptoki::Operator;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::handle::SessionHandle;
-use super::keys;
+use super::keys::{self, KeyPin};
 use super::module::ModuleFile;
 use super::session_keys::{self, Lifetime, TestObject};
 use super::store::fresh_id;
@@ -150,7 +149,7 @@ impl ModuleErrand {
         let turn = File::open(&self.file.path).and_then(|file| file.lock().map(|()| file));
         let token = Arc::new(Token::called(self.file, self.token, user)?);
         let session = token.session()?;
-        let (object, algorithm) = match self.key {
+        let (key, algorithm) = match self.key {
             ErrandKey::There { object, algorithm } => (keys::one(&session, &object)?, algorithm),
             ErrandKey::Test(sealed) => {
                 let (key, id) = (TestKey::unsealed(&sealed)?, fresh_id()?);
@@ -162,7 +161,7 @@ impl ModuleErrand {
                     };
                     session_keys::create(kept, &key, self.operation, object)
                 })?;
-                (keys::of_id(&session, &id)?, key.algorithm)
+                ((keys::of_id(&session, &id)?, KeyPin::Once), key.algorithm)
             }
         };
         let capability = Capability {
@@ -170,8 +169,7 @@ impl ModuleErrand {
             operation: self.operation,
         };
         drop(turn);
-        let operator = Operator::new(token.module().calls, session, object);
-        let handle = SessionHandle::new(operator, capability, self.scheme)?;
+        let handle = SessionHandle::of(&token, session, key)?.doing(capability, self.scheme)?;
         Ok(Box::new(handle.keeping(token)))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cryptoki::object::ObjectHandle;
+use cryptoki::session::Session;
 use keymark_bench::algorithm::{Digest, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
@@ -11,7 +13,7 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_cryptoki::{Decrypts, Derived, Fault, Operator, Signs};
 
 use super::codes::refused;
-use super::keys::secret_length;
+use super::keys::{KeyPin, secret_length};
 use super::token::Token;
 use crate::store::unsupported;
 
@@ -73,6 +75,12 @@ impl Work {
     }
 }
 
+/// A key in a session of a worker's own, before it is known what it is asked.
+pub(super) struct OpenKey {
+    operator: Operator,
+    each_use: Option<Arc<Token>>,
+}
+
 /// The handle.
 #[derive(Debug)]
 pub(super) struct SessionHandle {
@@ -80,22 +88,47 @@ pub(super) struct SessionHandle {
     work: Work,
     data: Vec<u8>,
     derived: Option<Derived>,
+    /// Of a key that wants the PIN at each use: the token, which knows whether it may be sent.
+    each_use: Option<Arc<Token>>,
     /// In a process of its own: the token, whose other session has logged in and holds the test key.
     _token: Option<Arc<Token>>,
 }
 
-impl SessionHandle {
-    pub(super) fn new(
-        operator: Operator,
+impl OpenKey {
+    /// What a worker does with it.
+    pub(super) fn doing(
+        self,
         capability: Capability,
         scheme: Option<Scheme>,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            operator,
+    ) -> Result<SessionHandle, Error> {
+        Ok(SessionHandle {
+            operator: self.operator,
             work: Work::of(capability, scheme)?,
             data: Vec::new(),
             derived: None,
+            each_use: self.each_use,
             _token: None,
+        })
+    }
+}
+
+impl SessionHandle {
+    /// The key, with the PIN where it wants that at each use.
+    pub(super) fn of(
+        token: &Arc<Token>,
+        session: Session,
+        (key, pin): (ObjectHandle, KeyPin),
+    ) -> Result<OpenKey, Error> {
+        let operator = Operator::new(token.module().calls, session, key);
+        Ok(match pin {
+            KeyPin::Once => OpenKey {
+                operator,
+                each_use: None,
+            },
+            KeyPin::EachUse => OpenKey {
+                operator: operator.with_pin(token.pin_each_use()?),
+                each_use: Some(Arc::clone(token)),
+            },
         })
     }
 
@@ -106,17 +139,33 @@ impl SessionHandle {
             ..self
         }
     }
-}
 
-fn performed(result: Result<usize, Fault>) -> Result<Performed, Error> {
-    match result {
-        Ok(length) => Ok(Performed { length, cpu: None }),
-        Err(fault) => Err(refused(fault)),
+    fn performed(&self, result: Result<usize, Fault>) -> Result<Performed, Error> {
+        match result {
+            Ok(length) => Ok(Performed { length, cpu: None }),
+            Err(fault) => {
+                let error = refused(fault);
+                if let (Some(token), "C_Login") = (&self.each_use, fault.call) {
+                    token.refused_later(&error);
+                }
+                Err(error)
+            }
+        }
     }
 }
 
 impl KeyHandle for SessionHandle {
+    /// A PIN is sent many times in a block, if another program has not used up its tries by then.
+    fn enter(&mut self) -> Result<(), Error> {
+        self.each_use
+            .as_ref()
+            .map_or(Ok(()), |token| token.may_send_again())
+    }
+
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        if let Some(token) = &self.each_use {
+            token.was_not_refused()?;
+        }
         self.data.clear();
         if let Work::Sign(Signs::RsaPkcs) = self.work {
             self.data.extend(SHA256_INFO);
@@ -127,8 +176,14 @@ impl KeyHandle for SessionHandle {
 
     fn perform(&mut self, _: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         match self.work {
-            Work::Sign(by) => performed(self.operator.sign(by, &self.data, output)),
-            Work::Decrypt(by) => performed(self.operator.decrypt(by, &self.data, output)),
+            Work::Sign(by) => {
+                let signed = self.operator.sign(by, &self.data, output);
+                self.performed(signed)
+            }
+            Work::Decrypt(by) => {
+                let decrypted = self.operator.decrypt(by, &self.data, output);
+                self.performed(decrypted)
+            }
             Work::Derive(length) => {
                 let derived = self.operator.derive(&self.data, length);
                 self.derived = Some(derived.map_err(refused)?);

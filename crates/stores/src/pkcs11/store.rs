@@ -8,7 +8,6 @@ use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
-use keymark_cryptoki::Operator;
 
 use super::access::{KeyWay, ModuleAccess};
 use super::handle::SessionHandle;
@@ -139,11 +138,10 @@ impl TokenStore {
             }
             match says.pin {
                 KeyPin::Once => {}
-                KeyPin::EachUse => {
-                    let reason = "it wants the PIN for every use (CKA_ALWAYS_AUTHENTICATE), \
-                                  which is not measured yet";
-                    return Err(Error::call(call(), reason, "name another key"));
-                }
+                KeyPin::EachUse => self.token.user().notice.tell(&format!(
+                    "{} wants the PIN at each use: C_Login is part of what is timed",
+                    says.name()
+                )),
             }
             Ok(Placed {
                 public: keys::public_half(session, key, &says)?,
@@ -250,13 +248,12 @@ impl TokenStore {
     fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
         let origin = self.placed(key)?.origin;
         let session = self.token.session()?;
-        let object = match &origin {
+        let (object, pin) = match &origin {
             Origin::Found(object) | Origin::OnToken(object) => keys::one(&session, object)?,
-            Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
+            Origin::Written(id, _) | Origin::Made(id) => (keys::of_id(&session, id)?, KeyPin::Once),
         };
-        let operator = Operator::new(self.token.module().calls, session, object);
-        let handle = SessionHandle::new(operator, key.capability(), scheme)?;
-        Ok(Box::new(handle))
+        let handle = SessionHandle::of(&self.token, session, (object, pin))?;
+        Ok(Box::new(handle.doing(key.capability(), scheme)?))
     }
 }
 

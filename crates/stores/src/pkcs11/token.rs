@@ -8,6 +8,7 @@ use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
+use keymark_cryptoki::PinEachUse;
 
 use super::codes::{failed, returned};
 use super::module::{Module, ModuleFile};
@@ -200,6 +201,43 @@ impl Token {
                 "measure threads: --concurrency",
             )),
         }
+    }
+
+    /// The PIN that the token has accepted, for a key that wants it at each use.
+    pub(super) fn pin_each_use(&self) -> Result<PinEachUse, Error> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let login = match keeper.as_ref() {
+            Some(Ok(keeper)) => keeper.login,
+            Some(Err(error)) => return Err(error.clone()),
+            None => Login::NotNeeded,
+        };
+        match login {
+            Login::Pin(_) => {
+                let pin = self.rules.accepted_user_pin()?;
+                Ok(PinEachUse::new(pin.expose()))
+            }
+            Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
+                format!("using a key of token {}", self.id.serial()),
+                "it wants the PIN at each use, and keymark has none to send",
+                "name another key: entering it on the token's own keys would be timed as well",
+            )),
+        }
+    }
+
+    /// Whether that PIN may go on being sent: nobody has used up its tries since.
+    pub(super) fn may_send_again(&self) -> Result<(), Error> {
+        let tries = self.slot()?.1.pin().map_or(0, PinState::tries);
+        self.rules.again(PinKind::User, tries)
+    }
+
+    /// Whether it was refused to any worker of this process.
+    pub(super) fn was_not_refused(&self) -> Result<(), Error> {
+        self.rules.again(PinKind::User, u8::MAX)
+    }
+
+    /// A key has refused it.
+    pub(super) fn refused_later(&self, error: &Error) {
+        self.rules.refused_later(PinKind::User, error);
     }
 
     /// Ends what the run began: test keys are gone, and nobody is logged in.
