@@ -25,7 +25,7 @@ impl Baseline {
     ///
     /// A pattern that names nothing is the default: rsa2048 of the same operation, stack and load,
     /// because everybody knows it; failing that the plan's first algorithm for the operation; in a
-    /// plan with one algorithm the first stack and library; with one stack the smallest concurrency.
+    /// plan with one algorithm the first stack, library and scheme; with one stack the smallest concurrency.
     #[must_use]
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
         let key = case.key();
@@ -55,8 +55,11 @@ impl Baseline {
             return find(cases, &rsa2048, case.replica)
                 .or_else(|| variants(&|wanted, other| wanted.algorithm = other.algorithm));
         }
-        let library = |case: &Case| case.parameters.library();
-        if several(&|other| other.stack != case.stack || library(other) != library(case)) {
+        let variant = |case: &Case| {
+            let set = case.parameters;
+            (case.stack, set.library(), set.scheme())
+        };
+        if several(&|other| variant(other) != variant(case)) {
             return variants(&|wanted, other| {
                 if let Some(parameters) = of_stack(wanted.parameters, other) {
                     (wanted.stack, wanted.parameters) = (other.stack, parameters);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Case, Library, Parameters};
+use keymark_bench::case::{Case, Library, Parameters, Scheme};
 
 fn case(algorithm: &str, stack: &str, concurrency: u32) -> Case {
     keymark_testkit::case(algorithm)
@@ -56,6 +56,17 @@ fn libraries_are_compared_with_the_one_that_is_built_in() {
     ];
     let of_its_own = Baseline::default().of(&cases[2], &cases);
     assert_eq!(of_its_own, Some(1), "rsa2048 of the same library");
+}
+
+#[test]
+fn schemes_are_compared_with_the_usual_one() {
+    let scheme = Scheme::Pss;
+    let by_pss = Case {
+        parameters: Parameters::Scheme { scheme },
+        ..case("rsa4096", "raw", 1)
+    };
+    let cases = [case("rsa4096", "raw", 1), by_pss];
+    assert_eq!(Baseline::default().of(&cases[1], &cases), Some(0));
 }
 
 #[test]

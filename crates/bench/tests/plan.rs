@@ -8,7 +8,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Library, LibraryChoice, Pacing, ParameterChoice, Parameters, Protection,
-    Provenance, StackName, StoreKind, Worker,
+    Provenance, Scheme, SchemeChoice, StackName, StoreKind, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
@@ -362,5 +362,42 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
     assert_eq!(
         error.to_string(),
         "mlkem768 is not offered by raw with libgcrypt here; it is by software through raw"
+    );
+}
+
+#[test]
+fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
+    let scheme = Scheme::Pss;
+    let by_pss = Offer {
+        parameters: vec![Parameters::Scheme { scheme }],
+        ..offer(StackName::RAW, &["rsa2048"])
+    };
+    let mut offers = offers();
+    offers.insert(1, by_pss);
+    let planned = |names: &[&str], choices: Vec<SchemeChoice>| {
+        let selection = Selection {
+            stacks: Some(vec![StackName::RAW]),
+            operations: Some(vec![Operation::Sign]),
+            parameters: vec![ParameterChoice::Scheme(choices)],
+            ..listed(names)
+        };
+        let plan = Plan::build(&[selection], &offers, Settings::default())?;
+        Ok::<Vec<String>, PlanError>(plan.cases.iter().map(ToString::to_string).collect())
+    };
+    let unasked = Plan::build(&[listed(&["rsa2048"])], &offers, Settings::default());
+    let unasked = unasked.unwrap().cases;
+    assert!(
+        unasked
+            .iter()
+            .all(|case| case.parameters.scheme().is_none())
+    );
+    let other = SchemeChoice::Other(scheme);
+    assert_eq!(
+        planned(&["rsa2048"], vec![SchemeChoice::Usual, other]).unwrap(),
+        ["rsa2048 sign software raw", "rsa2048 sign software raw pss"]
+    );
+    assert_eq!(
+        planned(&["ed25519"], vec![other]).unwrap_err().to_string(),
+        "ed25519 is not offered by raw with pss here; it is by software through raw, software through gnupg"
     );
 }

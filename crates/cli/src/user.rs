@@ -59,14 +59,17 @@ pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
     }
 }
 
-/// Who restores a card writes to that one.
+/// Who restores a token writes to that one.
 #[cfg(feature = "openpgp-card")]
 pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
-    let admin = arguments.admin_pin_env.clone();
+    let source = |variable: &Option<String>| {
+        let variable = variable.clone();
+        variable.map_or(PinSource::Prompt, PinSource::Environment)
+    };
     User {
         pins: Pins {
-            user: PinSource::Prompt,
-            admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
+            user: source(&arguments.pin_env),
+            admin: source(&arguments.admin_pin_env),
         },
         consent: Consent {
             touch: Touch::Refused,

@@ -4,14 +4,20 @@
 #![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
+
+#[path = "pkcs11/each_use.rs"]
+mod each_use;
+#[path = "pkcs11/writing.rs"]
+mod writing;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
 
@@ -145,6 +151,40 @@ fn a_killed_keymark_takes_its_tpm_along() {
 }
 
 #[test]
+fn schemes_stand_in_rows_and_records() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "software,softhsm", "--algorithm", "rsa2048", "--stack", "raw", "--runs", "6",
+        "--scheme", "pkcs1,pss,oaep,oaep-sha1,pss-hashed", "--concurrency", "1", "--processes", "2",
+    ]);
+    let schemes = |device: &str| -> BTreeSet<_> {
+        let of_device = rows.iter().filter(|row| row["device"] == device);
+        of_device.map(|row| row["scheme"].as_str()).collect()
+    };
+    let both = [None, Some("pss"), Some("oaep-sha1"), Some("pss-hashed")];
+    assert_eq!(schemes("softhsm"), both.into());
+    assert_eq!(
+        schemes("software"),
+        both.into_iter().chain([Some("oaep")]).collect()
+    );
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+    }
+    let exported = place.stdout(&["export", "last", "--format", "json"]);
+    assert!(exported.contains(r#""parameters":{"scheme":{"scheme":"pss"}}"#));
+    #[rustfmt::skip]
+    let refused = place.refused(
+        &["bench", "--device", "softhsm", "--algorithm", "rsa2048", "--stack", "raw", "--scheme", "oaep", "--dry-run"],
+        3,
+    );
+    assert!(
+        refused.contains("not offered by raw with oaep") && refused.contains("raw oaep-sha1"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_users_key_is_measured_by_its_uri() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     for (kind, id, label) in [
@@ -228,33 +268,11 @@ fn test_keys_leave_nothing_on_the_users_token() {
         &["bench", "--json", "--device", &with_file, "--runs", "6"],
     );
     assert_eq!(rows(by_file.args(only)).len(), 1);
-    let serial = text(
-        &keymark(&place, &token, &["devices", "--json"])
-            .output()
-            .unwrap()
-            .stdout,
-    );
-    let serial = serial_in(&serial);
-    let mut writing = bench(&place, &token, "softhsm2", &["--write-to", &serial]);
+    let mut writing = bench(&place, &token, "softhsm2", &["--write-to", "0badcafe"]);
     let refused = writing.output().unwrap();
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(
-        said(&refused).contains("leave out --write-to"),
-        "{}",
-        said(&refused)
-    );
+    assert!(said(&refused).contains("0badcafe"), "{}", said(&refused));
     assert_eq!(list(), before);
-}
-
-/// The serial number of the user's token, by what 'keymark devices' says.
-fn serial_in(devices: &str) -> String {
-    let rows = objects(devices);
-    let is_token = |row: &&serde_json::Value| row["store"] == "pkcs11" && row["serial"].is_string();
-    let row = rows
-        .iter()
-        .find(is_token)
-        .unwrap_or_else(|| panic!("{devices}"));
-    row["serial"].as_str().unwrap().to_owned()
 }
 
 #[test]

@@ -10,6 +10,7 @@
 )]
 
 pub mod environment;
+mod mechanism;
 
 use std::path::Path;
 use std::ptr;
@@ -18,11 +19,15 @@ pub use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,
-    CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_TYPE, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV,
-    CK_SESSION_HANDLE, CK_TRUE, CK_ULONG, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE,
-    CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKM_ECDSA,
-    CKM_EDDSA, CKM_RSA_PKCS, CKO_SECRET_KEY, CKR_OK,
+    CK_KEY_TYPE, CK_MECHANISM, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
+    CK_TRUE, CK_ULONG, CK_USER_TYPE, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE,
+    CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE,
+    CKO_SECRET_KEY, CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
+use zeroize::Zeroizing;
+
+use mechanism::Chosen;
+pub use mechanism::{Decrypts, Signs};
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,30 +38,10 @@ pub struct Fault {
     pub code: u64,
 }
 
-/// What a key does, by the mechanism that takes no parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signs {
-    /// `CKM_RSA_PKCS`, of a DigestInfo.
-    RsaPkcs,
-    /// `CKM_ECDSA`, of a digest.
-    Ecdsa,
-    /// `CKM_EDDSA`, of a message.
-    Eddsa,
-}
-
-impl Signs {
-    const fn mechanism(self) -> CK_MECHANISM_TYPE {
-        match self {
-            Self::RsaPkcs => CKM_RSA_PKCS,
-            Self::Ecdsa => CKM_ECDSA,
-            Self::Eddsa => CKM_EDDSA,
-        }
-    }
-}
-
 type Init = unsafe extern "C" fn(CK_SESSION_HANDLE, *mut CK_MECHANISM, CK_OBJECT_HANDLE) -> CK_RV;
 type OnePart =
     unsafe extern "C" fn(CK_SESSION_HANDLE, *mut u8, CK_ULONG, *mut u8, *mut CK_ULONG) -> CK_RV;
+type Login = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_USER_TYPE, *mut u8, CK_ULONG) -> CK_RV;
 type Derive = unsafe extern "C" fn(
     CK_SESSION_HANDLE,
     *mut CK_MECHANISM,
@@ -72,6 +57,7 @@ type Destroy = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE) -> CK_R
 /// The addresses of a module's functions. The module stays loaded until the process ends.
 #[derive(Clone, Copy)]
 pub struct Calls {
+    login: Login,
     sign_init: Init,
     sign: OnePart,
     decrypt_init: Init,
@@ -117,6 +103,7 @@ impl Calls {
 
     fn found(list: &CK_FUNCTION_LIST) -> Option<Self> {
         Some(Self {
+            login: list.C_Login?,
             sign_init: list.C_SignInit?,
             sign: list.C_Sign?,
             decrypt_init: list.C_DecryptInit?,
@@ -128,12 +115,36 @@ impl Calls {
     }
 }
 
+/// The PIN for a key that wants it at each use (`CKA_ALWAYS_AUTHENTICATE`).
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+pub struct PinEachUse(Zeroizing<Vec<u8>>);
+
+impl PinEachUse {
+    /// The one that the token has accepted.
+    #[must_use]
+    pub fn new(pin: &str) -> Self {
+        Self(Zeroizing::new(pin.as_bytes().to_vec()))
+    }
+}
+
 /// A key in a session of its own. Sessions are not shared between threads, which `Session` sees to.
-#[derive(Debug)]
 pub struct Operator {
     calls: Calls,
     session: Session,
     key: ObjectHandle,
+    pin: Option<PinEachUse>,
+}
+
+impl std::fmt::Debug for Operator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Operator").finish_non_exhaustive()
+    }
+}
+
+/// The function that begins an operation, the one that does it, and their names.
+struct Steps {
+    init: (&'static str, Init),
+    operation: (&'static str, OnePart),
 }
 
 impl Operator {
@@ -144,47 +155,70 @@ impl Operator {
             calls,
             session,
             key,
+            pin: None,
         }
     }
 
-    /// `C_SignInit` and `C_Sign`. Returns the signature's length.
+    /// The same, for a key that wants the PIN at each use: it is sent between the function that begins an
+    /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
+    #[must_use]
+    pub fn with_pin(self, pin: PinEachUse) -> Self {
+        Self {
+            pin: Some(pin),
+            ..self
+        }
+    }
+
+    /// `C_SignInit`, `C_Login` where the key wants it, and `C_Sign`. Returns the signature's length.
     ///
     /// # Errors
     /// When the module refuses, or the buffer is too short.
     pub fn sign(&mut self, by: Signs, data: &[u8], signature: &mut [u8]) -> Result<usize, Fault> {
-        let start = ("C_SignInit", self.calls.sign_init);
-        let operation = ("C_Sign", self.calls.sign);
-        self.one_part(by.mechanism(), start, operation, data, signature)
+        let steps = Steps {
+            init: ("C_SignInit", self.calls.sign_init),
+            operation: ("C_Sign", self.calls.sign),
+        };
+        self.one_part(by.chosen(), &steps, data, signature)
     }
 
-    /// `C_DecryptInit` and `C_Decrypt` by `CKM_RSA_PKCS`. Returns the plaintext's length.
+    /// `C_DecryptInit`, `C_Login` where the key wants it, and `C_Decrypt`. Returns the plaintext's length.
     ///
     /// # Errors
     /// When the module refuses, or the buffer is too short.
-    pub fn decrypt(&mut self, ciphertext: &[u8], plaintext: &mut [u8]) -> Result<usize, Fault> {
-        let start = ("C_DecryptInit", self.calls.decrypt_init);
-        let operation = ("C_Decrypt", self.calls.decrypt);
-        self.one_part(CKM_RSA_PKCS, start, operation, ciphertext, plaintext)
+    pub fn decrypt(
+        &mut self,
+        by: Decrypts,
+        ciphertext: &[u8],
+        plaintext: &mut [u8],
+    ) -> Result<usize, Fault> {
+        let steps = Steps {
+            init: ("C_DecryptInit", self.calls.decrypt_init),
+            operation: ("C_Decrypt", self.calls.decrypt),
+        };
+        self.one_part(by.chosen(), &steps, ciphertext, plaintext)
     }
 
     fn one_part(
         &self,
-        mechanism: CK_MECHANISM_TYPE,
-        (init_name, init): (&'static str, Init),
-        (name, operation): (&'static str, OnePart),
+        mut chosen: Chosen,
+        steps: &Steps,
         input: &[u8],
         output: &mut [u8],
     ) -> Result<usize, Fault> {
         let session = self.session.handle();
-        let mut mechanism = CK_MECHANISM {
-            mechanism,
-            pParameter: ptr::null_mut(),
-            ulParameterLen: 0,
-        };
-        // SAFETY: the mechanism is read during the call only (§5.2.1); a session or an object that is gone
-        // is refused with a return code (§5.1.2).
+        let mut mechanism = chosen.mechanism();
+        let (name, init) = steps.init;
+        // SAFETY: the mechanism and its parameter live until the call returns, and are read during it only
+        // (§5.2.1); a session or an object that is gone is refused with a return code (§5.1.2).
         let code = unsafe { init(session, &raw mut mechanism, self.key.handle()) };
-        checked(init_name, code)?;
+        checked(name, code)?;
+        if let Some(PinEachUse(pin)) = &self.pin {
+            let (text, length) = (pin.as_ptr().cast_mut(), pin.len() as CK_ULONG);
+            // SAFETY: the PIN is read during the call and never written (§5.6.8).
+            let code = unsafe { (self.calls.login)(session, CKU_CONTEXT_SPECIFIC, text, length) };
+            checked("C_Login", code)?;
+        }
+        let (name, operation) = steps.operation;
         let mut length = output.len() as CK_ULONG;
         // SAFETY: the input is read and never written (§5.2); no more of the output is written than the
         // length says, and the length then becomes what was written.

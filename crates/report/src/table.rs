@@ -57,6 +57,7 @@ pub struct FlatRow {
     pub ops_high_per_s: Option<f64>,
     pub raw_mean_s: Option<f64>,
     pub openssl_way: Option<String>,
+    pub scheme: Option<String>,
 }
 
 impl From<&Row> for FlatRow {
@@ -119,6 +120,7 @@ impl From<&Row> for FlatRow {
             ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
             raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
             openssl_way: case.parameters.openssl_way().map(|way| way.to_string()),
+            scheme: case.parameters.scheme().map(|scheme| scheme.to_string()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
     Case, DeviceName, Library, Load, OpenSslWay, Pacing, Parameters, Protection, Provenance,
-    SshAgent, StackName, StoreKind, Worker,
+    Scheme, SshAgent, StackName, StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -230,6 +230,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
         select(Library::ALL).prop_map(|library| Parameters::Library { library }),
         select(OpenSslWay::ALL).prop_map(|way| Parameters::OpenSsl { way }),
+        select(Scheme::ALL).prop_map(|scheme| Parameters::Scheme { scheme }),
     ]
 }
 

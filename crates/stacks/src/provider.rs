@@ -64,14 +64,17 @@ pub struct Way {
     pub workers: &'static [Worker],
 }
 
-/// `gnupg`, `raw libgcrypt`, `openssl engine`: the stack, with what tells it from others of the same name.
+/// `gnupg`, `raw libgcrypt`, `raw pss`, `openssl engine`: the stack, with what tells it from others of the same name.
 impl Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let library = |set: &Parameters| set.library().map(|library| library.word());
-        let way = |set: &Parameters| set.openssl_way().map(|way| way.word());
-        let told = |set| library(set).or_else(|| way(set));
-        match self.parameters.iter().find_map(told) {
-            Some(word) => write!(f, "{} {word}", self.stack),
+        let variant = |set: &Parameters| match *set {
+            Parameters::Library { library } => Some(library.word()),
+            Parameters::Scheme { scheme } => Some(scheme.word()),
+            Parameters::OpenSsl { way } => Some(way.word()),
+            Parameters::None | Parameters::Gnupg { .. } | Parameters::Ssh { .. } => None,
+        };
+        match self.parameters.iter().find_map(variant) {
+            Some(variant) => write!(f, "{} {variant}", self.stack),
             None => write!(f, "{}", self.stack),
         }
     }

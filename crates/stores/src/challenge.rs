@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest};
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -47,6 +48,20 @@ impl Challenge {
         input_bytes: u32,
         seed: u64,
     ) -> Result<Self, Error> {
+        Self::by(key, operation, None, input_bytes, seed)
+    }
+
+    /// The same for a key that is used by that scheme.
+    ///
+    /// # Errors
+    /// When OpenSSL fails, or the algorithm lacks the operation.
+    pub fn by(
+        key: &PublicKey,
+        operation: Operation,
+        scheme: Option<Scheme>,
+        input_bytes: u32,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let algorithm = key.algorithm();
         if !algorithm.has(operation) {
             let capability = Capability {
@@ -56,10 +71,10 @@ impl Challenge {
             return Err(unsupported("the OpenSSL library", capability));
         }
         if operation.signs() {
-            return Self::signing(key.clone(), input_bytes, seed)
+            return Self::signing(key.clone(), scheme, input_bytes, seed)
                 .map_err(|error| Error::call("EVP_Digest", error, ""));
         }
-        let pairs = (0..INPUTS).map(|_| key.encrypt());
+        let pairs = (0..INPUTS).map(|_| key.encrypt_by(scheme));
         let (inputs, expected): (Vec<_>, Vec<_>) = pairs
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
@@ -71,14 +86,20 @@ impl Challenge {
         })
     }
 
-    fn signing(public: PublicKey, input_bytes: u32, seed: u64) -> Result<Self, ErrorStack> {
+    fn signing(
+        public: PublicKey,
+        scheme: Option<Scheme>,
+        input_bytes: u32,
+        seed: u64,
+    ) -> Result<Self, ErrorStack> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let messages = (0..INPUTS).map(|_| {
             let mut message = vec![0; input_bytes as usize];
             rng.fill_bytes(&mut message);
             message
         });
-        let signed: Vec<Vec<u8>> = match digest(public.algorithm()) {
+        let before = scheme.is_none_or(|scheme| !scheme.hashes());
+        let signed: Vec<Vec<u8>> = match digest(public.algorithm()).filter(|_| before) {
             Some(digest) => messages
                 .map(|message| Ok(hash(digest, &message)?.to_vec()))
                 .collect::<Result<_, ErrorStack>>()?,
@@ -87,6 +108,7 @@ impl Challenge {
         let inputs: Arc<[Input]> = signed.into_iter().map(|bytes| Input { bytes }).collect();
         let verifier = Signatures {
             public,
+            scheme,
             inputs: Arc::clone(&inputs),
         };
         Ok(Self {
@@ -128,15 +150,17 @@ impl Verifier for Expected {
 
 struct Signatures {
     public: PublicKey,
+    scheme: Option<Scheme>,
     inputs: Arc<[Input]>,
 }
 
 impl Verifier for Signatures {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| match self
-            .public
-            .verify(&self.inputs[result.input].bytes, result.output)
-        {
+        let check = |result: &Verifiable<'_>| match self.public.verify_by(
+            self.scheme,
+            &self.inputs[result.input].bytes,
+            result.output,
+        ) {
             Ok(true) => Ok(()),
             Ok(false) => Err("the signature does not verify".to_owned()),
             Err(error) => Err(format!("the signature cannot be verified: {error}")),

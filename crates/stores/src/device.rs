@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::StoreKind;
+use keymark_bench::case::{Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
@@ -79,6 +79,11 @@ pub trait Device: Debug + Send + Sync {
     /// What it can do as well, but is the same work under another name.
     fn synonyms(&self) -> &[Capability] {
         &[]
+    }
+
+    /// In which ways its keys can be used besides the usual one, and which of what can be measured.
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        Vec::new()
     }
 
     /// How other programs will reach its keys.

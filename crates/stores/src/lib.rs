@@ -17,6 +17,7 @@ pub mod openpgp_card;
 pub mod pkcs11;
 pub mod public_key;
 pub mod registry;
+mod scheme;
 pub mod software;
 pub mod store;
 pub mod test_key;

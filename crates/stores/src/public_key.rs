@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
 use openssl::dsa::Dsa;
 use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
 use openssl::error::ErrorStack;
+use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
 use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
-use openssl::rsa::{Padding, Rsa};
+use openssl::rsa::Rsa;
 
 use crate::elgamal::ElgamalPublic;
+use crate::scheme::padded;
 use crate::test_key::{Secret, TestKey, nid};
 
 /// The public half of a key.
@@ -139,12 +142,20 @@ impl PublicKey {
     /// # Errors
     /// When OpenSSL fails.
     pub fn encrypt(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        self.encrypt_by(None)
+    }
+
+    /// The same by another scheme of RSA.
+    ///
+    /// # Errors
+    /// When OpenSSL fails.
+    pub fn encrypt_by(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let made = match (&self.numbers, self.algorithm.family()) {
             (PublicNumbers::Elgamal(key), _) => {
                 message().and_then(|message| Ok((key.encrypt(&message)?, message)))
             }
             (PublicNumbers::Evp(key), Family::MlKem(_)) => keymark_evp::encapsulate(key),
-            (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key),
+            (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key, scheme),
             (PublicNumbers::Evp(key), family) => agreed(key, family),
         };
         made.map_err(|error| Error::call("making inputs with the public key", error, ""))
@@ -159,16 +170,46 @@ impl PublicKey {
         self.verify_digest(Md::sha256(), signed, signature)
     }
 
+    /// The same for a signature by that scheme, of which `signed` may be the message.
+    ///
+    /// # Errors
+    /// When it is malformed.
+    pub fn verify_by(
+        &self,
+        scheme: Option<Scheme>,
+        signed: &[u8],
+        signature: &[u8],
+    ) -> Result<bool, ErrorStack> {
+        let hashed = match scheme.filter(|scheme| scheme.hashes()) {
+            None => None,
+            Some(_) => crate::challenge::digest(self.algorithm)
+                .map(|digest| hash(digest, signed))
+                .transpose()?,
+        };
+        let signed = hashed.as_deref().unwrap_or(signed);
+        self.verify_padded(scheme, Md::sha256(), signed, signature)
+    }
+
     /// The same for a digest made with `md`, which RSA signs along with it.
     ///
     /// # Errors
     /// When the signature is malformed.
+    pub fn verify_digest(
+        &self,
+        md: &MdRef,
+        signed: &[u8],
+        signature: &[u8],
+    ) -> Result<bool, ErrorStack> {
+        self.verify_padded(None, md, signed, signature)
+    }
+
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are alike in this"
     )]
-    pub fn verify_digest(
+    fn verify_padded(
         &self,
+        scheme: Option<Scheme>,
         md: &MdRef,
         signed: &[u8],
         signature: &[u8],
@@ -181,7 +222,7 @@ impl PublicKey {
                 let mut ctx = PkeyCtx::new(key)?;
                 ctx.verify_init()?;
                 if matches!(self.algorithm.family(), Family::Rsa(_)) {
-                    ctx.set_rsa_padding(Padding::PKCS1)?;
+                    padded(&mut ctx, scheme)?;
                     ctx.set_signature_md(md)?;
                 }
                 ctx.verify(signed, signature)
@@ -204,11 +245,14 @@ fn message() -> Result<Vec<u8>, ErrorStack> {
 }
 
 /// A message encrypted with RSA.
-fn encrypted(public: &PKeyRef<Public>) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+fn encrypted(
+    public: &PKeyRef<Public>,
+    scheme: Option<Scheme>,
+) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
     let message = message()?;
     let mut ctx = PkeyCtx::new(public)?;
     ctx.encrypt_init()?;
-    ctx.set_rsa_padding(Padding::PKCS1)?;
+    padded(&mut ctx, scheme)?;
     let mut ciphertext = Vec::new();
     ctx.encrypt_to_vec(&message, &mut ciphertext)?;
     Ok((ciphertext, message))

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -55,6 +56,14 @@ pub trait KeyStore: Debug + Send + Sync {
     /// When the key is not there or cannot do what the reference says.
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
 
+    /// A handle that uses the key otherwise than usual, as the device offers it.
+    ///
+    /// # Errors
+    /// When the key is not there, or the device does not offer that.
+    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
+        Err(unused(key, scheme))
+    }
+
     /// Undoes what provisioning changed on a device that outlives this run.
     ///
     /// # Errors
@@ -62,6 +71,16 @@ pub trait KeyStore: Debug + Send + Sync {
     fn restore(&self) -> Result<(), Error> {
         Ok(())
     }
+}
+
+/// The refusal of a scheme.
+#[must_use]
+pub fn unused(key: &KeyRef, scheme: Scheme) -> Error {
+    Error::call(
+        format!("opening the key '{}'", key.label),
+        format!("there is no {} by {scheme} with it", key.operation),
+        "'keymark devices' shows the schemes of each device",
+    )
 }
 
 /// The refusal of a capability.

@@ -93,6 +93,17 @@ impl SoftHsmToken {
         self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
     }
 
+    /// The same for a key pair that wants the PIN at each use.
+    ///
+    /// # Panics
+    /// When it is not installed, or refuses.
+    pub fn make_key_with_pin(&self, kind: &str, id: &str, label: &str) {
+        let mut tool = self.pkcs11_tool();
+        tool.args(["--keypairgen", "--always-auth", "--key-type", kind]);
+        tool.args(["--id", id, "--label", label]);
+        self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
+    }
+
     /// `pkcs11-tool`, logged in to the token.
     #[must_use]
     pub fn pkcs11_tool(&self) -> Command {

@@ -105,6 +105,8 @@ mod tests {
         let sets = sets.chain(libraries.map(|&library| Parameters::Library { library }));
         let ways = super::super::OpenSslWay::ALL.iter();
         let sets = sets.chain(ways.map(|&way| Parameters::OpenSsl { way }));
+        let schemes = super::super::Scheme::ALL.iter();
+        let sets = sets.chain(schemes.map(|&scheme| Parameters::Scheme { scheme }));
         for parameters in sets.chain([Parameters::None]) {
             case.parameters = parameters;
             let text = serde_json::to_string(&case).unwrap();

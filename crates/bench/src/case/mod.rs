@@ -17,7 +17,8 @@ use crate::words::words;
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{
-    Library, LibraryChoice, OpenSslWay, ParameterChoice, Parameters, Protection, SshAgent,
+    Library, LibraryChoice, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme,
+    SchemeChoice, SshAgent,
 };
 
 words! {

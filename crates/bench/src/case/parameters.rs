@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Family;
+use crate::operation::Operation;
+use crate::store::Capability;
 use crate::words::{UnknownWord, words};
 
 words! {
@@ -52,13 +55,59 @@ words! {
     }
 }
 
+words! {
+    /// How a key is used, where it is otherwise than usual: as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
+    /// a digest that was calculated before for ECDSA.
+    pub enum Scheme("scheme") {
+        /// RSASSA-PSS of a digest (RFC 8017 §8.1): SHA-256, MGF1 with it, 32 bytes of salt.
+        Pss = "pss",
+        /// RSAES-OAEP (§7.1): SHA-256, MGF1 with it, no label.
+        Oaep = "oaep",
+        /// The same with SHA-1, where a key store takes no other.
+        OaepSha1 = "oaep-sha1",
+        /// The key store calculates the digest of the message as well (`CKM_SHA256_RSA_PKCS`,
+        /// `CKM_ECDSA_SHA256`).
+        Hashed = "hashed",
+        /// The same for RSASSA-PSS (`CKM_SHA256_RSA_PKCS_PSS`).
+        PssHashed = "pss-hashed",
+    }
+}
+
+impl Scheme {
+    /// Whether there is such a use of a key.
+    #[must_use]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families have one use each"
+    )]
+    pub const fn is_of(self, capability: Capability) -> bool {
+        let signs = matches!(capability.operation, Operation::Sign);
+        let decrypts = matches!(capability.operation, Operation::Decrypt);
+        match (self, capability.algorithm.family()) {
+            (Self::Pss | Self::PssHashed, Family::Rsa(_)) => signs,
+            (Self::Oaep | Self::OaepSha1, Family::Rsa(_)) => decrypts,
+            (Self::Hashed, Family::Rsa(_) | Family::Weierstrass(_)) => signs,
+            _ => false,
+        }
+    }
+
+    /// Whether the key store is given the message, in place of its digest.
+    #[must_use]
+    pub const fn hashes(self) -> bool {
+        match self {
+            Self::Hashed | Self::PssHashed => true,
+            Self::Pss | Self::Oaep | Self::OaepSha1 => false,
+        }
+    }
+}
+
 /// A valid set of a family's parameters.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Parameters {
-    /// The family has none; of `raw` on keys in memory, the OpenSSL that is built in.
+    /// The family has none; of `raw`, the usual scheme, and on keys in memory the OpenSSL that is built in.
     #[default]
     None,
     /// GnuPG's stacks.
@@ -82,6 +131,11 @@ pub enum Parameters {
         /// How it gets at the key.
         way: OpenSslWay,
     },
+    /// `raw`, otherwise than usual.
+    Scheme {
+        /// How the key is used.
+        scheme: Scheme,
+    },
 }
 
 impl Parameters {
@@ -90,9 +144,11 @@ impl Parameters {
     pub const fn protection(self) -> Protection {
         match self {
             Self::Gnupg { protection } => protection,
-            Self::None | Self::Ssh { .. } | Self::Library { .. } | Self::OpenSsl { .. } => {
-                Protection::None
-            }
+            Self::None
+            | Self::Ssh { .. }
+            | Self::Library { .. }
+            | Self::OpenSsl { .. }
+            | Self::Scheme { .. } => Protection::None,
         }
     }
 
@@ -101,7 +157,11 @@ impl Parameters {
     pub const fn ssh_agent(self) -> Option<SshAgent> {
         match self {
             Self::Ssh { agent } => Some(agent),
-            Self::None | Self::Gnupg { .. } | Self::Library { .. } | Self::OpenSsl { .. } => None,
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Library { .. }
+            | Self::OpenSsl { .. }
+            | Self::Scheme { .. } => None,
         }
     }
 
@@ -110,7 +170,11 @@ impl Parameters {
     pub const fn library(self) -> Option<Library> {
         match self {
             Self::Library { library } => Some(library),
-            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::OpenSsl { .. } => None,
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Ssh { .. }
+            | Self::OpenSsl { .. }
+            | Self::Scheme { .. } => None,
         }
     }
 
@@ -119,7 +183,24 @@ impl Parameters {
     pub const fn openssl_way(self) -> Option<OpenSslWay> {
         match self {
             Self::OpenSsl { way } => Some(way),
-            Self::None | Self::Gnupg { .. } | Self::Ssh { .. } | Self::Library { .. } => None,
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Ssh { .. }
+            | Self::Library { .. }
+            | Self::Scheme { .. } => None,
+        }
+    }
+
+    /// The scheme, if it is not the usual one.
+    #[must_use]
+    pub const fn scheme(self) -> Option<Scheme> {
+        match self {
+            Self::Scheme { scheme } => Some(scheme),
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Ssh { .. }
+            | Self::Library { .. }
+            | Self::OpenSsl { .. } => None,
         }
     }
 
@@ -137,6 +218,7 @@ impl Parameters {
             Self::Ssh { agent } => Some(agent.word()),
             Self::Library { library } => Some(library.word()),
             Self::OpenSsl { way } => Some(way.word()),
+            Self::Scheme { scheme } => Some(scheme.word()),
         }
     }
 }
@@ -179,6 +261,44 @@ impl FromStr for LibraryChoice {
     }
 }
 
+/// A scheme as it is named where one is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemeChoice {
+    /// PKCS#1 v1.5 of RSA; of every other algorithm the only one, of a digest.
+    Usual,
+    /// Another.
+    Other(Scheme),
+}
+
+impl SchemeChoice {
+    /// The word for the usual one.
+    pub const USUAL: &str = "pkcs1";
+}
+
+impl fmt::Display for SchemeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Usual => Self::USUAL,
+            Self::Other(scheme) => scheme.word(),
+        })
+    }
+}
+
+impl FromStr for SchemeChoice {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        if word.eq_ignore_ascii_case(Self::USUAL) {
+            return Ok(Self::Usual);
+        }
+        let other = word.parse().map(Self::Other);
+        other.map_err(|error: UnknownWord| UnknownWord {
+            known: format!("{}, {}", Self::USUAL, error.known),
+            ..error
+        })
+    }
+}
+
 /// The values that the user wants of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParameterChoice {
@@ -190,6 +310,8 @@ pub enum ParameterChoice {
     Library(Vec<LibraryChoice>),
     /// Of how `openssl` gets at the key; other stacks are not excluded.
     OpenSslWay(Vec<OpenSslWay>),
+    /// Of how keys are used; stacks of other programs, which choose for themselves, are not excluded.
+    Scheme(Vec<SchemeChoice>),
 }
 
 impl ParameterChoice {
@@ -204,6 +326,17 @@ impl ParameterChoice {
             Self::Library(wanted) => match parameters {
                 Parameters::None => wanted.contains(&LibraryChoice::BuiltIn),
                 Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
+                // By the OpenSSL that is built in, where it is one of this process.
+                Parameters::Scheme { .. } => wanted.contains(&LibraryChoice::BuiltIn),
+                Parameters::Gnupg { .. } | Parameters::Ssh { .. } | Parameters::OpenSsl { .. } => {
+                    true
+                }
+            },
+            Self::Scheme(wanted) => match parameters {
+                Parameters::None | Parameters::Library { .. } => {
+                    wanted.contains(&SchemeChoice::Usual)
+                }
+                Parameters::Scheme { scheme } => wanted.contains(&SchemeChoice::Other(scheme)),
                 Parameters::Gnupg { .. } | Parameters::Ssh { .. } | Parameters::OpenSsl { .. } => {
                     true
                 }
@@ -215,7 +348,7 @@ impl ParameterChoice {
     }
 }
 
-/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`, `openssl=engine`
+/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`, `openssl=engine`, `scheme=pkcs1,pss`
 impl FromStr for ParameterChoice {
     type Err = String;
 
@@ -231,8 +364,10 @@ impl FromStr for ParameterChoice {
             Some(("agent", list)) => values(list).map(Self::SshAgent),
             Some(("library", list)) => values(list).map(Self::Library),
             Some(("openssl", list)) => values(list).map(Self::OpenSslWay),
+            Some(("scheme", list)) => values(list).map(Self::Scheme),
             _ => Err(format!(
-                "'{text}' is none of protection=VALUE,…, agent=VALUE,…, library=VALUE,… and openssl=VALUE,…"
+                "'{text}' is none of protection=VALUE,…, agent=VALUE,…, library=VALUE,…, openssl=VALUE,… and \
+                 scheme=VALUE,…"
             )),
         }
     }
@@ -268,12 +403,22 @@ mod tests {
         let openssl = |way| Parameters::OpenSsl { way };
         assert!(engine.admits(openssl(OpenSslWay::Engine)) && engine.admits(Parameters::None));
         assert!(!engine.admits(openssl(OpenSslWay::File)));
+        let pss: ParameterChoice = "scheme=pss".parse().unwrap();
+        let scheme = Parameters::Scheme {
+            scheme: Scheme::Pss,
+        };
+        assert!(pss.admits(scheme) && pss.admits(gnupg(Protection::None)));
+        assert!(!pss.admits(Parameters::None), "that is PKCS#1 v1.5");
+        let usual: ParameterChoice = "scheme=pkcs1".parse().unwrap();
+        assert!(usual.admits(Parameters::None) && usual.admits(loaded) && !usual.admits(scheme));
+        assert!(built_in.admits(scheme) && !libgcrypt.admits(scheme));
         for bad in [
             "agent",
             "agent=pageant",
             "colour=red",
             "library=nss",
             "openssl=store",
+            "scheme=psss",
         ] {
             assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
         }

@@ -6,7 +6,7 @@ use super::{Offer, PlanError, Standing};
 use crate::algorithm::Algorithm;
 use crate::case::{
     Case, DeviceName, LibraryChoice, Load, Pacing, ParameterChoice, Parameters, Protection,
-    StackName, Worker,
+    SchemeChoice, StackName, Worker,
 };
 use crate::operation::Operation;
 use crate::store::Capability;
@@ -60,6 +60,7 @@ impl Default for Selection {
             parameters: vec![
                 ParameterChoice::Protection(vec![Protection::None]),
                 ParameterChoice::Library(vec![LibraryChoice::BuiltIn]),
+                ParameterChoice::Scheme(vec![SchemeChoice::Usual]),
             ],
             input_bytes: None,
             replicas: NonZeroU32::MIN,
@@ -192,7 +193,7 @@ impl Selection {
         }
     }
 
-    /// The stacks that were looked at, and of libraries those that were, if not the built-in one.
+    /// The stacks that were looked at, and of libraries and schemes those that were, if not the usual one.
     fn asked(&self) -> String {
         let stacks = match &self.stacks {
             Some(stacks) => join(stacks),
@@ -202,7 +203,11 @@ impl Selection {
             ParameterChoice::Library(wanted) if !wanted.contains(&LibraryChoice::BuiltIn) => {
                 Some(join(wanted))
             }
+            ParameterChoice::Scheme(wanted) if !wanted.contains(&SchemeChoice::Usual) => {
+                Some(join(wanted))
+            }
             ParameterChoice::Library(_)
+            | ParameterChoice::Scheme(_)
             | ParameterChoice::Protection(_)
             | ParameterChoice::SshAgent(_)
             | ParameterChoice::OpenSslWay(_) => None,

@@ -34,7 +34,8 @@ pub struct CardArguments {
     #[arg(long, help_heading = "Cards")]
     pub allow_touch: bool,
 
-    /// Write test keys of missing algorithms to the card of this serial number
+    /// Write test keys to the token of this serial number: of missing algorithms to a card, all to a PKCS#11
+    /// token. They are removed after the run
     #[arg(long, value_name = "SERIAL", value_parser = TokenName::parse, help_heading = "Cards")]
     pub write_to: Option<TokenName>,
 }
@@ -71,9 +72,9 @@ pub enum TokenCommand {
         after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
     )]
     Serve(ServeArguments),
-    /// Remove the test keys that a run has left on a card because it was killed
+    /// Remove the test keys that a run has left on a token because it was killed
     #[command(
-        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a card is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is\nchanged, and undone by these notes. The card's admin PIN is needed."
+        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a token is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is\nchanged, and undone by these notes. The admin PIN of a card is needed, of a PKCS#11 token its user PIN."
     )]
     Restore(RestoreArguments),
 }
@@ -81,13 +82,17 @@ pub enum TokenCommand {
 /// `keymark token restore`
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// The card's serial number, as the warning says it
+    /// The token's serial number, as the warning says it
     #[arg(value_name = "SERIAL", value_parser = TokenName::parse)]
     pub serial: TokenName,
 
-    /// Environment variable with the admin PIN [default: asked on the terminal]
+    /// Environment variable with the admin PIN of a card [default: asked on the terminal]
     #[arg(long, value_name = "NAME")]
     pub admin_pin_env: Option<String>,
+
+    /// Environment variable with the user PIN of a PKCS#11 token [default: asked on the terminal]
+    #[arg(long, value_name = "NAME")]
+    pub pin_env: Option<String>,
 }
 
 /// `keymark token serve`

@@ -11,7 +11,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{LibraryChoice, ParameterChoice, Protection, Rate, StackName};
+use keymark_bench::case::{
+    LibraryChoice, ParameterChoice, Protection, Rate, SchemeChoice, StackName,
+};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 use keymark_report::archive::RunSelector;
@@ -259,6 +261,16 @@ pub struct BenchArguments {
     )]
     pub library: Option<Vec<LibraryChoice>>,
 
+    /// How keys are used through raw: pkcs1, pss, oaep, oaep-sha1 of RSA, hashed and pss-hashed, where the
+    /// key store hashes the message as well [default: pkcs1, and of other algorithms a digest]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub scheme: Option<Vec<SchemeChoice>>,
+
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
     #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
     pub parameter: Vec<ParameterChoice>,
@@ -351,6 +363,7 @@ impl BenchArguments {
             && self.think.is_none()
             && self.protection.is_none()
             && self.library.is_none()
+            && self.scheme.is_none()
             && self.parameter.is_empty()
     }
 }

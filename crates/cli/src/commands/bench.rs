@@ -42,12 +42,16 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     // Who has no home writes to no token.
     let journals = Journals::of_user().ok();
     let inventory = look(arguments, &wish, &user, journals.as_ref())?;
+    let consent_fits = || {
+        let present = inventory.present_tokens();
+        user::consent_fits(&arguments.card, &present).map_err(Failure::usage)
+    };
     // Of what cannot be seen the plan says more.
     if inventory.unseen.is_none() {
-        let present = inventory.present_tokens();
-        user::consent_fits(&arguments.card, &present).map_err(Failure::usage)?;
+        consent_fits()?;
     }
     let (plan, selections) = plan(arguments, &inventory)?;
+    consent_fits()?;
     user::pins_fit(&arguments.card, &inventory.tokens(&plan)).map_err(Failure::usage)?;
     inventory.check(&plan).map_err(Failure::usage)?;
     if arguments.dry_run {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{Provenance, StoreKind};
+use keymark_bench::case::{Provenance, Scheme, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
@@ -102,6 +102,14 @@ fn as_text(found: &Found) {
         fact(line.name, &text(line));
     }
     for way in &found.ways {
+        if let (Some(scheme), Ok(capabilities)) = (scheme(way), &way.found) {
+            // The same stack, so that it gets no paragraph.
+            for (operation, algorithms) in by_operation(capabilities) {
+                let offer = format!("{operation} {}", algorithms.join(" "));
+                output::entry(4, scheme.word(), FACT, &offer);
+            }
+            continue;
+        }
         output::line("");
         match &way.found {
             Ok(capabilities) if capabilities.is_empty() => {
@@ -208,11 +216,17 @@ fn as_json(found: &Found) {
             "stack": stack,
             "library": library,
             "openssl_way": openssl_way,
+            "scheme": scheme(way),
             "usable": found.is_ok(),
             "missing": found.as_ref().err().map(ToString::to_string),
             "offers": found.as_ref().map(|found| by_operation(found)).unwrap_or_default(),
         }));
     }
+}
+
+/// How keys are used on that way, if otherwise than usual.
+fn scheme(way: &Way) -> Option<Scheme> {
+    way.parameters.iter().find_map(|set| set.scheme())
 }
 
 fn by_operation(capabilities: &[Capability]) -> BTreeMap<Operation, Vec<String>> {

@@ -3,12 +3,13 @@
 
 use keymark_bench::error::Error;
 use keymark_stacks::inventory::Inventory;
+use keymark_stores::device::Reach;
 use keymark_stores::journal::{Journal, Journals};
 
 use crate::args::CardArguments;
 use crate::output;
 
-/// Removes or tells it. Returns whether anything was removed: what is known of that token is out of date.
+/// Removes or tells it. Returns whether what is known of a token is out of date by that.
 pub(super) fn tidy(
     journals: &Journals,
     inventory: &Inventory,
@@ -31,12 +32,24 @@ pub(super) fn tidy(
                     journal.content().run
                 ));
                 found.device.undo(journal)?;
-                removed = true;
+                removed |= shows(found.device.reach());
             }
             _ => output::warning(&told(&journal)),
         }
     }
     Ok(removed)
+}
+
+/// Whether a test key on such a token is among what it offers.
+fn shows(reach: Reach) -> bool {
+    match reach {
+        Reach::File => false,
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => true,
+        // What it offers are its mechanisms.
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => false,
+    }
 }
 
 /// Says what is left, for commands that write to no token.

@@ -100,7 +100,8 @@ fn parameters(arguments: &BenchArguments, common: &Selection) -> Vec<ParameterCh
         .map(ParameterChoice::Protection);
     let library = arguments.library.clone().map(ParameterChoice::Library);
     let named = arguments.parameter.iter().cloned();
-    let named = named.chain(protection).chain(library);
+    let scheme = arguments.scheme.clone().map(ParameterChoice::Scheme);
+    let named = named.chain(protection).chain(library).chain(scheme);
     let named: Vec<ParameterChoice> = named.collect();
     let kind = std::mem::discriminant::<ParameterChoice>;
     let unnamed = common.parameters.iter().filter(|choice| {

@@ -137,7 +137,7 @@ impl<'a> Writing<'a> {
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
                      NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
-                     :library, :openssl_way)",
+                     :library, :openssl_way, :scheme)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -152,6 +152,7 @@ impl<'a> Writing<'a> {
                 ":worker": load.worker.word(),
                 ":library": parameters.library().map(|library| library.word()),
                 ":openssl_way": parameters.openssl_way().map(|way| way.word()),
+                ":scheme": parameters.scheme().map(|scheme| scheme.word()),
             })
         })
     }

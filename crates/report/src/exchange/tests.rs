@@ -4,7 +4,7 @@ use std::fs;
 use std::num::NonZeroU32;
 
 use jsonschema::Validator;
-use keymark_bench::case::{DeviceName, Library, Load, OpenSslWay, Protection, SshAgent};
+use keymark_bench::case::{DeviceName, Library, Load, OpenSslWay, Protection, Scheme, SshAgent};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::RunId;
 use proptest::prelude::*;
@@ -198,6 +198,8 @@ fn the_schema_knows_every_word() {
     assert_eq!(library["library"]["enum"], json!(Library::ALL));
     let openssl = &sets[4]["properties"]["openssl"]["properties"];
     assert_eq!(openssl["way"]["enum"], json!(OpenSslWay::ALL));
+    let scheme = &sets[5]["properties"]["scheme"]["properties"];
+    assert_eq!(scheme["scheme"]["enum"], json!(Scheme::ALL));
 }
 
 #[test]

@@ -49,15 +49,17 @@ impl StackProvider for RawProvider {
                 let libraries = Library::ALL.iter();
                 let others = libraries.map(|library| with_library(&in_memory, *library));
                 let others: Vec<Way> = others.collect();
-                std::iter::once(in_memory).chain(others).collect()
+                let mut ways = with_schemes(in_memory, device);
+                ways.extend(others);
+                ways
             }
             #[cfg(feature = "openpgp-card")]
             Reach::Card => vec![own()],
             #[cfg(feature = "pkcs11")]
-            Reach::Module => vec![Way {
-                workers: &[Worker::Thread, Worker::Process],
-                ..own()
-            }],
+            Reach::Module => {
+                let workers: &[Worker] = &[Worker::Thread, Worker::Process];
+                with_schemes(Way { workers, ..own() }, device)
+            }
         }
     }
 
@@ -71,6 +73,21 @@ impl StackProvider for RawProvider {
         };
         Ok(uses.iter().map(open).collect())
     }
+}
+
+/// The usual way, and the same keys used otherwise.
+fn with_schemes(usual: Way, device: &dyn Device) -> Vec<Way> {
+    let schemes = device.schemes().into_iter();
+    let offered = schemes.filter(|(_, capabilities)| !capabilities.is_empty());
+    let others: Vec<Way> = offered
+        .map(|(scheme, capabilities)| Way {
+            found: Ok(capabilities),
+            synonyms: Vec::new(),
+            parameters: vec![Parameters::Scheme { scheme }],
+            ..usual.clone()
+        })
+        .collect();
+    std::iter::once(usual).chain(others).collect()
 }
 
 /// The same keys in memory, by another library than the one that is built in.
@@ -116,15 +133,17 @@ impl Stack for RawStack {
         let capability = case.capability();
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
-        let challenge = Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
+        let (scheme, library) = (case.parameters.scheme(), case.parameters.library());
+        let bytes = case.input_bytes;
+        let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
-        let library = case.parameters.library();
         let crew = match case.load.worker {
             Worker::Thread => {
-                let handles = workers.map(|_| match library {
-                    None => self.store.open(&key),
-                    Some(library) => {
+                let handles = workers.map(|_| match (scheme, library) {
+                    (None, None) => self.store.open(&key),
+                    (Some(scheme), _) => self.store.open_by(&key, scheme),
+                    (None, Some(library)) => {
                         let key = file(self.store.access(&key)?)?;
                         software::open(&key, case.operation, Some(library))
                     }
@@ -133,7 +152,8 @@ impl Stack for RawStack {
             }
             Worker::Process => {
                 let access = self.store.access(&key)?;
-                let processes = workers.map(|_| worker::start(&access, capability, library));
+                let processes =
+                    workers.map(|_| worker::start(&access, capability, case.parameters));
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
-use keymark_bench::case::Library;
+use keymark_bench::case::Parameters;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -38,7 +38,7 @@ const SETTINGS: [&str; 7] = [
 #[derive(Serialize, Deserialize)]
 struct Errand {
     operation: Operation,
-    library: Option<Library>,
+    parameters: Parameters,
     key: Way,
 }
 
@@ -67,7 +67,7 @@ impl Drop for Ended {
 pub(super) fn start(
     key: &Access,
     capability: Capability,
-    library: Option<Library>,
+    parameters: Parameters,
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let mut command = program::command(&std::env::current_exe().map_err(failed)?);
@@ -86,7 +86,7 @@ pub(super) fn start(
         #[cfg(feature = "pkcs11")]
         Access::Module(access) => {
             command.env_clear().envs(access.environment());
-            Way::Module(access.errand(capability)?)
+            Way::Module(access.errand(capability, parameters.scheme())?)
         }
     };
     let mut process = command
@@ -103,7 +103,7 @@ pub(super) fn start(
     let process = Ended(process);
     let errand = Errand {
         operation: capability.operation,
-        library,
+        parameters,
         key: way,
     };
     worker::write(&mut to, &errand)?;
@@ -117,13 +117,16 @@ pub(super) fn start(
 pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Error> {
     let Errand {
         operation,
-        library,
+        parameters,
         key,
     } = worker::read(&mut from)?;
     let handle = match key {
         Way::File(key) => {
             let key = TestKey::unsealed(&key);
-            key.and_then(|key| software::open(&key, operation, library))
+            key.and_then(|key| match parameters.scheme() {
+                None => software::open(&key, operation, parameters.library()),
+                Some(scheme) => software::open_by(&key, operation, scheme),
+            })
         }
         #[cfg(feature = "pkcs11")]
         Way::Module(errand) => errand.open(),

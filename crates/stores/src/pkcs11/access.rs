@@ -6,19 +6,19 @@ use std::fs::File;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::KeyHandle;
-use keymark_cryptoki::Operator;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::handle::SessionHandle;
-use super::keys;
+use super::handle::OpenKey;
+use super::keys::{self, KeyPin};
 use super::module::ModuleFile;
 use super::offers::asked_for;
-use super::session_keys;
+use super::session_keys::{self, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;
 use super::uri::ObjectPart;
@@ -51,6 +51,7 @@ pub struct ModuleErrand {
     token: TokenId,
     pin: Option<Zeroizing<String>>,
     operation: Operation,
+    scheme: Option<Scheme>,
     key: ErrandKey,
 }
 
@@ -76,7 +77,11 @@ impl ModuleAccess {
     ///
     /// # Errors
     /// When no other process can open it.
-    pub fn errand(&self, capability: Capability) -> Result<ModuleErrand, Error> {
+    pub fn errand(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<ModuleErrand, Error> {
         let capability = asked_for(capability);
         let key = match &self.way {
             KeyWay::There(object) => ErrandKey::There {
@@ -91,7 +96,11 @@ impl ModuleAccess {
                         self.token.id().serial()
                     ),
                     "it takes no test keys from outside, and those that it makes are one process's",
-                    "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+                    format!(
+                        "--write-to {} has them written to the token; or name a key that is on it: \
+                         --device 'pkcs11:token=LABEL;object=KEY'",
+                        self.token.id().serial()
+                    ),
                 ));
             }
         };
@@ -101,6 +110,7 @@ impl ModuleAccess {
             token: self.token.id().clone(),
             pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
             operation: capability.operation,
+            scheme,
             key,
         })
     }
@@ -141,14 +151,19 @@ impl ModuleErrand {
         let turn = File::open(&self.file.path).and_then(|file| file.lock().map(|()| file));
         let token = Arc::new(Token::called(self.file, self.token, user)?);
         let session = token.session()?;
-        let (object, algorithm) = match self.key {
+        let (key, algorithm) = match self.key {
             ErrandKey::There { object, algorithm } => (keys::one(&session, &object)?, algorithm),
             ErrandKey::Test(sealed) => {
                 let (key, id) = (TestKey::unsealed(&sealed)?, fresh_id()?);
                 token.with_keeper(|kept, visible| {
-                    session_keys::create(kept, &key, self.operation, &id, visible)
+                    let object = TestObject {
+                        id: &id,
+                        visible,
+                        lifetime: Lifetime::Session,
+                    };
+                    session_keys::create(kept, &key, self.operation, object)
                 })?;
-                (keys::of_id(&session, &id)?, key.algorithm)
+                ((keys::of_id(&session, &id)?, KeyPin::Once), key.algorithm)
             }
         };
         let capability = Capability {
@@ -156,8 +171,7 @@ impl ModuleErrand {
             operation: self.operation,
         };
         drop(turn);
-        let operator = Operator::new(token.module().calls, session, object);
-        let handle = SessionHandle::new(operator, capability)?;
+        let handle = OpenKey::of(&token, session, key)?.doing(capability, self.scheme)?;
         Ok(Box::new(handle.keeping(token)))
     }
 }

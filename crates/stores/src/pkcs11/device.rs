@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::keys::{self, KeySays};
 use super::modules::Places;
-use super::offers::{authentications, offered};
+use super::offers::{authentications, offered, used_by};
 use super::own::OwnToken;
 use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
-use super::session_keys::Lives;
+use super::session_keys::Lifetime;
 use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::device::{Device, Fact, Reach, Run};
+use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 
@@ -226,6 +227,10 @@ impl Device for TokenDevice {
         }
     }
 
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        schemes(&self.found.says, &self.capabilities)
+    }
+
     fn reach(&self) -> Reach {
         Reach::Module
     }
@@ -266,26 +271,23 @@ impl Device for TokenDevice {
         Some(self.found.says.id())
     }
 
-    fn check(&self, _: &[Capability]) -> Result<(), Error> {
-        let id = self.found.says.id();
-        if self.user.consent.may_write(&id) {
-            return Err(Error::call(
-                format!("writing test keys to token {id}"),
-                "keymark does not write to PKCS#11 tokens yet",
-                "leave out --write-to: test keys live in a session, and are gone with it",
-            ));
-        }
-        Ok(())
+    fn undo(&self, left: Journal) -> Result<(), Error> {
+        let token = self.token()?;
+        let undone = token.undo(left);
+        undone.and(token.leave())
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
         let token = self.token();
+        if let (Ok(token), Some((journals, name))) = (&token, &run.journals) {
+            token.journal_to(journals.clone(), name);
+        }
         let wanted = self.wanted.clone();
         opened(
             token,
             self.by,
             (&self.identity, &self.capabilities, wanted),
-            Lives::InSession,
+            Lifetime::Session,
             run,
         )
     }
@@ -296,7 +298,7 @@ fn opened(
     token: Result<Arc<Token>, Error>,
     by: Wanted,
     (identity, capabilities, wanted): (&StoreIdentity, &[Capability], ObjectPart),
-    lives: Lives,
+    lifetime: Lifetime,
     run: &Run,
 ) -> Result<Arc<dyn KeyStore>, Error> {
     let (identity, capabilities) = (identity.clone(), capabilities.to_vec());
@@ -310,7 +312,7 @@ fn opened(
             capabilities,
             token,
             wanted,
-            lives,
+            lifetime,
             test_keys: Arc::clone(&run.test_keys),
             placed: Mutex::default(),
         })),
@@ -321,6 +323,11 @@ fn opened(
             error,
         })),
     }
+}
+
+fn schemes(says: &TokenSays, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
+    let by = |scheme: &Scheme| (*scheme, used_by(says, *scheme, all));
+    Scheme::ALL.iter().map(by).collect()
 }
 
 fn pin_line(login: Login) -> String {
@@ -435,6 +442,10 @@ impl Device for OwnDevice {
 
     fn synonyms(&self) -> &[Capability] {
         &self.synonyms
+    }
+
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        schemes(&self.own.found.says, &self.capabilities)
     }
 
     fn reach(&self) -> Reach {

@@ -58,7 +58,14 @@ impl KeySays {
         let operations = self.operations.iter();
         operations.filter_map(|operation| {
             let algorithm = self.algorithm?;
-            algorithm.has(*operation).then_some(Capability {
+            // A PIN for each use goes between a C_…Init and what follows: C_DeriveKey has none (3.1 §4.9).
+            let derives =
+                *operation == Operation::Decrypt && !matches!(algorithm.family(), Family::Rsa(_));
+            let possible = match self.pin {
+                KeyPin::Once => true,
+                KeyPin::EachUse => !derives,
+            };
+            (possible && algorithm.has(*operation)).then_some(Capability {
                 algorithm,
                 operation: *operation,
             })
@@ -299,9 +306,10 @@ pub(super) const fn secret_length(family: Family) -> usize {
 }
 
 /// The key that is meant, which is one.
-pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<ObjectHandle, Error> {
+pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<(ObjectHandle, KeyPin), Error> {
     let meant = meant(session, wanted)?;
-    meant.first().map(|(key, _)| *key).ok_or_else(gone)
+    let one = meant.first().map(|(key, says)| (*key, says.pin));
+    one.ok_or_else(gone)
 }
 
 fn gone() -> Error {

@@ -3,8 +3,9 @@
 //!
 //! A module is a library of somebody's: it is looked at in a process of its own first ([`probe`]), and loaded
 //! into this one only when a run uses it. Setting up goes through the crate `cryptoki`; what is timed are the
-//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run; on
-//! a token of keymark's own, which is gone with the run, keys are also written for other programs.
+//! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run, but
+//! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
+//! run, or to one that its user has named ([`written`]).
 
 mod access;
 mod codes;
@@ -27,6 +28,7 @@ mod target;
 mod token;
 pub mod uri;
 pub mod wrapped;
+mod written;
 
 pub use access::{ModuleAccess, ModuleErrand};
 pub use codes::name;
@@ -36,3 +38,4 @@ pub use module::ModuleFile;
 pub use own::{OwnKind, OwnPlace};
 pub use says::ModuleSays;
 pub use served::{ServedKey, ServedToken};
+pub use written::journalled_module;

@@ -1,10 +1,64 @@
 //! What can be measured with test keys on a token, by what it says of its mechanisms.
 
-use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
+use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 
 use super::says::{MechanismKind, MechanismSays, TokenSays};
+
+/// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
+const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
+
+/// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
+/// token says: both are offered where nothing else is known.
+pub(super) fn used_by(says: &TokenSays, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
+    let can = |capability: &&Capability| {
+        let mechanism = mechanism_of(scheme, capability.algorithm)
+            .and_then(|kind| says.mechanism(kind))
+            .filter(|mechanism| fits(mechanism, capability.algorithm.family()));
+        let uses = |mechanism: MechanismSays| match capability.operation {
+            Operation::Sign => mechanism.sign,
+            Operation::Decrypt => mechanism.decrypt,
+            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
+        };
+        scheme.is_of(**capability) && mechanism.is_some_and(uses)
+    };
+    let sha1_only =
+        says.manufacturer.contains("SoftHSM") && says.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
+    if scheme == Scheme::Oaep && sha1_only {
+        return Vec::new();
+    }
+    all.iter().filter(can).copied().collect()
+}
+
+/// Whether a mechanism of RSA or ECDSA takes keys of that length.
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families have one use each"
+)]
+fn fits(mechanism: &MechanismSays, family: Family) -> bool {
+    match family {
+        Family::Rsa(bits) => takes(mechanism, bits),
+        Family::Weierstrass(curve) => takes(mechanism, curve.bits()),
+        _ => false,
+    }
+}
+
+/// The mechanism by which a token does that with a key of the algorithm.
+fn mechanism_of(scheme: Scheme, algorithm: Algorithm) -> Option<MechanismKind> {
+    let of_rsa = matches!(algorithm.family(), Family::Rsa(_));
+    match (scheme, algorithm.digest()) {
+        (Scheme::Pss, _) => Some(MechanismKind::RsaPss),
+        (Scheme::Oaep | Scheme::OaepSha1, _) => Some(MechanismKind::RsaOaep),
+        (Scheme::PssHashed, _) => Some(MechanismKind::Sha256RsaPss),
+        (Scheme::Hashed, _) if of_rsa => Some(MechanismKind::Sha256RsaPkcs),
+        (Scheme::Hashed, Some(Digest::Sha256)) => Some(MechanismKind::EcdsaSha256),
+        (Scheme::Hashed, Some(Digest::Sha384)) => Some(MechanismKind::EcdsaSha384),
+        (Scheme::Hashed, Some(Digest::Sha512)) => Some(MechanismKind::EcdsaSha512),
+        (Scheme::Hashed, None) => None,
+    }
+}
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
 pub(super) fn offered(says: &TokenSays) -> Vec<Capability> {

@@ -144,6 +144,20 @@ pub enum MechanismKind {
     RsaPkcs,
     /// `CKM_ECDSA`
     Ecdsa,
+    /// `CKM_RSA_PKCS_PSS`
+    RsaPss,
+    /// `CKM_RSA_PKCS_OAEP`; which digests it takes no token says.
+    RsaOaep,
+    /// `CKM_SHA256_RSA_PKCS`
+    Sha256RsaPkcs,
+    /// `CKM_SHA256_RSA_PKCS_PSS`
+    Sha256RsaPss,
+    /// `CKM_ECDSA_SHA256`
+    EcdsaSha256,
+    /// `CKM_ECDSA_SHA384`
+    EcdsaSha384,
+    /// `CKM_ECDSA_SHA512`
+    EcdsaSha512,
     /// `CKM_EDDSA`
     Eddsa,
     /// `CKM_ECDH1_DERIVE`
@@ -156,11 +170,35 @@ impl MechanismKind {
     const fn of(mechanism: MechanismType) -> Option<Self> {
         match mechanism {
             MechanismType::RSA_PKCS => Some(Self::RsaPkcs),
+            MechanismType::RSA_PKCS_PSS => Some(Self::RsaPss),
+            MechanismType::RSA_PKCS_OAEP => Some(Self::RsaOaep),
+            MechanismType::SHA256_RSA_PKCS => Some(Self::Sha256RsaPkcs),
+            MechanismType::SHA256_RSA_PKCS_PSS => Some(Self::Sha256RsaPss),
             MechanismType::ECDSA => Some(Self::Ecdsa),
+            MechanismType::ECDSA_SHA256 => Some(Self::EcdsaSha256),
+            MechanismType::ECDSA_SHA384 => Some(Self::EcdsaSha384),
+            MechanismType::ECDSA_SHA512 => Some(Self::EcdsaSha512),
             MechanismType::EDDSA => Some(Self::Eddsa),
             MechanismType::ECDH1_DERIVE => Some(Self::Ecdh),
             MechanismType::ECC_MONTGOMERY_KEY_PAIR_GEN => Some(Self::MontgomeryKeys),
             _ => None,
+        }
+    }
+
+    const fn is_of_rsa(self) -> bool {
+        match self {
+            Self::RsaPkcs
+            | Self::RsaPss
+            | Self::RsaOaep
+            | Self::Sha256RsaPkcs
+            | Self::Sha256RsaPss => true,
+            Self::Ecdsa
+            | Self::EcdsaSha256
+            | Self::EcdsaSha384
+            | Self::EcdsaSha512
+            | Self::Eddsa
+            | Self::Ecdh
+            | Self::MontgomeryKeys => false,
         }
     }
 }
@@ -344,7 +382,7 @@ fn login(info: &TokenInfo) -> Login {
 fn said_of(kind: MechanismKind, info: &MechanismInfo) -> MechanismSays {
     const FEWEST_BITS_OF_RSA: u64 = 1024;
     let largest = info.max_key_size() as u64;
-    let in_bytes = kind == MechanismKind::RsaPkcs && (1..FEWEST_BITS_OF_RSA).contains(&largest);
+    let in_bytes = kind.is_of_rsa() && (1..FEWEST_BITS_OF_RSA).contains(&largest);
     let unit = if in_bytes { 8 } else { 1 };
     MechanismSays {
         kind,

@@ -1,5 +1,4 @@
-//! Test keys as objects of a session: written from outside, or made by the token; on a token of keymark's own
-//! that keeps no objects of sessions they outlive it.
+//! Test keys as objects of a session or of its token: written from outside, or made by the token.
 
 use std::ffi::c_ulong;
 
@@ -29,24 +28,38 @@ pub(super) enum Visible {
     ToAll,
 }
 
-/// How long a test key lives.
+/// How long a test key is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lives {
+pub(super) enum Lifetime {
     /// As long as its session: nothing is written.
-    InSession,
-    /// As long as the token, which is keymark's own and gone after the run.
-    OnOwnToken,
+    Session,
+    /// Until it is removed from the token (`written.rs`), or the token is gone, which is keymark's own.
+    Token,
 }
 
-/// What test keys have in common.
-fn common(class: ObjectClass, id: &[u8], visible: Visible, lives: Lives) -> Vec<Attribute> {
-    vec![
-        Attribute::Class(class),
-        Attribute::Token(lives == Lives::OnOwnToken),
-        Attribute::Private(visible == Visible::ToUser && class == ObjectClass::PRIVATE_KEY),
-        Attribute::Label(LABEL.into()),
-        Attribute::Id(id.to_vec()),
-    ]
+/// A test key as an object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TestObject<'i> {
+    pub(super) id: &'i [u8],
+    pub(super) visible: Visible,
+    pub(super) lifetime: Lifetime,
+}
+
+impl TestObject<'_> {
+    /// What both halves have in common.
+    fn named(&self) -> Vec<Attribute> {
+        vec![
+            Attribute::Token(self.lifetime == Lifetime::Token),
+            Attribute::Label(LABEL.into()),
+            Attribute::Id(self.id.to_vec()),
+        ]
+    }
+
+    fn private(&self) -> Vec<Attribute> {
+        let mut template = self.named();
+        template.push(Attribute::Private(self.visible == Visible::ToUser));
+        template
+    }
 }
 
 fn may(capability: Capability) -> Result<Attribute, Error> {
@@ -60,19 +73,19 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
     }
 }
 
-/// Gives the session a test key.
+/// Gives the session or its token a test key.
 pub(super) fn create(
     session: &Session,
     key: &TestKey,
     operation: Operation,
-    id: &[u8],
-    visible: Visible,
+    object: TestObject<'_>,
 ) -> Result<(), Error> {
     let capability = Capability {
         algorithm: key.algorithm,
         operation,
     };
-    let mut template = common(ObjectClass::PRIVATE_KEY, id, visible, Lives::InSession);
+    let mut template = object.private();
+    template.push(Attribute::Class(ObjectClass::PRIVATE_KEY));
     template.push(may(capability)?);
     let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
@@ -84,19 +97,10 @@ pub(super) fn create(
 pub(super) fn generate(
     session: &Session,
     capability: Capability,
-    id: &[u8],
-    visible: Visible,
-    lives: Lives,
+    object: TestObject<'_>,
 ) -> Result<(), Error> {
-    let mut private = common(ObjectClass::PRIVATE_KEY, id, visible, lives);
+    let (mut private, mut public) = (object.private(), object.named());
     private.push(may(capability)?);
-    // The token knows itself what these are.
-    private.retain(|attribute| !matches!(attribute, Attribute::Class(_)));
-    let mut public = vec![
-        Attribute::Token(lives == Lives::OnOwnToken),
-        Attribute::Label(LABEL.into()),
-        Attribute::Id(id.to_vec()),
-    ];
     let family = capability.algorithm.family();
     let mechanism = match family {
         Family::Rsa(bits) => {

@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cryptoki::session::Session;
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
-use keymark_cryptoki::Operator;
 
 use super::access::{KeyWay, ModuleAccess};
-use super::handle::{Borrowed, SessionHandle};
+use super::handle::OpenKey;
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
-use super::session_keys::{self, Lives};
+use super::session_keys::{self, Lifetime, TestObject};
 use super::token::Token;
 use super::uri::ObjectPart;
+use super::written::{Maker, WrittenKey};
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
@@ -33,7 +35,7 @@ pub(super) struct TokenStore {
     pub(super) token: Arc<Token>,
     /// The keys of the token that are meant; without one that is named, test keys are.
     pub(super) wanted: ObjectPart,
-    pub(super) lives: Lives,
+    pub(super) lifetime: Lifetime,
     pub(super) test_keys: Arc<SoftwareStore>,
     pub(super) placed: Mutex<HashMap<Capability, Placed>>,
 }
@@ -55,6 +57,8 @@ enum Origin {
     Written(Vec<u8>, Arc<TestKey>),
     /// One that the token has made, because it takes none from outside.
     Made(Vec<u8>),
+    /// A test key on the token itself.
+    OnToken(ObjectPart),
 }
 
 impl TokenStore {
@@ -68,14 +72,22 @@ impl TokenStore {
         if self.wanted.names_one() {
             return self.find(capability);
         }
-        let id = fresh_id()?;
-        match self.lives {
-            Lives::InSession => {}
-            Lives::OnOwnToken => return self.make_on_token(capability, &id),
+        match self.lifetime {
+            Lifetime::Session => {}
+            Lifetime::Token => return self.make_on_token(capability),
         }
         let test_key = self.test_keys.made_for(capability)?;
+        if self.token.may_write() {
+            return self.place_on_token(capability, &test_key);
+        }
+        let id = fresh_id()?;
+        let object = |visible| TestObject {
+            id: &id,
+            visible,
+            lifetime: Lifetime::Session,
+        };
         let written = self.token.with_keeper(|session, visible| {
-            session_keys::create(session, &test_key, capability.operation, &id, visible)
+            session_keys::create(session, &test_key, capability.operation, object(visible))
         });
         let Err(refused) = written else {
             return Ok(Placed {
@@ -86,33 +98,54 @@ impl TokenStore {
         };
         // Many tokens take no private key from outside, and make one that never leaves.
         self.token.with_keeper(|session, visible| {
-            let lives = Lives::InSession;
-            session_keys::generate(session, capability, &id, visible, lives)
-                .map_err(|_| refused)?;
-            let key = keys::of_id(session, &id)?;
-            let says = made_for(capability, &id);
+            session_keys::generate(session, capability, object(visible)).map_err(|_| refused)?;
             Ok(Placed {
                 label: format!("test key of {}, made by the token", capability.algorithm),
-                public: keys::public_half(session, key, &says)?,
+                public: made_public(session, capability, &id)?,
                 origin: Origin::Made(id.clone()),
             })
         })
     }
 
     /// A key that the token makes and keeps, where every process finds it.
-    fn make_on_token(&self, capability: Capability, id: &[u8]) -> Result<Placed, Error> {
+    fn make_on_token(&self, capability: Capability) -> Result<Placed, Error> {
+        let id = fresh_id()?;
         let session = self.token.writing_session()?;
         let visible = self.token.with_keeper(|_, visible| Ok(visible))?;
-        session_keys::generate(&session, capability, id, visible, Lives::OnOwnToken)?;
-        let object = ObjectPart {
-            id: Some(id.to_vec()),
-            ..ObjectPart::default()
+        let made = TestObject {
+            id: &id,
+            visible,
+            lifetime: Lifetime::Token,
         };
-        let key = keys::one(&session, &object)?;
+        session_keys::generate(&session, capability, made)?;
         Ok(Placed {
             label: format!("test key of {}, made by the token", capability.algorithm),
-            public: keys::public_half(&session, key, &made_for(capability, id))?,
-            origin: Origin::Found(object),
+            public: made_public(&session, capability, &id)?,
+            origin: Origin::Found(ObjectPart {
+                id: Some(id),
+                ..ObjectPart::default()
+            }),
+        })
+    }
+
+    /// A test key on the token, which its user lets be written to.
+    fn place_on_token(&self, capability: Capability, test_key: &TestKey) -> Result<Placed, Error> {
+        let WrittenKey { object, id, maker } = self.token.write_test_key(capability, test_key)?;
+        let algorithm = capability.algorithm;
+        let (label, public) = match maker {
+            Maker::Keymark => (
+                format!("test key of {algorithm}, on the token"),
+                PublicKey::of(test_key)?,
+            ),
+            Maker::Token => (
+                format!("test key of {algorithm}, made by the token on itself"),
+                (self.token).with_keeper(|session, _| made_public(session, capability, &id))?,
+            ),
+        };
+        Ok(Placed {
+            label,
+            public,
+            origin: Origin::OnToken(object),
         })
     }
 
@@ -132,11 +165,10 @@ impl TokenStore {
             }
             match says.pin {
                 KeyPin::Once => {}
-                KeyPin::EachUse => {
-                    let reason = "it wants the PIN for every use (CKA_ALWAYS_AUTHENTICATE), \
-                                  which is not measured yet";
-                    return Err(Error::call(call(), reason, "name another key"));
-                }
+                KeyPin::EachUse => self.token.user().notice.tell(&format!(
+                    "{} wants the PIN at each use: C_Login is part of what is timed",
+                    says.name()
+                )),
             }
             Ok(Placed {
                 public: keys::public_half(session, key, &says)?,
@@ -151,15 +183,16 @@ impl TokenStore {
     }
 }
 
-/// What is known of a key that the token has just made.
-fn made_for(capability: Capability, id: &[u8]) -> KeySays {
-    KeySays {
+/// The public half of a test key that the token has made.
+fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
+    let says = KeySays {
         label: String::new(),
         id: id.to_vec(),
         algorithm: Some(capability.algorithm),
         operations: vec![capability.operation],
         pin: KeyPin::Once,
-    }
+    };
+    keys::public_half(session, keys::of_id(session, id)?, &says)
 }
 
 /// An identifier that no other key has.
@@ -212,7 +245,7 @@ impl KeyStore for TokenStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         let way = match self.placed(key)?.origin {
-            Origin::Found(object) => KeyWay::There(object),
+            Origin::Found(object) | Origin::OnToken(object) => KeyWay::There(object),
             Origin::Written(_, test_key) => KeyWay::Test(test_key),
             Origin::Made(_) => KeyWay::OfThisProcess,
         };
@@ -221,23 +254,11 @@ impl KeyStore for TokenStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let origin = self.placed(key)?.origin;
-        let session = self.token.session()?;
-        let object = match &origin {
-            Origin::Found(object) => keys::one(&session, object)?,
-            Origin::Written(id, _) | Origin::Made(id) => keys::of_id(&session, id)?,
-        };
-        if self.token.counts_sessions()? {
-            let token = Arc::clone(&self.token);
-            let borrowed = Borrowed { token, key: object };
-            return Ok(Box::new(SessionHandle::borrowing(
-                borrowed,
-                key.capability(),
-            )?));
-        }
-        let operator = Operator::new(self.token.module().calls, session, object);
-        let asked = asked_for(key.capability());
-        Ok(Box::new(SessionHandle::new(operator, asked)?))
+        self.opened(key, None)
+    }
+
+    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
+        self.opened(key, Some(scheme))
     }
 
     fn restore(&self) -> Result<(), Error> {
@@ -245,7 +266,26 @@ impl KeyStore for TokenStore {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
-        self.token.leave()
+        let restored = self.token.restore_written();
+        restored.and(self.token.leave())
+    }
+}
+
+impl TokenStore {
+    /// A handle in a session of its own.
+    fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
+        let origin = self.placed(key)?.origin;
+        let session = self.token.session()?;
+        let (object, pin) = match &origin {
+            Origin::Found(object) | Origin::OnToken(object) => keys::one(&session, object)?,
+            Origin::Written(id, _) | Origin::Made(id) => (keys::of_id(&session, id)?, KeyPin::Once),
+        };
+        let opened = if self.token.counts_sessions()? {
+            OpenKey::borrowing(&self.token, (object, pin))
+        } else {
+            OpenKey::of(&self.token, session, (object, pin))?
+        };
+        Ok(Box::new(opened.doing(key.capability(), scheme)?))
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
             libraries: Vec::new(),
             files: Vec::new(),
         };
-        let parsed = |name| Target::parse(name, &places);
+        let parsed = |name: &str| Target::parse(name, &places);
         for other in [
             "software",
             "virtual",

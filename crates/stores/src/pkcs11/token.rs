@@ -8,12 +8,14 @@ use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
+use keymark_cryptoki::PinEachUse;
 
 use super::codes::{failed, returned};
 use super::for_programs::OnToken;
 use super::module::{Module, ModuleFile};
 use super::says::{self, Login, PinState, TokenSays};
 use super::session_keys::Visible;
+use super::written::Writing;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -37,6 +39,7 @@ pub(super) struct Token {
     id: TokenId,
     rules: PinRules,
     user: User,
+    pub(super) writing: Writing,
     keeper: Mutex<Option<Result<Keeper, Error>>>,
     /// Where test keys may be for other programs, with those that are there.
     pub(super) place: TestKeyPlace,
@@ -89,6 +92,7 @@ impl Token {
             file,
             id,
             user,
+            writing: Writing::default(),
             keeper: Mutex::default(),
             place: TestKeyPlace::Session,
         })
@@ -196,6 +200,17 @@ impl Token {
         }
     }
 
+    /// Does something in a session that may write to the token, which is closed then.
+    pub(super) fn with_writer<T>(
+        &self,
+        run: impl FnOnce(&Session, Visible) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.with_keeper(|_, visible| {
+            let session = self.module.client.open_rw_session(self.slot()?.0);
+            run(&session.map_err(|error| failed(&error))?, visible)
+        })
+    }
+
     fn log_in(&self) -> Result<Keeper, Error> {
         let (slot, login) = self.slot()?;
         let session = self.open(slot)?;
@@ -245,6 +260,43 @@ impl Token {
                 "measure threads: --concurrency",
             )),
         }
+    }
+
+    /// The PIN that the token has accepted, for a key that wants it at each use.
+    pub(super) fn pin_each_use(&self) -> Result<PinEachUse, Error> {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let login = match keeper.as_ref() {
+            Some(Ok(keeper)) => keeper.login,
+            Some(Err(error)) => return Err(error.clone()),
+            None => Login::NotNeeded,
+        };
+        match login {
+            Login::Pin(_) => {
+                let pin = self.rules.accepted_user_pin()?;
+                Ok(PinEachUse::new(pin.expose()))
+            }
+            Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
+                format!("using a key of token {}", self.id.serial()),
+                "it wants the PIN at each use, and keymark has none to send",
+                "name another key: entering it on the token's own keys would be timed as well",
+            )),
+        }
+    }
+
+    /// Whether that PIN may go on being sent: nobody has used up its tries since.
+    pub(super) fn may_send_again(&self) -> Result<(), Error> {
+        let tries = self.slot()?.1.pin().map_or(0, PinState::tries);
+        self.rules.again(PinKind::User, tries)
+    }
+
+    /// Whether it was refused to any worker of this process.
+    pub(super) fn was_not_refused(&self) -> Result<(), Error> {
+        self.rules.again(PinKind::User, u8::MAX)
+    }
+
+    /// A key has refused it.
+    pub(super) fn refused_later(&self, error: &Error) {
+        self.rules.refused_later(PinKind::User, error);
     }
 
     /// Ends what the run began: test keys are gone, and nobody is logged in.

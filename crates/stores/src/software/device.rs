@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Library;
+use keymark_bench::case::{Library, Scheme};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -74,6 +74,17 @@ impl Device for Cpu {
 
     fn synonyms(&self) -> &[Capability] {
         &self.synonyms
+    }
+
+    fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        let of = |scheme: &Scheme| {
+            let capabilities = self.capabilities.iter().copied();
+            (
+                *scheme,
+                capabilities.filter(|can| scheme.is_of(*can)).collect(),
+            )
+        };
+        Scheme::ALL.iter().map(of).collect()
     }
 
     fn reach(&self) -> Reach {

@@ -1,6 +1,7 @@
 //! Operations of OpenSSL on a test key.
 
 use keymark_bench::algorithm::Family;
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -9,20 +10,29 @@ use keymark_evp::{Decapsulator, MessageSigner};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, EcPoint};
 use openssl::error::ErrorStack;
+use openssl::md::MdRef;
+use openssl::md_ctx::MdCtx;
 use openssl::pkey::{Id, PKey, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
-use openssl::rsa::Padding;
 
 use crate::elgamal::Decryptor;
+use crate::scheme::{evp_md, padded};
 use crate::store::unsupported;
 use crate::test_key::{Secret, TestKey};
 
 /// Sets up everything that a caller sets up once.
-pub(super) fn handle(key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error> {
+pub(super) fn handle(
+    key: &TestKey,
+    operation: Operation,
+    scheme: Option<Scheme>,
+) -> Result<Box<dyn KeyHandle>, Error> {
     let capability = Capability {
         algorithm: key.algorithm,
         operation,
     };
+    if scheme.is_some_and(|scheme| !scheme.is_of(capability)) {
+        return Err(unsupported("the OpenSSL library", capability));
+    }
     let family = key.algorithm.family();
     let pkey = match &key.secret {
         Secret::Elgamal(_) if operation != Operation::Decrypt => {
@@ -37,14 +47,22 @@ pub(super) fn handle(key: &TestKey, operation: Operation) -> Result<Box<dyn KeyH
         Secret::Evp(pkey) => pkey,
     };
     let made: Result<Box<dyn KeyHandle>, ErrorStack> = match (family, operation) {
+        (Family::Rsa(_) | Family::Weierstrass(_), Operation::Sign)
+            if scheme.is_some_and(Scheme::hashes) =>
+        {
+            Ok(Box::new(HashAndSign {
+                key: pkey.clone(),
+                scheme,
+                digest: evp_md(key.algorithm),
+            }))
+        }
         (Family::Rsa(_), Operation::Decrypt) => context(pkey, |ctx| {
-            ctx.decrypt_init()
-                .and_then(|()| ctx.set_rsa_padding(Padding::PKCS1))
+            ctx.decrypt_init().and_then(|()| padded(ctx, scheme))
         })
         .map(|ctx| Box::new(RsaDecrypt(ctx)) as _),
         (Family::Rsa(_), Operation::Sign | Operation::Authenticate) => context(pkey, |ctx| {
             ctx.sign_init()?;
-            ctx.set_rsa_padding(Padding::PKCS1)?;
+            padded(ctx, scheme)?;
             ctx.set_signature_md(openssl::md::Md::sha256())
         })
         .map(|ctx| Box::new(DigestSign(ctx)) as _),
@@ -107,6 +125,30 @@ struct DigestSign(PkeyCtx<Private>);
 impl KeyHandle for DigestSign {
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         performed("EVP_PKEY_sign", self.0.sign(&input.bytes, Some(output)))
+    }
+}
+
+/// Signatures of a message that is hashed on the way, each by a context of its own, as servers sign.
+struct HashAndSign {
+    key: PKey<Private>,
+    scheme: Option<Scheme>,
+    digest: &'static MdRef,
+}
+
+impl HashAndSign {
+    fn sign(&self, message: &[u8], signature: &mut [u8]) -> Result<usize, ErrorStack> {
+        let mut ctx = MdCtx::new()?;
+        let inner = ctx.digest_sign_init(Some(self.digest), &self.key)?;
+        if self.key.id() == Id::RSA {
+            padded(inner, self.scheme)?;
+        }
+        ctx.digest_sign(message, Some(signature))
+    }
+}
+
+impl KeyHandle for HashAndSign {
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        performed("EVP_DigestSign", self.sign(&input.bytes, output))
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{DeviceName, Library, Provenance, StoreKind};
+use keymark_bench::case::{DeviceName, Library, Provenance, Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
@@ -101,9 +101,21 @@ pub fn open(
     library: Option<Library>,
 ) -> Result<Box<dyn KeyHandle>, Error> {
     match library {
-        None => handle::handle(key, operation),
+        None => handle::handle(key, operation, None),
         Some(library) => library::load(library)?.open(key, operation),
     }
+}
+
+/// A handle on a test key by the OpenSSL that is built in, which uses it otherwise than usual.
+///
+/// # Errors
+/// When there is no such use of it.
+pub fn open_by(
+    key: &TestKey,
+    operation: Operation,
+    scheme: Scheme,
+) -> Result<Box<dyn KeyHandle>, Error> {
+    handle::handle(key, operation, Some(scheme))
 }
 
 impl KeyStore for SoftwareStore {
@@ -165,5 +177,9 @@ impl KeyStore for SoftwareStore {
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
         open(&*self.test_key(key)?, key.operation, None)
+    }
+
+    fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
+        open_by(&*self.test_key(key)?, key.operation, scheme)
     }
 }

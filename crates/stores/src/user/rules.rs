@@ -146,6 +146,25 @@ impl PinRules {
         Err(ended)
     }
 
+    /// Whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
+    /// so many tries left.
+    ///
+    /// # Errors
+    /// When it was refused since, or the tries are too few.
+    pub fn again(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match &known.of(kind).ended {
+            Some(error) => Err(error.clone()),
+            None => self.allowed(kind, tries),
+        }
+    }
+
+    /// Notes that a key has refused a PIN which the device had accepted: nobody sends it any more.
+    pub fn refused_later(&self, kind: PinKind, error: &Error) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.of(kind).ended.get_or_insert_with(|| error.clone());
+    }
+
     /// Whether the device has accepted a PIN since this was last asked: it may keep it verified.
     #[must_use]
     pub fn have_opened(&self) -> bool {
@@ -254,6 +273,18 @@ mod tests {
         let rules = PinRules::new(pins, "the device".to_owned());
         let first = asked(&rules, 3, Ok(())).1.unwrap_err();
         assert_eq!(first, asked(&rules, 3, Ok(())).1.unwrap_err());
+    }
+
+    #[test]
+    fn a_pin_that_a_key_has_refused_is_not_sent_again() {
+        let rules = rules();
+        assert!(asked(&rules, 3, Ok(())).1.is_ok());
+        assert_eq!(rules.again(PinKind::User, 2), Ok(()));
+        assert!(rules.again(PinKind::User, 1).is_err(), "the last try");
+        rules.refused_later(PinKind::User, &error());
+        assert_eq!(rules.again(PinKind::User, 3), Err(error()));
+        assert!(rules.accepted_user_pin().is_err());
+        assert_eq!(rules.again(PinKind::Admin, 3), Ok(()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Input, KeyHandle, Verifiable, Verifier};
@@ -85,7 +86,7 @@ fn does_it(
         // As another process does it, whose answers have to pass the same check.
         #[cfg(feature = "pkcs11")]
         Access::Module(access) => {
-            handles.push(access.errand(capability).unwrap().open().unwrap());
+            handles.push(access.errand(capability, None).unwrap().open().unwrap());
         }
     }
     let exercise = exercise(store, &key);
@@ -124,6 +125,48 @@ fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
         );
     }
     handle.leave().unwrap();
+}
+
+/// The same for a key that is used by that scheme: here by two handles, and where another process may open it
+/// by its own.
+pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
+    let key = store.key(capability).unwrap();
+    let public = store.public_key(&key).unwrap();
+    let challenge = Challenge::by(&public, key.operation, Some(scheme), 40, 0).unwrap();
+    let answers = store.answers(&key).unwrap();
+    let exercise = Exercise {
+        inputs: challenge.inputs,
+        verifier: (answers.form).checked(key.algorithm, key.operation, challenge.verifier),
+    };
+    let opened = (0..2).map(|_| store.open_by(&key, scheme).unwrap());
+    let mut handles: Vec<Box<dyn KeyHandle>> = opened.collect();
+    match store.access(&key).unwrap() {
+        Access::File(_) => {}
+        Access::Card(_) => panic!("cards have no schemes"),
+        #[cfg(feature = "pkcs11")]
+        Access::Module(access) => {
+            let errand = access.errand(capability, Some(scheme)).unwrap();
+            handles.push(errand.open().unwrap());
+        }
+    }
+    for mut handle in handles {
+        uses(handle.as_mut(), &exercise, answers.capacity);
+    }
+    if key.operation.signs() {
+        // Of the same messages: one that was hashed by the store is the same as one of its digest.
+        let usual = Challenge::new(&public, key.operation, 40, 0).unwrap();
+        let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
+        let mut handle = store.open_by(&key, scheme).unwrap();
+        let mut output = vec![0; answers.capacity];
+        handle.arm(&exercise.inputs[0]).unwrap();
+        let performed = handle.perform(&exercise.inputs[0], &mut output).unwrap();
+        let signature = Verifiable {
+            input: 0,
+            output: &output[..performed.length],
+        };
+        let is_usual = check.verify(&[signature]).remove(0).is_ok();
+        assert_eq!(is_usual, scheme == Scheme::Hashed, "{scheme}");
+    }
 }
 
 /// What is not offered is refused when the key is asked for, not when it is used: every operation of

@@ -3,11 +3,12 @@
 #[cfg(feature = "pkcs11")]
 mod module;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
-use keymark_stores::journal::Journals;
+use keymark_stores::journal::{Content, Journals};
 use keymark_stores::openpgp_card::CardMaker;
 use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
 use signal_hook::iterator::Signals;
@@ -44,23 +45,55 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
     let token = name
         .among(left.journals.iter().map(|journal| &journal.content().token))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let inventory = Inventory::look(Some(&[]), &Wish::Inserted, &user::of_restoring(arguments))
+    let place = Place::of(first.content());
+    let inventory = Inventory::look(Some(&[]), &place.wish(), &user::of_restoring(arguments))
         .map_err(Failure::nothing_usable)?;
     let mut devices = inventory.devices.iter();
-    let Some(card) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
-        let why = inventory.unseen.as_ref().map(ToString::to_string);
-        let why = why.unwrap_or_else(|| format!("{token} is in no reader; put it in"));
+    let Some(found) = devices.find(|found| found.device.token().as_ref() == Some(token)) else {
+        let why = match &place {
+            Place::Reader => inventory.unseen.as_ref().map(ToString::to_string),
+            #[cfg(feature = "pkcs11")]
+            Place::Module(_) => None,
+        };
+        let why = why.unwrap_or_else(|| format!("{token} is not there: plug it in"));
         let journal = first.path().display();
         return Err(Failure::nothing_usable(format!(
-            "{why}\n  if the card is lost, so is the test key: remove {journal}"
+            "{why}\n  if the token is lost, so is the test key: remove {journal}"
         )));
     };
     for journal in left.journals {
         let run = journal.content().run.clone();
-        card.device.undo(journal).map_err(Failure::failed)?;
+        found.device.undo(journal).map_err(Failure::failed)?;
         output::note(&format!("{name} is as it was before run {run}"));
     }
     Ok(Exit::Fine)
+}
+
+/// Where a token is looked for, by the journal of a run on it.
+enum Place {
+    Reader,
+    #[cfg(feature = "pkcs11")]
+    Module(PathBuf),
+}
+
+impl Place {
+    /// A journal without a module is a card's.
+    #[cfg_attr(not(feature = "pkcs11"), expect(unused_variables))]
+    fn of(journal: &Content) -> Self {
+        #[cfg(feature = "pkcs11")]
+        if let Some(module) = keymark_stores::pkcs11::journalled_module(journal) {
+            return Self::Module(module);
+        }
+        Self::Reader
+    }
+
+    fn wish(&self) -> Wish {
+        match self {
+            Self::Reader => Wish::Inserted,
+            #[cfg(feature = "pkcs11")]
+            Self::Module(module) => Wish::Named(vec![module.display().to_string()]),
+        }
+    }
 }
 
 fn serve(arguments: &ServeArguments) -> Outcome {

@@ -23,7 +23,7 @@ use super::module::{Module, ModuleFile};
 use super::modules::Places;
 use super::probe;
 use super::says::{self, ModuleSays, TokenState};
-use super::session_keys::Lives;
+use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use crate::user::Pin;
 
@@ -100,10 +100,10 @@ impl OwnKind {
     }
 
     /// tpm2-pkcs11 takes no private key from outside, and keeps no objects of sessions.
-    pub(super) const fn test_keys(&self) -> Lives {
+    pub(super) const fn test_keys(&self) -> Lifetime {
         match self {
-            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Lives::InSession,
-            Self::Swtpm => Lives::OnOwnToken,
+            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Lifetime::Session,
+            Self::Swtpm => Lifetime::Token,
         }
     }
 
@@ -169,8 +169,8 @@ impl OwnToken {
     /// A directory of its own, if other programs can have keys written to it.
     pub(super) fn place_of_programs(&self) -> Option<&std::path::Path> {
         match self.kind.test_keys() {
-            Lives::InSession => self.place.as_ref().map(|place| place.place.path()),
-            Lives::OnOwnToken => None,
+            Lifetime::Session => self.place.as_ref().map(|place| place.place.path()),
+            Lifetime::Token => None,
         }
     }
 
