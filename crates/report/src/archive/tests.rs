@@ -338,18 +338,14 @@ fn the_archive_of_version_5_still_loads() {
 /// What version 6 has over 5.
 fn golden_6() -> Record {
     let mut record = golden_5();
-    let sets = [
-        Parameters::OpenSsl {
-            way: OpenSslWay::Engine,
-        },
-        Parameters::Scheme {
-            scheme: Scheme::Pss,
-        },
-    ];
-    for (number, parameters) in (1..).zip(sets) {
-        record.plan.cases[number].parameters = parameters;
-        record.cases[number].case.parameters = parameters;
-    }
+    let way = OpenSslWay::Engine;
+    record.plan.cases[1].parameters = Parameters::OpenSsl { way };
+    record.cases[1].case.parameters = Parameters::OpenSsl { way };
+    let scheme = Scheme::Pss;
+    let mut other = record.cases[0].clone();
+    other.case.parameters = Parameters::Scheme { scheme };
+    record.plan.cases.push(other.case.clone());
+    record.cases.push(other);
     record
 }
 
