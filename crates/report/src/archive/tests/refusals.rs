@@ -176,11 +176,11 @@ fn an_archive_of_a_newer_keymark_is_refused() {
     let (_directory, archive) = archive();
     archive
         .connection
-        .pragma_update(None, "user_version", 6)
+        .pragma_update(None, "user_version", 7)
         .unwrap();
     let error = Archive::open(archive.path()).unwrap_err().to_string();
     assert!(
-        error.contains("is of version 6, this keymark reads up to 5; update keymark"),
+        error.contains("is of version 7, this keymark reads up to 6; update keymark"),
         "{error}"
     );
 }
