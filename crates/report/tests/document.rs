@@ -47,7 +47,11 @@ fn everything() -> Record {
             (StackName::GNUPG, 90_000.0),
         ] {
             let mut alone = measured(of(stack, 1), microseconds);
-            alone.parts = (stack == StackName::GNUPG).then(parts);
+            alone.parts = match stack {
+                StackName::GNUPG => Some(parts(|part| !BESIDE.contains(part))),
+                StackName::AGENT => Some(parts(|part| BESIDE.contains(part))),
+                _ => None,
+            };
             cases.push(alone);
         }
         for concurrency in [2, 3, 4, 8, 16, 32] {
@@ -88,12 +92,21 @@ fn everything() -> Record {
     record(cases)
 }
 
-fn parts() -> Parts {
+/// What is measured beside the operations of a program that is a process an operation.
+const BESIDE: [Part; 4] = [
+    Part::ProgramStart,
+    Part::KeyLoad,
+    Part::Operation,
+    Part::Rest,
+];
+
+fn parts(which: impl Fn(&Part) -> bool) -> Parts {
     let mean = |part: &Part| {
         let mean_s = Seconds(0.0123);
         (*part, PartMean { n: 3, mean_s })
     };
-    Parts(Part::ALL.iter().map(mean).collect::<BTreeMap<_, _>>())
+    let all = Part::ALL.iter().filter(|part| which(part));
+    Parts(all.map(mean).collect::<BTreeMap<_, _>>())
 }
 
 fn failed(case: Case) -> CaseRecord {
@@ -152,6 +165,7 @@ fn every_section_there_is_stands_in_the_report() {
     let begins = [
         "where the time goes in GnuPG",
         "where the time goes, as measured",
+        "where the time goes in a process an operation",
         "twins beside",
         "in parallel",
     ];
@@ -159,7 +173,7 @@ fn every_section_there_is_stands_in_the_report() {
     for (heading, begin) in headings.iter().zip(begins) {
         assert!(heading.starts_with(begin), "{heading}");
     }
-    assert_eq!(report.tables().count(), 5);
+    assert_eq!(report.tables().count(), 6);
 }
 
 #[test]
