@@ -381,21 +381,21 @@ fn what_cases_differ_in_stands_in_columns() {
         .connection
         .query_row(workers, (), |row| row.get(0))
         .unwrap();
-    assert_eq!(workers, "process,thread,thread");
+    assert_eq!(workers, "process,thread,thread,process");
     let libraries = "SELECT group_concat(coalesce(library, '-'))
                      FROM (SELECT library FROM case_ ORDER BY number)";
     let libraries: String = archive
         .connection
         .query_row(libraries, (), |row| row.get(0))
         .unwrap();
-    assert_eq!(libraries, "libgcrypt,-,-");
+    assert_eq!(libraries, "libgcrypt,-,-,-");
     let ways = "SELECT group_concat(coalesce(openssl_way, '-'))
                 FROM (SELECT openssl_way FROM case_ ORDER BY number)";
     let ways: String = archive
         .connection
         .query_row(ways, (), |row| row.get(0))
         .unwrap();
-    assert_eq!(ways, "-,engine,-");
+    assert_eq!(ways, "-,engine,-,-");
     let row = |number: u32| {
         let columns = "SELECT protection, ssh_agent, rate, think_s, code, code_number
                        FROM case_ WHERE number = ?1";
