@@ -104,7 +104,10 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     let named = &arguments.device;
     let maker = CardMaker::named(named)
         .ok_or_else(|| {
-            Failure::usage(format!("'{named}' is neither 'virtual' nor 'twin:PROFILE'"))
+            let hint = hint_of_module(named);
+            Failure::usage(format!(
+                "'{named}' is neither 'virtual' nor 'twin:PROFILE' of a card{hint}"
+            ))
         })?
         .map_err(Failure::usage)?;
     let maker = maker.telling(user::of_pinentry().notice);
@@ -126,6 +129,18 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     }
     vpcd.serve().map_err(Failure::failed)?;
     Ok(Exit::Fine)
+}
+
+/// For the name of a token that is no card's.
+#[cfg(feature = "pkcs11")]
+fn hint_of_module(named: &str) -> String {
+    let other = keymark_stores::pkcs11::OwnKind::named(named);
+    other.map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
+}
+
+#[cfg(not(feature = "pkcs11"))]
+const fn hint_of_module(_: &str) -> &'static str {
+    ""
 }
 
 /// Ctrl-C ends the connection, and with it the service.
