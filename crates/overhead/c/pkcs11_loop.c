@@ -1,6 +1,7 @@
 /* The least that signing through a PKCS#11 module can cost: C_SignInit and C_Sign in a loop, a session a thread,
- * nothing else. Arguments: the module, the token's label, the file of its PIN, and of the key its label.
- * Reads "threads milliseconds", one line a measurement; answers with signatures a second.
+ * nothing else; or calling at all, by C_GetSessionInfo. Arguments: the module, the token's label, the file of its PIN, of
+ * the key its label, and "sign" or "info".
+ * Reads "threads milliseconds", one line a measurement; answers with calls a second, of a signature's two as one.
  * The list of functions is that of PKCS#11 2.40 §3.6. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ struct attribute {
     word length;
 };
 
-enum { INITIALIZE = 0, SLOT_LIST = 4, TOKEN_INFO = 6, OPEN_SESSION = 12, LOGIN = 18, GET_ATTRIBUTES = 24,
+enum { INITIALIZE = 0, SLOT_LIST = 4, TOKEN_INFO = 6, OPEN_SESSION = 12, SESSION_INFO = 15, LOGIN = 18, GET_ATTRIBUTES = 24,
        FIND_INIT = 26, FIND = 27, FIND_FINAL = 28, SIGN_INIT = 42, SIGN = 43 };
 enum { RSA_PKCS = 1, ECDSA = 0x1041, CLASS = 0, LABEL = 3, KEY_TYPE = 0x100, PRIVATE_KEY = 3, RSA = 0 };
 enum { THREADS = 16 };
@@ -39,6 +40,7 @@ static word key, length;
 static unsigned char data[64];
 static pthread_barrier_t ready;
 static double limit;
+static int signs;
 
 static double now(void)
 {
@@ -66,16 +68,23 @@ static void *work(void *argument)
     struct worker *worker = argument;
     init_call *init = (init_call *)list->call[SIGN_INIT];
     sign_call *sign = (sign_call *)list->call[SIGN];
+    word (*info)(word, void *) = (word(*)(word, void *))list->call[SESSION_INFO];
     unsigned char signature[1024];
     word written, count = 0;
     double start, end;
     pthread_barrier_wait(&ready);
     start = now();
     do {
-        written = sizeof signature;
-        need(init(worker->session, &mechanism, key) == 0, "C_SignInit");
-        need(sign(worker->session, data, length, signature, &written) == 0, "C_Sign");
-        count++;
+        if (signs) {
+            written = sizeof signature;
+            need(init(worker->session, &mechanism, key) == 0, "C_SignInit");
+            need(sign(worker->session, data, length, signature, &written) == 0, "C_Sign");
+            count++;
+        } else {
+            for (int call = 0; call < 1000; call++)
+                need(info(worker->session, signature) == 0, "C_GetSessionInfo");
+            count += 1000;
+        }
         end = now();
     } while (end - start < limit);
     worker->rate = count / (end - start);
@@ -127,7 +136,8 @@ int main(int argc, char **argv)
     word (*get)(struct list **) = NULL;
     char pin[64] = "";
     unsigned threads, milliseconds;
-    need(argc == 5, "reading the arguments");
+    need(argc == 6, "reading the arguments");
+    signs = !strcmp(argv[5], "sign");
     void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     if (library)
         get = (word(*)(struct list **))dlsym(library, "C_GetFunctionList");

@@ -12,6 +12,7 @@ pub mod markdown;
 pub mod mcu;
 pub mod pcsc;
 pub mod pkcs11;
+pub mod pkcs11_module;
 pub mod raw;
 pub mod setting;
 pub mod signature;

@@ -13,7 +13,7 @@ use keymark_bench::operation::Operation;
 use keymark_overhead::markdown;
 use keymark_overhead::setting::{Setting, keymark};
 use keymark_overhead::{
-    Failure, Figure, analysis, card, mcu, pcsc, pkcs11, raw, signature, spawn, start,
+    Failure, Figure, analysis, card, mcu, pcsc, pkcs11, pkcs11_module, raw, signature, spawn, start,
 };
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn all_kept(figures: &[Figure]) -> bool {
 /// What is claimed, by the name of its module, and what measures it.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
 
-const CLAIMS: [Claim; 9] = [
+const CLAIMS: [Claim; 10] = [
     ("start", || Ok(vec![start::measure(&keymark()?)?])),
     ("analysis", || Ok(analysis::measure()?.into())),
     ("raw", || {
@@ -77,6 +77,7 @@ const CLAIMS: [Claim; 9] = [
         algorithms.map(measure).collect()
     }),
     ("pkcs11", pkcs11::measure),
+    ("pkcs11-module", pkcs11_module::measure),
     ("card", || {
         let keys = [
             ("cv25519", Operation::Decrypt),

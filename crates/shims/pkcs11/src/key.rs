@@ -4,7 +4,7 @@ use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
     CKA_CLASS, CKA_EC_PARAMS, CKA_KEY_TYPE, CKA_MODULUS, CKA_PARAMETER_SET, CKK_EC, CKK_EC_EDWARDS,
     CKK_EC_MONTGOMERY, CKK_ML_DSA, CKK_ML_KEM, CKK_RSA, CKO_PRIVATE_KEY, CKP_ML_DSA_44,
-    CKP_ML_DSA_65, CKP_ML_DSA_87, CKP_ML_KEM_512, CKP_ML_KEM_768, CKP_ML_KEM_1024, CKR_OK,
+    CKP_ML_DSA_65, CKP_ML_DSA_87, CKP_ML_KEM_512, CKP_ML_KEM_768, CKP_ML_KEM_1024,
 };
 use keymark_bench::algorithm::{Algorithm, Family};
 
@@ -23,9 +23,22 @@ pub(crate) enum Key {
     Unknown,
 }
 
+/// What is asked of a key, at once: programs wait for it.
+const ASKED: [CK_ATTRIBUTE_TYPE; 5] = [
+    CKA_CLASS,
+    CKA_KEY_TYPE,
+    CKA_MODULUS,
+    CKA_EC_PARAMS,
+    CKA_PARAMETER_SET,
+];
+
 /// Asks the module.
 pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
-    let octets = |kind| attribute(target, session, key, kind);
+    let attributes = attributes(target, session, key);
+    let octets = |kind: CK_ATTRIBUTE_TYPE| {
+        let at = ASKED.iter().position(|asked| *asked == kind)?;
+        attributes[at].as_deref()
+    };
     let number = |kind| {
         let octets: [u8; size_of::<CK_ULONG>()] = octets(kind)?.try_into().ok()?;
         Some(CK_ULONG::from_ne_bytes(octets))
@@ -40,7 +53,7 @@ pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJE
             u32::try_from(bits).ok().map(Family::Rsa)
         }),
         Some(CKK_EC | CKK_EC_EDWARDS | CKK_EC_MONTGOMERY) => {
-            octets(CKA_EC_PARAMS).and_then(|parameters| Family::of_ec_parameters(&parameters))
+            octets(CKA_EC_PARAMS).and_then(Family::of_ec_parameters)
         }
         Some(CKK_ML_DSA) => match number(CKA_PARAMETER_SET) {
             Some(CKP_ML_DSA_44) => Some(Family::MlDsa(44)),
@@ -61,25 +74,34 @@ pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJE
         .map_or(Key::Unknown, Key::Private)
 }
 
-fn attribute(
+/// In the order of what is asked; none of what the key does not have, or does not say.
+fn attributes(
     target: &Target,
     session: CK_SESSION_HANDLE,
     key: CK_OBJECT_HANDLE,
-    kind: CK_ATTRIBUTE_TYPE,
-) -> Option<Vec<u8>> {
-    let mut value = vec![0_u8; LONGEST];
-    let mut wanted = CK_ATTRIBUTE {
+) -> [Option<Vec<u8>>; ASKED.len()] {
+    let mut values = ASKED.map(|_| vec![0_u8; LONGEST]);
+    let mut wanted = ASKED.map(|kind| CK_ATTRIBUTE {
         type_: kind,
-        pValue: value.as_mut_ptr().cast(),
-        ulValueLen: value.len() as CK_ULONG,
+        pValue: std::ptr::null_mut(),
+        ulValueLen: LONGEST as CK_ULONG,
+    });
+    for (attribute, value) in wanted.iter_mut().zip(&mut values) {
+        attribute.pValue = value.as_mut_ptr().cast();
+    }
+    let Some(get) = target.functions.C_GetAttributeValue else {
+        return values.map(|_| None);
     };
-    let get = target.functions.C_GetAttributeValue?;
-    // SAFETY: one attribute with room for its value, of which no more than that is written (§5.7.5).
-    let code: CK_RV = unsafe { get(session, key, &raw mut wanted, 1) };
-    // What there is not has the length of all ones.
-    let length = usize::try_from(wanted.ulValueLen).ok()?;
-    (code == CKR_OK && length <= LONGEST).then(|| {
-        value.truncate(length);
-        value
+    // The code says whether it has all, which no key does; what it has is there all the same (§5.7.5).
+    // SAFETY: each attribute has room for its value, of which no more than that is written.
+    let _: CK_RV = unsafe { get(session, key, wanted.as_mut_ptr(), wanted.len() as CK_ULONG) };
+    let mut lengths = wanted.iter().map(|attribute| attribute.ulValueLen);
+    values.map(|mut value| {
+        // What there is not has the length of all ones; what was not looked at still has the length given.
+        let length = usize::try_from(lengths.next()?).ok()?;
+        (length < LONGEST).then(|| {
+            value.truncate(length);
+            value
+        })
     })
 }

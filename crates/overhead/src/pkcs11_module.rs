@@ -1,0 +1,219 @@
+//! keymark's own PKCS#11 module: what tracing costs, and how well a twin keeps its device's time. The callers are C
+//! programs, the estimates independent of keymark's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
+use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
+
+use crate::pkcs11::{Calls, Loop, compile, in_turn};
+use crate::{Failure, Figure, Limit};
+
+/// Pairs of the module with and without the trace before it.
+const PAIRS: usize = 200;
+/// The twin's service time in milliseconds. Short, so that what the module adds would show.
+const SERVICE_MS: f64 = 20.0;
+/// Operations of a twin's callers, together.
+const OPERATIONS: u32 = 240;
+/// Processes, and threads in each.
+const CALLERS: [(u32, u32); 5] = [(1, 1), (1, 4), (4, 1), (2, 8), (8, 2)];
+/// Whoever came that much earlier, in nanoseconds, came first.
+const EARLIER: u64 = 5_000_000;
+
+/// Both.
+///
+/// # Errors
+/// When SoftHSM2, OpenSC's tool, a C compiler or the module is missing, or an operation fails.
+pub fn measure() -> Result<Vec<Figure>, Failure> {
+    let token = SoftHsmToken::new();
+    token.make_key("rsa:2048", "01", "rsa2048");
+    fs::write(token.path("pin"), PIN)?;
+    compile(&token)?;
+    let mut figures = tracing(&token)?;
+    figures.extend(twin(&token)?);
+    Ok(figures)
+}
+
+/// keymark's module before SoftHSM2, for processes that have nothing of it in their environment.
+fn module(token: &SoftHsmToken, name: &str, settings: Settings) -> Result<PathBuf, Failure> {
+    let configuration = token.configuration().display().to_string();
+    let settings = Settings {
+        module: Some(SoftHsmToken::library()),
+        environment: BTreeMap::from([(CONFIGURATION.to_owned(), configuration)]),
+        ..settings
+    };
+    Ok(wrapped(&settings, &token.path(""), name)?)
+}
+
+fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
+    let traced = Settings {
+        trace: Some(token.path("trace")),
+        ..Settings::default()
+    };
+    let traced = module(token, "traced.so", traced)?;
+    let plain = SoftHsmToken::library();
+    // One gets ready after the other: while a process logs in, SoftHSM2 shows the token to no other.
+    let start = |module: &PathBuf, calls| -> Result<Loop, Failure> {
+        let mut ready = Loop::start(&token.path(""), module, "rsa2048", calls)?;
+        ready.rate(1)?;
+        Ok(ready)
+    };
+    let (mut with, mut without) = (start(&traced, Calls::Info)?, start(&plain, Calls::Info)?);
+    let cost = in_turn(
+        PAIRS,
+        || Ok(1.0 / with.rate(1)?),
+        || Ok(1.0 / without.rate(1)?),
+    )?;
+    let call = 1.0 / without.rate(1)?;
+    let mut figures = vec![Figure {
+        name: format!(
+            "a PKCS#11 call through the module that traces, more than without, median of {PAIRS} pairs"
+        ),
+        value: (cost - 1.0) * call * 1e6,
+        limit: Limit::AtMost(1.0),
+        unit: " µs",
+    }];
+    let (mut with, mut without) = (start(&traced, Calls::Sign)?, start(&plain, Calls::Sign)?);
+    figures.push(Figure {
+        name: format!(
+            "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over one that is not, median of {PAIRS} pairs"
+        ),
+        value: in_turn(PAIRS, || with.rate(1), || without.rate(1))?,
+        limit: Limit::AtLeast(0.99),
+        unit: "",
+    });
+    Ok(figures)
+}
+
+/// One operation of the C callers: from when to when, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Served {
+    begin: u64,
+    end: u64,
+}
+
+fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
+    let profile = token.path("profile.toml");
+    let seconds = SERVICE_MS / 1e3;
+    fs::write(
+        &profile,
+        format!(
+            "schema=1\nname='x'\nstore='pkcs11'\nproduct='X'\nsource='overhead'\n\
+             [[service]]\nalgorithm='rsa2048'\noperation='sign'\nconstant_s={seconds}\n"
+        ),
+    )?;
+    let settings = Settings {
+        twin: Some(TwinSettings::of(
+            profile.display().to_string(),
+            token.path("device"),
+        )),
+        ..Settings::default()
+    };
+    let module = module(token, "twin.so", settings)?;
+    let client = token.path("client");
+    let source = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../shims/pkcs11/tests/pkcs11/client.c"
+    );
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-std=gnu11", "-O2", "-o"])
+        .arg(&client)
+        .arg(source);
+    token.run(compiler.args(["-ldl", "-lpthread"]));
+    let mut figures = Vec::new();
+    for (processes, threads) in CALLERS {
+        let each = OPERATIONS / (processes * threads);
+        let mut callers = Command::new(&client);
+        callers.arg(&module).args([PIN, "1"]);
+        callers.args([processes, threads, each].map(|number| number.to_string()));
+        let output = token.run(callers.arg("sign"));
+        let mut served = parsed(&output.stdout)?;
+        served.sort_unstable_by_key(|served| served.end);
+        let who = format!("{} callers in {processes} processes", processes * threads);
+        figures.push(Figure {
+            name: format!("service time of a PKCS#11 twin off its profile, {who}"),
+            value: 100.0 * (service_ms(&served, processes * threads) / SERVICE_MS - 1.0).abs(),
+            limit: Limit::AtMost(1.0),
+            unit: " %",
+        });
+        figures.push(Figure {
+            name: format!(
+                "operations of a PKCS#11 twin served before one that came earlier, {who}"
+            ),
+            value: out_of_turn(&served) as f64,
+            limit: Limit::AtMost(0.0),
+            unit: "",
+        });
+    }
+    Ok(figures)
+}
+
+fn parsed(lines: &[u8]) -> Result<Vec<Served>, Failure> {
+    let text = std::str::from_utf8(lines)?;
+    let served = |line: &str| -> Option<Served> {
+        let mut numbers = line.split(' ').skip(2).map(str::parse);
+        Some(Served {
+            begin: numbers.next()?.ok()?,
+            end: numbers.next()?.ok()?,
+        })
+    };
+    let all: Option<Vec<Served>> = text.lines().map(served).collect();
+    all.ok_or_else(|| format!("the client said {text:?}").into())
+}
+
+/// Of one caller the mean of its operations. Of several the mean distance of their ends, while all of them were there:
+/// the device is never idle then, and is free of how the run begins and ends.
+fn service_ms(served: &[Served], callers: u32) -> f64 {
+    let milliseconds = |nanoseconds: u64| nanoseconds as f64 / 1e6;
+    if callers == 1 {
+        let all: u64 = served.iter().map(|one| one.end - one.begin).sum();
+        return milliseconds(all) / served.len() as f64;
+    }
+    let callers = callers as usize;
+    let busy = &served[callers..served.len() - callers];
+    let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
+        return 0.0;
+    };
+    milliseconds(last.end - first.end) / (busy.len() - 1) as f64
+}
+
+/// How many were done before another that had come clearly earlier. `served` is in the order of ends.
+fn out_of_turn(served: &[Served]) -> usize {
+    let mut latest = 0;
+    let late = |one: &&Served| {
+        let overtaken = one.begin + EARLIER < latest;
+        latest = latest.max(one.begin);
+        overtaken
+    };
+    served.iter().filter(late).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimates_find_the_devices_time_and_who_was_overtaken() {
+        let served: Vec<Served> = (0..40_u64)
+            .map(|number| Served {
+                begin: number.saturating_sub(3) * 20_000_000,
+                end: (number + 1) * 20_000_000,
+            })
+            .collect();
+        assert!((service_ms(&served, 4) - 20.0).abs() < 1e-9);
+        assert_eq!(out_of_turn(&served), 0);
+        let alone = [Served {
+            begin: 7,
+            end: 5_000_007,
+        }; 3];
+        assert!((service_ms(&alone, 1) - 5.0).abs() < 1e-9);
+        let mut swapped = served;
+        swapped.swap(20, 21);
+        assert_eq!(out_of_turn(&swapped), 1);
+    }
+}
