@@ -43,8 +43,10 @@ pub(crate) fn describe(target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJE
         let octets: [u8; size_of::<CK_ULONG>()] = octets(kind)?.try_into().ok()?;
         Some(CK_ULONG::from_ne_bytes(octets))
     };
-    if number(CKA_CLASS) != Some(CKO_PRIVATE_KEY) {
-        return Key::NotPrivate;
+    match number(CKA_CLASS) {
+        Some(CKO_PRIVATE_KEY) => {}
+        Some(_) => return Key::NotPrivate,
+        None => return Key::Unknown,
     }
     let family = match number(CKA_KEY_TYPE) {
         Some(CKK_RSA) => octets(CKA_MODULUS).and_then(|modulus| {
