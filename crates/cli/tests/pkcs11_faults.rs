@@ -133,6 +133,54 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     );
 }
 
+/// What is said to limit threads and processes; how long a run takes decides whether anything is.
+fn limits(mode: &str) -> [String; 2] {
+    let world = Misbehaving::new(KEYMARK);
+    let arguments = [
+        "--operation",
+        "sign",
+        "--concurrency",
+        "1,2",
+        "--processes",
+        "1,2",
+        "--runs",
+        "60",
+    ];
+    let mut command = world.keymark(mode, &["bench", "--wide", "--device", &world.device]);
+    let output = command
+        .args(["--pin-env", "PIN"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let shown = text(&output.stdout);
+    let section = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("in parallel"));
+    let rows = section.filter(|line| line.starts_with("nistp256") && line.contains('×'));
+    let rows = rows.filter(|line| line.ends_with("virtual"));
+    let limit = |row: &str| row.split_whitespace().rev().nth(1).unwrap().to_owned();
+    let limits: Vec<String> = rows.map(limit).collect();
+    limits.try_into().unwrap_or_else(|_| panic!("{shown}"))
+}
+
+#[test]
+fn a_device_that_does_one_at_a_time_is_taken_for_nothing_else() {
+    for limit in limits("serial=5000") {
+        assert!(["device", "?"].contains(&limit.as_str()), "{limit}");
+    }
+}
+
+#[test]
+fn a_library_that_locks_is_taken_for_nothing_else() {
+    let [threads, processes] = limits("lock");
+    assert!(["library", "?"].contains(&threads.as_str()), "{threads}");
+    assert!(
+        ["cores", "?", "yet"].contains(&processes.as_str()),
+        "{processes}"
+    );
+}
+
 #[test]
 fn a_code_of_the_module_has_its_name_and_what_to_do_on_a_terminal() {
     let world = Misbehaving::new(KEYMARK);

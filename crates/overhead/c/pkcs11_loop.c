@@ -29,7 +29,7 @@ struct attribute {
 enum { INITIALIZE = 0, SLOT_LIST = 4, TOKEN_INFO = 6, OPEN_SESSION = 12, SESSION_INFO = 15, LOGIN = 18, GET_ATTRIBUTES = 24,
        FIND_INIT = 26, FIND = 27, FIND_FINAL = 28, SIGN_INIT = 42, SIGN = 43 };
 enum { RSA_PKCS = 1, ECDSA = 0x1041, CLASS = 0, LABEL = 3, KEY_TYPE = 0x100, PRIVATE_KEY = 3, RSA = 0 };
-enum { THREADS = 16 };
+enum { THREADS = 16, LEAD_IN = 4 };
 
 typedef word init_call(word, struct mechanism *, word);
 typedef word sign_call(word, void *, word, void *, word *);
@@ -63,6 +63,12 @@ struct worker {
     double rate;
 };
 
+static inline void operate(init_call *init, sign_call *sign, word session, unsigned char *signature, word room)
+{
+    need(init(session, &mechanism, key) == 0, "C_SignInit");
+    need(sign(session, data, length, signature, &room) == 0, "C_Sign");
+}
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
@@ -70,15 +76,17 @@ static void *work(void *argument)
     sign_call *sign = (sign_call *)list->call[SIGN];
     word (*info)(word, void *) = (word(*)(word, void *))list->call[SESSION_INFO];
     unsigned char signature[1024];
-    word written, count = 0;
+    word count = 0;
     double start, end;
+    /* A few that do not count, as keymark has them: threads that are new are still where they were started. */
+    pthread_barrier_wait(&ready);
+    for (int place = 0; place < LEAD_IN; place++)
+        operate(init, sign, worker->session, signature, sizeof signature);
     pthread_barrier_wait(&ready);
     start = now();
     do {
         if (signs) {
-            written = sizeof signature;
-            need(init(worker->session, &mechanism, key) == 0, "C_SignInit");
-            need(sign(worker->session, data, length, signature, &written) == 0, "C_Sign");
+            operate(init, sign, worker->session, signature, sizeof signature);
             count++;
         } else {
             for (int call = 0; call < 1000; call++)

@@ -21,7 +21,7 @@ use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 use crate::{Failure, Figure, Limit, median, raw};
 
 /// Pairs of keymark and the C loop.
-const PAIRS: usize = 400;
+const PAIRS: usize = 250;
 /// Pairs of keymark and ods-hsmspeed, which makes a key each time.
 const SPEED_PAIRS: usize = 15;
 /// Time of each half of a pair: a shared machine changes its speed ten times a second.

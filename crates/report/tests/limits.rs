@@ -146,6 +146,21 @@ fn a_lock_of_all_processes_is_not_taken_for_the_device() {
 }
 
 #[test]
+fn other_programs_on_the_cores_are_not_taken_for_a_limit_of_the_device() {
+    // One of two cores is another program's.
+    let system = System {
+        cores: 1,
+        ..SOFTWARE
+    };
+    let undecided = Some(Finding::Undecided(Undecided::Calculation));
+    for seed in 0..SEEDS {
+        let mut record = record(system, &LEVELS, &LEVELS, 40, seed);
+        record.environment.cores = 2;
+        assert_eq!(found(&record), [undecided.clone(), undecided.clone()]);
+    }
+}
+
+#[test]
 fn threads_alone_do_not_tell_library_and_device_apart() {
     let locks = System {
         lock: Some(Lock::Process),

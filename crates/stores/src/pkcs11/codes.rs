@@ -324,7 +324,7 @@ const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_SESSION_READ_WRITE_SO_EXISTS",
         ],
         "the module has lost count of its own state",
-        "does it bear threads? --processes gives each worker a module of its own",
+        "may several threads use it? --processes gives each worker a module of its own",
     ),
     (
         &["CKR_USER_ALREADY_LOGGED_IN", "CKR_USER_TYPE_INVALID"],
