@@ -7,6 +7,8 @@ DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
+# Besides the default ones, where libtss2-dev is installed.
+TEST_FEATURES = --features keymark/tpm
 ARGS ?=
 
 .PHONY: bench bench-all kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
@@ -33,12 +35,12 @@ build:
 # cargo does not build a C library for the tests that load it.
 test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked $(TEST_FEATURES)
 	$(MAKE) deny
 
 lint:
 	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
 	scripts/check-docs
 
 deny:
@@ -86,7 +88,7 @@ packages-soft: packages-bench
 packages-test: packages-bench packages-soft
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc
+	    pkcs11-tool:opensc /usr/include/tss2/tss2_esys.h:libtss2-dev
 
 clean:
 	$(CARGO) clean

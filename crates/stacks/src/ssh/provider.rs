@@ -98,6 +98,10 @@ impl StackProvider for SshProvider {
         if device.reach() == Reach::Module {
             return Vec::new();
         }
+        #[cfg(feature = "tpm")]
+        if device.reach() == Reach::Tpm {
+            return Vec::new();
+        }
         let agents = self.agents(device);
         let found = agents
             .as_ref()
@@ -149,6 +153,8 @@ impl SshProvider {
             Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
             #[cfg(feature = "pkcs11")]
             Reach::Module => return gnupg.map(|_| Vec::new()),
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => return gnupg.map(|_| Vec::new()),
         };
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
@@ -224,6 +230,10 @@ impl Stack for SshStack {
             (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
             #[cfg(feature = "pkcs11")]
             (Access::Module(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
+                Err(unsupported("an SSH agent", capability))
+            }
+            #[cfg(feature = "tpm")]
+            (Access::Tpm(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
                 Err(unsupported("an SSH agent", capability))
             }
         }

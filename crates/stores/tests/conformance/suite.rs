@@ -87,6 +87,8 @@ fn does_it(
         Access::Module(access) => {
             handles.push(access.errand(capability).unwrap().open().unwrap());
         }
+        #[cfg(feature = "tpm")]
+        Access::Tpm(access) => handles.push(access.errand(capability).open().unwrap()),
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;

@@ -14,13 +14,13 @@ use keymark_places::private_dir::PrivateDir;
 
 pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
-use self::swtpm::Emulator;
 use super::module::{Module, ModuleFile};
 use super::modules::Places;
 use super::probe;
 use super::says::{self, ModuleSays, TokenState};
 use super::session_keys::Lives;
 use super::token::FoundToken;
+use crate::emulator::Emulator;
 use crate::user::Pin;
 
 /// Which software.
