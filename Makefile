@@ -10,6 +10,7 @@ KILLS ?= 200
 # Besides the default ones, where libtss2-dev is installed.
 TEST_FEATURES = --features keymark/tpm
 ARGS ?=
+LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
 .PHONY: bench bench-all kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
     packages-test build clean
@@ -78,10 +79,10 @@ packages-bench:
 packages-soft: packages-bench
 	scripts/packages swtpm:swtpm dbus-daemon:dbus-daemon dbus-send:dbus-bin \
 	    /usr/sbin/tpm2-abrmd:tpm2-abrmd tpm2_send:tpm2-tools \
-	    /usr/share/doc/libtpm2-pkcs11-1:libtpm2-pkcs11-1 \
-	    /usr/share/doc/libtss2-tcti-cmd0:libtss2-tcti-cmd0 \
-	    /usr/share/doc/libtss2-tcti-swtpm0:libtss2-tcti-swtpm0 \
-	    /usr/share/doc/libtss2-tcti-tabrmd0:libtss2-tcti-tabrmd0
+	    $(LIBRARIES)/pkcs11/libtpm2_pkcs11.so:libtpm2-pkcs11-1 \
+	    $(LIBRARIES)/libtss2-tcti-cmd.so.0:libtss2-tcti-cmd0 \
+	    $(LIBRARIES)/libtss2-tcti-swtpm.so.0:libtss2-tcti-swtpm0 \
+	    $(LIBRARIES)/libtss2-tcti-tabrmd.so.0:libtss2-tcti-tabrmd0
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and OpenSC's tool.

@@ -61,7 +61,9 @@ impl OwnKind {
     /// Whether it does what it offers with keys of that algorithm.
     pub(super) fn can_use(self, algorithm: Algorithm) -> bool {
         match self {
-            Self::SoftHsm | Self::Kryoptic => true,
+            Self::SoftHsm => true,
+            // CKM_EDDSA wants CK_EDDSA_PARAMS for Ed448 (3.1 §6.3.16), which SoftHSM2 does without.
+            Self::Kryoptic => algorithm.family() != Family::Ed448,
             // tpm2-pkcs11 1.9 makes keys on this curve and cannot read their points, whose length takes two octets.
             Self::Swtpm => algorithm.family() != Family::Weierstrass(Curve::NistP521),
         }

@@ -85,11 +85,11 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
     write(&place.path().join("bus.conf"), &BUS.replace("PLACE", &path))?;
     let programs = [swtpm, dbus_daemon, dbus_send, broker];
     let emulator = Emulator::start(&place, SUPERVISOR, programs.map(OsString::from))?;
-    // Ctrl-C is keymark's to hear. The library ends its client by SIGTERM; one that is killed leaves it waiting for
-    // input, since it holds the other end of that itself.
+    // Ctrl-C is keymark's to hear, and the client has a handler for it: it gets a session of its own. When keymark is
+    // killed it would wait for input, since it holds the other end of that itself.
     let client = format!(
-        "cmd:trap '' INT HUP; DBUS_SESSION_BUS_ADDRESS=unix:path={path}/bus \
-         exec setpriv --pdeathsig KILL {} -T tabrmd:bus_type=session 2>/dev/null",
+        "cmd:DBUS_SESSION_BUS_ADDRESS=unix:path={path}/bus \
+         exec setsid setpriv --pdeathsig KILL {} -T tabrmd:bus_type=session 2>/dev/null",
         client.display()
     );
     let variables: [(&str, OsString); 4] = [
