@@ -7,7 +7,10 @@ DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
+# Besides the default ones, where libtss2-dev is installed.
+TEST_FEATURES = --features keymark/tpm
 ARGS ?=
+LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
 .PHONY: bench bench-all kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
     packages-test build clean
@@ -33,12 +36,12 @@ build:
 # cargo does not build the C libraries for the tests that load them.
 test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked $(TEST_FEATURES)
 	$(MAKE) deny
 
 lint:
 	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked $(TEST_FEATURES) -- -D warnings
 	scripts/check-docs
 
 deny:
@@ -77,10 +80,10 @@ packages-bench:
 packages-soft: packages-bench
 	scripts/packages swtpm:swtpm dbus-daemon:dbus-daemon dbus-send:dbus-bin \
 	    /usr/sbin/tpm2-abrmd:tpm2-abrmd tpm2_send:tpm2-tools \
-	    /usr/share/doc/libtpm2-pkcs11-1:libtpm2-pkcs11-1 \
-	    /usr/share/doc/libtss2-tcti-cmd0:libtss2-tcti-cmd0 \
-	    /usr/share/doc/libtss2-tcti-swtpm0:libtss2-tcti-swtpm0 \
-	    /usr/share/doc/libtss2-tcti-tabrmd0:libtss2-tcti-tabrmd0
+	    $(LIBRARIES)/pkcs11/libtpm2_pkcs11.so:libtpm2-pkcs11-1 \
+	    $(LIBRARIES)/libtss2-tcti-cmd.so.0:libtss2-tcti-cmd0 \
+	    $(LIBRARIES)/libtss2-tcti-swtpm.so.0:libtss2-tcti-swtpm0 \
+	    $(LIBRARIES)/libtss2-tcti-tabrmd.so.0:libtss2-tcti-tabrmd0
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, OpenSC's tool and p11-kit's.
@@ -88,7 +91,8 @@ packages-test: packages-bench packages-soft
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
-	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl
+	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl \
+	    /usr/include/tss2/tss2_esys.h:libtss2-dev
 
 clean:
 	$(CARGO) clean

@@ -122,7 +122,8 @@ fn a_killed_keymark_takes_its_tpm_along() {
         "bench", "--no-save", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--runs", "1000000",
         "--processes", "2",
     ]);
-    let mut child = run.stdout(Stdio::null()).spawn().unwrap();
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = run.spawn().unwrap();
     // Two workers, and the clients of both and of keymark: it measures.
     until("the workers use the TPM", || clients(&place) >= 3);
     assert!(

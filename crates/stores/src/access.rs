@@ -8,6 +8,8 @@ use crate::openpgp_card::CardAccess;
 #[cfg(feature = "pkcs11")]
 use crate::pkcs11::ModuleAccess;
 use crate::test_key::TestKey;
+#[cfg(feature = "tpm")]
+use crate::tpm::TpmAccess;
 
 /// The way to a key.
 #[derive(Debug, Clone)]
@@ -20,4 +22,7 @@ pub enum Access {
     /// A token behind a PKCS#11 module.
     #[cfg(feature = "pkcs11")]
     Module(Box<ModuleAccess>),
+    /// A key of a TPM.
+    #[cfg(feature = "tpm")]
+    Tpm(Box<TpmAccess>),
 }

@@ -142,6 +142,9 @@ pub enum Reach {
     /// On a token behind a PKCS#11 module.
     #[cfg(feature = "pkcs11")]
     Module,
+    /// In a TPM.
+    #[cfg(feature = "tpm")]
+    Tpm,
 }
 
 /// One line of what a device says of itself.

@@ -10,6 +10,8 @@ pub mod answer;
 pub mod challenge;
 pub mod device;
 mod elgamal;
+#[cfg(any(feature = "pkcs11", feature = "tpm"))]
+mod emulator;
 pub mod journal;
 #[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
@@ -21,4 +23,6 @@ mod scheme;
 pub mod software;
 pub mod store;
 pub mod test_key;
+#[cfg(feature = "tpm")]
+pub mod tpm;
 pub mod user;

@@ -6,6 +6,8 @@ use crate::openpgp_card::OpenpgpCardFamily;
 #[cfg(feature = "pkcs11")]
 use crate::pkcs11::Pkcs11Family;
 use crate::software::SoftwareFamily;
+#[cfg(feature = "tpm")]
+use crate::tpm::TpmFamily;
 
 /// In the order of tables.
 pub const FAMILIES: &[&dyn StoreFamily] = &[
@@ -14,4 +16,6 @@ pub const FAMILIES: &[&dyn StoreFamily] = &[
     &OpenpgpCardFamily,
     #[cfg(feature = "pkcs11")]
     &Pkcs11Family,
+    #[cfg(feature = "tpm")]
+    &TpmFamily,
 ];

@@ -148,6 +148,8 @@ impl StoreKind {
     pub const OPENPGP_CARD: Self = Self::of("openpgp-card");
     /// A token behind a PKCS#11 module.
     pub const PKCS11: Self = Self::of("pkcs11");
+    /// A TPM, through tpm2-tss.
+    pub const TPM: Self = Self::of("tpm");
     /// Scripted latencies, for tests of the pipeline.
     pub const FAKE: Self = Self::of("fake");
     /// As a source names it: the device of a published figure.

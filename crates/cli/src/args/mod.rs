@@ -201,8 +201,8 @@ pub struct BenchArguments {
     pub algorithm: Option<AlgorithmArgument>,
 
     /// Which devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process),
-    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'softhsm', a PKCS#11
-    /// module's file or name, a 'pkcs11:' URI, 'all' [default: software]
+    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'softhsm', 'kryoptic',
+    /// 'swtpm', 'tpm', a PKCS#11 module's file or name, a 'pkcs11:' URI, 'all' [default: software]
     #[arg(
         long,
         value_name = "LIST",

@@ -49,6 +49,9 @@ fn shows(reach: Reach) -> bool {
         // What it offers are its mechanisms.
         #[cfg(feature = "pkcs11")]
         Reach::Module => false,
+        // Nothing is ever written to it.
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => false,
     }
 }
 

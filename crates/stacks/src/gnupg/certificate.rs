@@ -89,6 +89,8 @@ fn test_key(
         )),
         #[cfg(feature = "pkcs11")]
         Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
+        #[cfg(feature = "tpm")]
+        Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
     }
 }
 

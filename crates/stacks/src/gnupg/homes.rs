@@ -105,6 +105,8 @@ impl GnupgHomes {
             }
             #[cfg(feature = "pkcs11")]
             Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
+            #[cfg(feature = "tpm")]
+            Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
         }
     }
 

@@ -59,6 +59,10 @@ impl StackProvider for GnupgProvider {
         if device.reach() == Reach::Module {
             return Vec::new();
         }
+        #[cfg(feature = "tpm")]
+        if device.reach() == Reach::Tpm {
+            return Vec::new();
+        }
         let way = |&stack: &StackName| Way {
             stack,
             found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
@@ -123,6 +127,12 @@ pub fn reachable<'g>(
             "GnuPG has no way to PKCS#11 tokens that keymark knows",
             "",
         )),
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => Err(Error::call(
+            "reaching the key",
+            "GnuPG has no way to keys of a TPM that keymark knows",
+            "",
+        )),
     }
 }
 
@@ -133,6 +143,8 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
         Reach::Card => &[Protection::None],
         #[cfg(feature = "pkcs11")]
         Reach::Module => &[],
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => &[],
     };
     let set = |&protection: &Protection| Parameters::Gnupg { protection };
     kept.iter().map(set).collect()
@@ -148,6 +160,8 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
         Reach::Card => false,
         #[cfg(feature = "pkcs11")]
         Reach::Module => false,
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => false,
     };
     let own = gnupg
         .algorithms

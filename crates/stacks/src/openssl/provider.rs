@@ -57,6 +57,9 @@ impl StackProvider for OpenSslProvider {
             Reach::Card => Vec::new(),
             #[cfg(feature = "pkcs11")]
             Reach::Module => vec![way(OpenSslWay::Engine), way(OpenSslWay::Provider)],
+            // Its keys are behind tpm2-pkcs11 for programs, which is a device of its own.
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => Vec::new(),
         }
     }
 
@@ -96,6 +99,8 @@ impl OpenSslProvider {
             Reach::File => |_| true,
             #[cfg(feature = "openpgp-card")]
             Reach::Card => |_| false,
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => |_| false,
             #[cfg(feature = "pkcs11")]
             Reach::Module => {
                 crate::on_token::has_a_key(device)?;
@@ -175,6 +180,8 @@ impl OpenSslStack {
             }
             #[cfg(feature = "openpgp-card")]
             Access::Card(_) => Ok(None),
+            #[cfg(feature = "tpm")]
+            Access::Tpm(_) => Ok(None),
             #[cfg(feature = "pkcs11")]
             Access::Module(_) => self.store.open(key).map(Some),
         }
@@ -211,6 +218,8 @@ impl Places {
             }
             #[cfg(feature = "openpgp-card")]
             Access::Card(_) => Err(Error::call("opening a key", "a card keeps it", "")),
+            #[cfg(feature = "tpm")]
+            Access::Tpm(_) => Err(Error::call("opening a key", "a TPM keeps it", "")),
             #[cfg(feature = "pkcs11")]
             Access::Module(access) => {
                 let key = access.for_programs()?;

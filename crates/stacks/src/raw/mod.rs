@@ -60,6 +60,11 @@ impl StackProvider for RawProvider {
                 let workers: &[Worker] = &[Worker::Thread, Worker::Process];
                 with_schemes(Way { workers, ..own() }, device)
             }
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => vec![Way {
+                workers: &[Worker::Thread, Worker::Process],
+                ..own()
+            }],
         }
     }
 
@@ -181,6 +186,12 @@ fn file(access: Access) -> Result<Arc<TestKey>, Error> {
         Access::Module(_) => Err(Error::call(
             "opening a key",
             "a PKCS#11 token keeps it",
+            "--library is about keys in memory",
+        )),
+        #[cfg(feature = "tpm")]
+        Access::Tpm(_) => Err(Error::call(
+            "opening a key",
+            "a TPM keeps it",
             "--library is about keys in memory",
         )),
     }

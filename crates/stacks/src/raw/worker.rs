@@ -14,6 +14,8 @@ use keymark_stores::access::Access;
 use keymark_stores::pkcs11::ModuleErrand;
 use keymark_stores::software;
 use keymark_stores::test_key::{SealedKey, TestKey};
+#[cfg(feature = "tpm")]
+use keymark_stores::tpm::TpmErrand;
 use serde::{Deserialize, Serialize};
 
 use crate::program;
@@ -50,6 +52,9 @@ enum Way {
     /// A token behind a PKCS#11 module, which the worker loads for itself.
     #[cfg(feature = "pkcs11")]
     Module(ModuleErrand),
+    /// A TPM's, which the worker connects to for itself.
+    #[cfg(feature = "tpm")]
+    Tpm(TpmErrand),
 }
 
 /// A process that is ended and waited for when dropped.
@@ -88,6 +93,8 @@ pub(super) fn start(
             command.env_clear().envs(access.environment());
             Way::Module(access.errand(capability, parameters.scheme())?)
         }
+        #[cfg(feature = "tpm")]
+        Access::Tpm(access) => Way::Tpm(access.errand(capability)),
     };
     let mut process = command
         .arg(SUBCOMMAND)
@@ -130,6 +137,8 @@ pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Er
         }
         #[cfg(feature = "pkcs11")]
         Way::Module(errand) => errand.open(),
+        #[cfg(feature = "tpm")]
+        Way::Tpm(errand) => errand.open(),
     };
     worker::serve(from, to, handle)
 }

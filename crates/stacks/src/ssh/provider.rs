@@ -95,6 +95,10 @@ struct SshProvider {
 
 impl StackProvider for SshProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
+        #[cfg(feature = "tpm")]
+        if device.reach() == Reach::Tpm {
+            return Vec::new();
+        }
         let agents = self.agents(device);
         let found = agents
             .as_ref()
@@ -151,6 +155,8 @@ impl SshProvider {
                 crate::on_token::has_a_key(device)?;
                 return openssh.map(|_| vec![SshAgent::OpenSsh]);
             }
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => return gnupg.map(|_| Vec::new()),
         }
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
@@ -170,6 +176,8 @@ fn logins(device: &dyn Device) -> Vec<Capability> {
         Reach::Card => true,
         #[cfg(feature = "pkcs11")]
         Reach::Module => keymark_stores::pkcs11::is_known_to_programs(algorithm.family()),
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => false,
     };
     let known = device.present().iter().chain(device.synonyms());
     known
@@ -242,6 +250,10 @@ impl Stack for SshStack {
             }
             #[cfg(feature = "pkcs11")]
             (Access::Module(_), SshAgent::GpgAgent) => Err(unsupported("gpg-agent", capability)),
+            #[cfg(feature = "tpm")]
+            (Access::Tpm(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
+                Err(unsupported("an SSH agent", capability))
+            }
         }
     }
 }

@@ -495,6 +495,20 @@ mod of_keymarks_own {
     }
 }
 
+/// A TPM in software, by the way of a real one.
+#[cfg(feature = "tpm")]
+#[test]
+fn a_tpm_conforms() {
+    use keymark_stores::device::{StoreFamily as _, Wish};
+    use keymark_stores::tpm::TpmFamily;
+    use keymark_stores::user::User;
+
+    let wish = Wish::Named(vec!["swtpm-esys".to_owned()]);
+    let looked = TpmFamily.look(&wish, &User::of_made_device()).unwrap();
+    let store = looked.devices[0].open(&Run::new(0)).unwrap();
+    suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "nistp384"]));
+}
+
 /// Cards in readers: the virtual one through pcscd and vpcd, and a real one for those who dare.
 mod in_readers {
     use keymark_bench::case::{DeviceName, Provenance, StoreKind};

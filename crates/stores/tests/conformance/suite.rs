@@ -88,6 +88,8 @@ fn does_it(
         Access::Module(access) => {
             handles.push(access.errand(capability, None).unwrap().open().unwrap());
         }
+        #[cfg(feature = "tpm")]
+        Access::Tpm(access) => handles.push(access.errand(capability).open().unwrap()),
     }
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;

@@ -17,7 +17,6 @@ use keymark_tokens::profile::Profile;
 
 pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
-use self::swtpm::Emulator;
 pub use self::twin::TwinDevice;
 use super::module::{Module, ModuleFile};
 use super::modules::Places;
@@ -25,6 +24,7 @@ use super::probe;
 use super::says::{self, ModuleSays, TokenState};
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
+use crate::emulator::Emulator;
 use crate::user::Pin;
 
 /// Which software.
@@ -92,8 +92,10 @@ impl OwnKind {
     /// Whether it does what its module offers.
     pub(super) fn can(&self, capability: Capability) -> bool {
         match self {
-            Self::SoftHsm | Self::Kryoptic => true,
+            Self::SoftHsm => true,
             Self::Twin(device) => device.profile().services.contains_key(&capability),
+            // CKM_EDDSA wants CK_EDDSA_PARAMS for Ed448 (3.1 §6.3.16), which SoftHSM2 does without.
+            Self::Kryoptic => capability.algorithm.family() != Family::Ed448,
             // tpm2-pkcs11 1.9 makes keys on this curve and cannot read their points, whose length takes two octets.
             Self::Swtpm => capability.algorithm.family() != Family::Weierstrass(Curve::NistP521),
         }

@@ -1,0 +1,122 @@
+//! Programs that stand in for a device: started by a script in a private directory, gone with it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_places::private_dir::{PrivateDir, record};
+use keymark_places::program;
+
+/// It takes 0.1 s here.
+const START: Duration = Duration::from_secs(10);
+/// Where the script is.
+const SCRIPT: &str = "start";
+/// Where the programs complain.
+const LOG: &str = "log";
+
+/// The running programs: they end with the value, or with keymark if that is killed.
+#[derive(Debug)]
+pub(crate) struct Emulator {
+    supervisor: Child,
+    log: PathBuf,
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        drop(self.supervisor.stdin.take());
+        let _ = self.supervisor.wait();
+    }
+}
+
+impl Emulator {
+    /// Runs the script, which is told the directory and the arguments, is its own process group, writes a line with the
+    /// processes it has started once they can be used, and ends all of them when its input ends.
+    pub(crate) fn start(
+        place: &PrivateDir,
+        script: &str,
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Self, Error> {
+        let failed = |error: io::Error| Error::call("starting swtpm", error, "");
+        let (file, log) = (place.path().join(SCRIPT), place.path().join(LOG));
+        fs::write(&file, script).map_err(failed)?;
+        let mut command = program::command(Path::new("/bin/sh"));
+        command
+            .args([file.as_path(), place.path()])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).map_err(failed)?)
+            // Ctrl-C is keymark's to hear.
+            .process_group(0);
+        let mut emulator = Self {
+            supervisor: command.spawn().map_err(failed)?,
+            log,
+        };
+        record(place.path(), emulator.supervisor.id())?;
+        let told = emulator.supervisor.stdout.take();
+        let line = told.ok_or_else(|| io::ErrorKind::BrokenPipe.into());
+        let line = line.and_then(|told| program::first_line(told, START));
+        let line = line.map_err(|error| emulator.explained(failed(error)))?;
+        for process in line.split(' ').filter_map(|number| number.parse().ok()) {
+            record(place.path(), process)?;
+        }
+        Ok(emulator)
+    }
+
+    /// The error with the programs' last complaint.
+    pub(crate) fn explained(&self, error: Error) -> Error {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        match (log.lines().rfind(|line| !line.trim().is_empty()), error) {
+            (
+                Some(complaint),
+                Error::Call {
+                    call,
+                    reason,
+                    advice,
+                },
+            ) => Error::call(call, format!("{reason} ({complaint})"), advice),
+            (_, error) => error,
+        }
+    }
+}
+
+/// A path that a shell, a D-Bus address (D-Bus specification, "Server Addresses") and swtpm's options all take
+/// as it is.
+pub(crate) fn plain(path: &Path) -> Result<&str, Error> {
+    let is_plain =
+        |octet: u8| octet.is_ascii_alphanumeric() || matches!(octet, b'/' | b'.' | b'-' | b'_');
+    let text = path.to_str().filter(|text| text.bytes().all(is_plain));
+    text.ok_or_else(|| {
+        Error::call(
+            format!("starting swtpm in {path:?}"),
+            "programs are told where it is in lines of text that cannot have this name",
+            "set TMPDIR to a directory of letters, digits, '.', '-' and '_'",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_programs_cannot_be_told_is_refused_with_the_reason() {
+        assert_eq!(plain(Path::new("/tmp/a-b_c.D1")).unwrap(), "/tmp/a-b_c.D1");
+        for odd in ["/tmp/a b", "/tmp/a,b", "/tmp/$(x)", "/tmp/ä"] {
+            let error = plain(Path::new(odd)).unwrap_err().to_string();
+            assert!(error.contains("set TMPDIR"), "{error}");
+        }
+    }
+
+    #[test]
+    fn who_does_not_start_says_why() {
+        let place = PrivateDir::new().unwrap();
+        let error = Emulator::start(&place, "echo no such thing >&2", []).unwrap_err();
+        assert!(error.to_string().contains("no such thing"), "{error}");
+    }
+}

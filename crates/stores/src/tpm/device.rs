@@ -1,0 +1,150 @@
+//! The devices `tpm` and `swtpm-esys`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, StoreIdentity};
+use tss_esapi::Context;
+use tss_esapi::constants::PropertyTag;
+use tss_esapi::utils::get_tpm_vendor;
+
+use super::codes::refused;
+use super::connection::{self, Swtpm, Way};
+use super::keys;
+use super::store::TpmStore;
+use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::store::KeyStore;
+use crate::user::User;
+
+/// This machine's TPM.
+const TPM: &str = "tpm";
+/// swtpm, by the same way.
+const SWTPM: &str = "swtpm-esys";
+/// What libtpms, of which swtpm is made, says of itself: a virtual machine's TPM is one.
+const IN_SOFTWARE: &str = "SW   TPM";
+
+/// The family `tpm`.
+#[derive(Debug)]
+pub struct TpmFamily;
+
+impl StoreFamily for TpmFamily {
+    fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
+        let mut looked = Looked::default();
+        match wish {
+            Wish::Software | Wish::Inserted | Wish::Default => {}
+            Wish::Named(names) => {
+                for name in names {
+                    let device = match name.as_str() {
+                        TPM => TpmDevice::of_machine()?,
+                        SWTPM => TpmDevice::emulated()?,
+                        _ => continue,
+                    };
+                    looked.known.push(name.clone());
+                    looked.devices.push(Box::new(device));
+                }
+            }
+            // A real one is used only when it is named.
+            Wish::All => {
+                if let Ok(device) = TpmDevice::emulated() {
+                    looked.known.push(SWTPM.to_owned());
+                    looked.devices.push(Box::new(device));
+                }
+            }
+        }
+        Ok(looked)
+    }
+}
+
+/// A TPM.
+#[derive(Debug)]
+struct TpmDevice {
+    way: Way,
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    _emulator: Option<Swtpm>,
+}
+
+impl TpmDevice {
+    fn of_machine() -> Result<Self, Error> {
+        Self::of(TPM, connection::device()?, None)
+    }
+
+    fn emulated() -> Result<Self, Error> {
+        let emulator = Swtpm::start()?;
+        Self::of(SWTPM, Way::Emulator(emulator.port), Some(emulator))
+    }
+
+    fn of(name: &str, way: Way, emulator: Option<Swtpm>) -> Result<Self, Error> {
+        let mut context = way.connect()?;
+        let asked = refused("TPM2_GetCapability");
+        let vendor = get_tpm_vendor(&mut context).map_err(asked)?;
+        let provenance = match &emulator {
+            Some(_) => Provenance::Virtual,
+            None if vendor.contains(IN_SOFTWARE) => Provenance::Virtual,
+            None => Provenance::Measured,
+        };
+        let product = match &emulator {
+            Some(_) => "swtpm on this CPU, through tpm2-tss".to_owned(),
+            None => format!("TPM 2.0 of this machine, {vendor}"),
+        };
+        Ok(Self {
+            identity: StoreIdentity {
+                device: DeviceName::new(name),
+                kind: StoreKind::TPM,
+                provenance,
+                product,
+                serial: None,
+                versions: BTreeMap::from([(
+                    "firmware".to_owned(),
+                    firmware(&mut context).map_err(asked)?,
+                )]),
+                assumed: Vec::new(),
+            },
+            capabilities: keys::offered(&mut context),
+            way,
+            _emulator: emulator,
+        })
+    }
+}
+
+/// Four numbers, of which makers mean the first two or all.
+fn firmware(context: &mut Context) -> tss_esapi::Result<String> {
+    let mut parts = Vec::new();
+    for tag in [PropertyTag::FirmwareVersion1, PropertyTag::FirmwareVersion2] {
+        let number = context.get_tpm_property(tag)?.unwrap_or_default();
+        parts.extend([number >> 16, number & 0xffff].map(|part| part.to_string()));
+    }
+    Ok(parts.join("."))
+}
+
+impl Device for TpmDevice {
+    fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Tpm
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![Fact::new(
+            "keys",
+            "made for the run, in the TPM while they are used",
+        )]
+    }
+
+    fn open(&self, _: &Run) -> Result<Arc<dyn KeyStore>, Error> {
+        Ok(Arc::new(TpmStore {
+            identity: self.identity.clone(),
+            capabilities: self.capabilities.clone(),
+            way: self.way,
+            made: Mutex::default(),
+        }))
+    }
+}

@@ -1,0 +1,192 @@
+//! One worker's way to a key: a connection of its own, and what is timed in it.
+
+use keymark_bench::algorithm::Family;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, KeyHandle, Performed};
+use tss_esapi::constants::tss::{TPM2_RH_NULL, TPM2_ST_HASHCHECK};
+use tss_esapi::handles::KeyHandle as Loaded;
+use tss_esapi::structures::{
+    Data, Digest, EccParameter, EccPoint, HashcheckTicket, PublicKeyRsa, RsaDecryptionScheme,
+    Signature, SignatureScheme,
+};
+use tss_esapi::tss2_esys::{TPM2B_DIGEST, TPMT_TK_HASHCHECK};
+use tss_esapi::utils::TpmsContext;
+use tss_esapi::{Context, Error as TssError, Result as TssResult};
+
+use super::codes::refused;
+use super::connection::Way;
+use super::keys::{coordinate, hash_scheme, padded};
+use crate::store::unsupported;
+
+/// What is asked of the key.
+#[derive(Debug, Clone)]
+enum Work {
+    Sign(SignatureScheme),
+    Decrypt,
+    Derive,
+}
+
+impl Work {
+    fn of(capability: Capability) -> Result<Self, Error> {
+        let hash_scheme = hash_scheme(capability.algorithm);
+        match (capability.algorithm.family(), capability.operation) {
+            (Family::Rsa(_), Operation::Sign) => {
+                Ok(Self::Sign(SignatureScheme::RsaSsa { hash_scheme }))
+            }
+            (Family::Weierstrass(_), Operation::Sign) => {
+                Ok(Self::Sign(SignatureScheme::EcDsa { hash_scheme }))
+            }
+            (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt),
+            (Family::Weierstrass(_), Operation::Decrypt) => Ok(Self::Derive),
+            (_, Operation::Sign | Operation::Decrypt)
+            | (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => {
+                Err(unsupported("a TPM", capability))
+            }
+        }
+    }
+}
+
+/// An operation with everything that it takes.
+#[derive(Debug)]
+enum Armed {
+    Sign(Digest, SignatureScheme, HashcheckTicket),
+    Decrypt(PublicKeyRsa),
+    Derive(EccPoint),
+}
+
+/// What came of it.
+#[derive(Debug)]
+enum Answer {
+    Signature(Signature),
+    Plain(PublicKeyRsa),
+    Shared(EccPoint),
+}
+
+/// The handle.
+#[derive(Debug)]
+pub(super) struct TpmHandle {
+    context: Context,
+    saved: TpmsContext,
+    work: Work,
+    /// Octets of a coordinate, for keys on curves.
+    coordinate: usize,
+    loaded: Option<Loaded>,
+    armed: Option<Armed>,
+    answer: Option<Answer>,
+}
+
+impl TpmHandle {
+    pub(super) fn open(
+        way: Way,
+        capability: Capability,
+        saved: TpmsContext,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            work: Work::of(capability)?,
+            coordinate: coordinate(capability.algorithm.family()),
+            context: way.connect()?,
+            saved,
+            loaded: None,
+            armed: None,
+            answer: None,
+        })
+    }
+}
+
+/// What was hashed by nobody but us: the digest did not come from this TPM (Part 2, 10.6.2).
+fn no_ticket() -> TssResult<HashcheckTicket> {
+    TPMT_TK_HASHCHECK {
+        tag: TPM2_ST_HASHCHECK,
+        hierarchy: TPM2_RH_NULL,
+        digest: TPM2B_DIGEST::default(),
+    }
+    .try_into()
+}
+
+/// A point as it is sent: 4, x and y.
+fn point(octets: &[u8]) -> TssResult<EccPoint> {
+    let coordinates = octets.get(1..).unwrap_or_default();
+    let (x, y) = coordinates.split_at(coordinates.len() / 2);
+    Ok(EccPoint::new(
+        EccParameter::try_from(x.to_vec())?,
+        EccParameter::try_from(y.to_vec())?,
+    ))
+}
+
+impl KeyHandle for TpmHandle {
+    fn enter(&mut self) -> Result<(), Error> {
+        let loaded = self.context.context_load(self.saved.clone());
+        self.loaded = Some(loaded.map_err(refused("TPM2_ContextLoad"))?.into());
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<(), Error> {
+        let Some(loaded) = self.loaded.take() else {
+            return Ok(());
+        };
+        let flushed = self.context.flush_context(loaded.into());
+        flushed.map_err(refused("TPM2_FlushContext"))
+    }
+
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        let armed = match &self.work {
+            Work::Sign(scheme) => Digest::try_from(input.bytes.clone())
+                .and_then(|digest| Ok(Armed::Sign(digest, *scheme, no_ticket()?))),
+            Work::Decrypt => PublicKeyRsa::try_from(input.bytes.clone()).map(Armed::Decrypt),
+            Work::Derive => point(&input.bytes).map(Armed::Derive),
+        };
+        self.armed = Some(armed.map_err(refused("making ready what a TPM is asked"))?);
+        Ok(())
+    }
+
+    fn perform(&mut self, _: &Input, _: &mut [u8]) -> Result<Performed, Error> {
+        let (Some(key), Some(armed)) = (self.loaded, self.armed.take()) else {
+            return Err(Error::call("asking a TPM", "its key is not loaded", ""));
+        };
+        let context = &mut self.context;
+        let answer: Result<Answer, (&'static str, TssError)> = match armed {
+            Armed::Sign(digest, scheme, ticket) => context
+                .sign(key, digest, scheme, ticket)
+                .map(Answer::Signature)
+                .map_err(|error| ("TPM2_Sign", error)),
+            Armed::Decrypt(ciphertext) => context
+                .rsa_decrypt(key, ciphertext, RsaDecryptionScheme::RsaEs, Data::default())
+                .map(Answer::Plain)
+                .map_err(|error| ("TPM2_RSA_Decrypt", error)),
+            Armed::Derive(peer) => context
+                .ecdh_z_gen(key, peer)
+                .map(Answer::Shared)
+                .map_err(|error| ("TPM2_ECDH_ZGen", error)),
+        };
+        self.answer = Some(answer.map_err(|(call, error)| refused(call)(error))?);
+        Ok(Performed::default())
+    }
+
+    fn collect(&mut self, _: Performed, output: &mut [u8]) -> Result<usize, Error> {
+        let lacking = |reason: &str| Error::call("fetching a TPM's answer", reason, "");
+        let answer = self.answer.take().ok_or_else(|| lacking("there is none"))?;
+        #[allow(
+            clippy::wildcard_enum_match_arm,
+            reason = "other signatures are not asked for"
+        )]
+        let octets = match answer {
+            Answer::Signature(Signature::RsaSsa(signature)) => {
+                signature.signature().value().to_vec()
+            }
+            Answer::Signature(Signature::EcDsa(signature)) => {
+                let (r, s) = (signature.signature_r(), signature.signature_s());
+                let [r, s] = [r, s].map(|number| padded(number.value(), self.coordinate));
+                [r, s].concat()
+            }
+            Answer::Signature(_) => return Err(lacking("it is a signature of another kind")),
+            Answer::Plain(plain) => plain.value().to_vec(),
+            Answer::Shared(point) => padded(point.x().value(), self.coordinate),
+        };
+        let room = output.get_mut(..octets.len());
+        let room = room.ok_or_else(|| lacking("it is longer than any should be"))?;
+        room.copy_from_slice(&octets);
+        Ok(octets.len())
+    }
+}

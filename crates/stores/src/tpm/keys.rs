@@ -1,0 +1,250 @@
+//! Test keys: made under a primary key, and saved.
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use tss_esapi::attributes::ObjectAttributesBuilder;
+use tss_esapi::interface_types::algorithm::{HashingAlgorithm, PublicAlgorithm};
+use tss_esapi::interface_types::ecc::EccCurve;
+use tss_esapi::interface_types::key_bits::RsaKeyBits;
+use tss_esapi::interface_types::resource_handles::Hierarchy;
+use tss_esapi::structures::{
+    EccPoint, EccScheme, HashScheme, KeyDerivationFunctionScheme, Public, PublicBuilder,
+    PublicEccParameters, PublicEccParametersBuilder, PublicKeyRsa, PublicParameters,
+    PublicRsaParameters, PublicRsaParametersBuilder, RsaExponent, RsaScheme,
+    SymmetricDefinitionObject,
+};
+use tss_esapi::utils::TpmsContext;
+use tss_esapi::{Context, Result as TssResult};
+
+use super::codes::refused;
+use crate::public_key::PublicKey;
+use crate::store::unsupported;
+
+/// What a TPM may have, and keymark measures.
+const ALGORITHMS: [&str; 5] = ["rsa1024", "rsa2048", "rsa3072", "nistp256", "nistp384"];
+/// The exponent that a TPM writes as 0.
+const EXPONENT: [u8; 3] = [1, 0, 1];
+
+/// A key that was made.
+#[derive(Debug, Clone)]
+pub(super) struct Made {
+    pub(super) public: PublicKey,
+    /// The key itself, for this TPM alone.
+    pub(super) saved: TpmsContext,
+}
+
+/// What the TPM says it can do: its parameters are tested (`TPM2_TestParms`), nothing is made.
+pub(super) fn offered(context: &mut Context) -> Vec<Capability> {
+    let known = Algorithm::all().filter(|algorithm| ALGORITHMS.contains(&algorithm.name()));
+    let capabilities = known.flat_map(|algorithm| {
+        [Operation::Decrypt, Operation::Sign].map(|operation| Capability {
+            algorithm,
+            operation,
+        })
+    });
+    let sessions = context.sessions();
+    context.set_sessions((None, None, None));
+    let has = |capability: &Capability| {
+        let parameters = parameters(*capability).and_then(Result::ok);
+        parameters.is_some_and(|parameters| context.test_parms(parameters.into()).is_ok())
+    };
+    let offered = capabilities.filter(has).collect();
+    context.set_sessions(sessions);
+    offered
+}
+
+/// Makes a key; what is left in the TPM is nothing.
+pub(super) fn make(context: &mut Context, capability: Capability) -> Result<Made, Error> {
+    let lacking = || unsupported("the TPM", capability);
+    let template = template(capability)
+        .ok_or_else(lacking)?
+        .map_err(refused("TPM2_Create"))?;
+    let parent = parent().map_err(refused("TPM2_CreatePrimary"))?;
+    let parent = context.create_primary(Hierarchy::Owner, parent, None, None, None, None);
+    let parent = parent.map_err(refused("TPM2_CreatePrimary"))?.key_handle;
+    let made = context
+        .create(parent, template, None, None, None, None)
+        .map_err(refused("TPM2_Create"))
+        .and_then(|made| {
+            let public = made.out_public.clone();
+            let key = context.load(parent, made.out_private, made.out_public);
+            let key = key.map_err(refused("TPM2_Load"))?;
+            let saved = context.context_save(key.into());
+            let flushed = context.flush_context(key.into());
+            flushed.map_err(refused("TPM2_FlushContext"))?;
+            Ok((public, saved.map_err(refused("TPM2_ContextSave"))?))
+        });
+    let flushed = context.flush_context(parent.into());
+    let (public, saved) = made?;
+    flushed.map_err(refused("TPM2_FlushContext"))?;
+    Ok(Made {
+        public: public_key(capability.algorithm, &public)?,
+        saved,
+    })
+}
+
+fn public_key(algorithm: Algorithm, public: &Public) -> Result<PublicKey, Error> {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "keys of other kinds are not made"
+    )]
+    let key = match public {
+        Public::Rsa { unique, .. } => PublicKey::rsa(algorithm, unique.value(), &EXPONENT),
+        Public::Ecc { unique, .. } => {
+            let length = coordinate(algorithm.family());
+            let (x, y) = (unique.x().value(), unique.y().value());
+            let point = [&[4][..], &padded(x, length), &padded(y, length)].concat();
+            PublicKey::point(algorithm, &point)
+        }
+        _ => {
+            let reason = "it made a key of another kind";
+            return Err(Error::call("TPM2_Create", reason, ""));
+        }
+    };
+    key.map_err(|error| Error::call("reading a public key", error, ""))
+}
+
+/// A number in that many octets: a TPM leaves out zeros in front.
+pub(super) fn padded(number: &[u8], length: usize) -> Vec<u8> {
+    let mut octets = vec![0; length.saturating_sub(number.len())];
+    octets.extend(number);
+    octets
+}
+
+/// Octets of a coordinate on the curve.
+pub(super) fn coordinate(family: Family) -> usize {
+    curve(family).map_or(0, |(_, length)| length)
+}
+
+/// What is hashed for a signature: as long as the curve, SHA-256 before RSA.
+pub(super) fn hash_scheme(algorithm: Algorithm) -> HashScheme {
+    HashScheme::new(match curve(algorithm.family()) {
+        Some((EccCurve::NistP384, _)) => HashingAlgorithm::Sha384,
+        Some(_) | None => HashingAlgorithm::Sha256,
+    })
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the others a TPM has none"
+)]
+const fn curve(family: Family) -> Option<(EccCurve, usize)> {
+    match family {
+        Family::Weierstrass(Curve::NistP256) => Some((EccCurve::NistP256, 32)),
+        Family::Weierstrass(Curve::NistP384) => Some((EccCurve::NistP384, 48)),
+        _ => None,
+    }
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the others a TPM has none"
+)]
+const fn rsa_bits(family: Family) -> Option<RsaKeyBits> {
+    match family {
+        Family::Rsa(1024) => Some(RsaKeyBits::Rsa1024),
+        Family::Rsa(2048) => Some(RsaKeyBits::Rsa2048),
+        Family::Rsa(3072) => Some(RsaKeyBits::Rsa3072),
+        _ => None,
+    }
+}
+
+/// A storage key on P-256: a primary key of RSA would be looked for by a real TPM for seconds.
+fn parent() -> TssResult<Public> {
+    let attributes = attributes()
+        .with_decrypt(true)
+        .with_restricted(true)
+        .build()?;
+    let cipher = SymmetricDefinitionObject::AES_128_CFB;
+    let curve = EccCurve::NistP256;
+    let parameters =
+        PublicEccParametersBuilder::new_restricted_decryption_key(cipher, curve).build()?;
+    let builder = PublicBuilder::new()
+        .with_public_algorithm(PublicAlgorithm::Ecc)
+        .with_ecc_parameters(parameters)
+        .with_ecc_unique_identifier(EccPoint::default());
+    builder
+        .with_name_hashing_algorithm(HashingAlgorithm::Sha256)
+        .with_object_attributes(attributes)
+        .build()
+}
+
+fn attributes() -> ObjectAttributesBuilder {
+    ObjectAttributesBuilder::new()
+        .with_fixed_tpm(true)
+        .with_fixed_parent(true)
+        .with_sensitive_data_origin(true)
+        .with_user_with_auth(true)
+}
+
+/// The test key's; none where no TPM has it.
+fn template(capability: Capability) -> Option<TssResult<Public>> {
+    let parameters = parameters(capability)?;
+    let signs = capability.operation == Operation::Sign;
+    let built = || {
+        let attributes = attributes()
+            .with_sign_encrypt(signs)
+            .with_decrypt(!signs)
+            .build()?;
+        let builder = match parameters? {
+            Parameters::Rsa(parameters) => PublicBuilder::new()
+                .with_public_algorithm(PublicAlgorithm::Rsa)
+                .with_rsa_parameters(parameters)
+                .with_rsa_unique_identifier(PublicKeyRsa::default()),
+            Parameters::Ecc(parameters) => PublicBuilder::new()
+                .with_public_algorithm(PublicAlgorithm::Ecc)
+                .with_ecc_parameters(parameters)
+                .with_ecc_unique_identifier(EccPoint::default()),
+        };
+        builder
+            .with_name_hashing_algorithm(HashingAlgorithm::Sha256)
+            .with_object_attributes(attributes)
+            .build()
+    };
+    Some(built())
+}
+
+/// What a key is, without its attributes.
+enum Parameters {
+    Rsa(PublicRsaParameters),
+    Ecc(PublicEccParameters),
+}
+
+impl From<Parameters> for PublicParameters {
+    fn from(parameters: Parameters) -> Self {
+        match parameters {
+            Parameters::Rsa(parameters) => Self::Rsa(parameters),
+            Parameters::Ecc(parameters) => Self::Ecc(parameters),
+        }
+    }
+}
+
+/// Of an RSA key that is not bound to a scheme, which the operation names. A key that signs on a curve is
+/// bound to ECDSA.
+fn parameters(capability: Capability) -> Option<TssResult<Parameters>> {
+    let family = capability.algorithm.family();
+    let signs = capability.operation == Operation::Sign;
+    if let Some(bits) = rsa_bits(family) {
+        let builder = PublicRsaParametersBuilder::new()
+            .with_scheme(RsaScheme::Null)
+            .with_key_bits(bits)
+            .with_exponent(RsaExponent::default())
+            .with_is_signing_key(signs)
+            .with_is_decryption_key(!signs);
+        return Some(builder.build().map(Parameters::Rsa));
+    }
+    let (curve, _) = curve(family)?;
+    let scheme = match signs {
+        true => EccScheme::EcDsa(hash_scheme(capability.algorithm)),
+        false => EccScheme::Null,
+    };
+    let builder = PublicEccParametersBuilder::new()
+        .with_ecc_scheme(scheme)
+        .with_curve(curve)
+        .with_key_derivation_function_scheme(KeyDerivationFunctionScheme::Null)
+        .with_is_signing_key(signs)
+        .with_is_decryption_key(!signs);
+    Some(builder.build().map(Parameters::Ecc))
+}

@@ -1,0 +1,88 @@
+//! A TPM as a key store.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, PoisonError};
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
+
+use super::access::TpmAccess;
+use super::connection::Way;
+use super::handle::TpmHandle;
+use super::keys::{self, Made};
+use crate::access::Access;
+use crate::answer::{AnswerForm, Answers};
+use crate::public_key::PublicKey;
+use crate::store::{KeyStore, unsupported};
+
+/// Longest result: an RSA-3072 signature.
+const CAPACITY: usize = 512;
+
+/// The store.
+#[derive(Debug)]
+pub(super) struct TpmStore {
+    pub(super) identity: StoreIdentity,
+    pub(super) capabilities: Vec<Capability>,
+    pub(super) way: Way,
+    pub(super) made: Mutex<HashMap<Capability, Made>>,
+}
+
+impl TpmStore {
+    fn made(&self, key: &KeyRef) -> Result<Made, Error> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = made.get(&key.capability()).cloned();
+        found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
+    }
+}
+
+impl KeyStore for TpmStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(self.identity.clone())
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&capability) {
+            return Err(unsupported(self.identity.device.to_string(), capability));
+        }
+        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Vacant(place) = all.entry(capability) {
+            place.insert(keys::make(&mut self.way.connect()?, capability)?);
+        }
+        Ok(KeyRef {
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            label: format!("test key of {}, made by the TPM", capability.algorithm),
+        })
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.made(key)?.public)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        self.made(key)?;
+        Ok(Answers {
+            form: AnswerForm::Concatenated,
+            capacity: CAPACITY,
+        })
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        Ok(Access::Tpm(Box::new(TpmAccess {
+            way: self.way,
+            saved: self.made(key)?.saved,
+        })))
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let saved = self.made(key)?.saved;
+        let handle = TpmHandle::open(self.way, key.capability(), saved)?;
+        Ok(Box::new(handle))
+    }
+}
