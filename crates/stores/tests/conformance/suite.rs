@@ -150,6 +150,8 @@ pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: 
             let errand = access.errand(capability, Some(scheme)).unwrap();
             handles.push(errand.open().unwrap());
         }
+        #[cfg(feature = "tpm")]
+        Access::Tpm(_) => panic!("TPMs have no schemes"),
     }
     for mut handle in handles {
         uses(handle.as_mut(), &exercise, answers.capacity);
