@@ -126,7 +126,7 @@ pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
     no_module(path, &error.to_string())
 }
 
-fn no_module(path: &Path, reason: &str) -> Error {
+pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     let name = path.display().to_string();
     let reason = reason
         .trim_start_matches("libloading error (")

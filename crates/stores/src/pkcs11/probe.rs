@@ -10,12 +10,13 @@ use std::time::Duration;
 use cryptoki::context::Pkcs11;
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
+use keymark_cryptoki::Calls;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::module::{ModuleFile, initialize, not_loaded};
+use super::module::{ModuleFile, initialize, no_module, not_loaded};
 use super::says::{self, ModuleSays};
 use crate::user::Pins;
 
@@ -67,7 +68,8 @@ pub fn serve(file: &std::path::Path, mut to: impl Write) -> Result<(), Error> {
 fn look_here(file: &std::path::Path) -> Result<(ModuleSays, Pkcs11), Error> {
     let module = Pkcs11::new(file).map_err(|error| not_loaded(file, &error))?;
     initialize(&module)?;
-    Ok((says::ask(&module)?, module))
+    let calls = Calls::of(file).map_err(|reason| no_module(file, &reason))?;
+    Ok((says::ask(&module, &calls)?, module))
 }
 
 /// Looks at all of them at once, each in a process of its own, which gets no PIN to see. The answers come

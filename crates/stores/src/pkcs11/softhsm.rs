@@ -68,7 +68,7 @@ impl SoftHsm {
     pub(super) fn make(&self) -> Result<(FoundToken, Pin), Error> {
         let module = Module::load(&self.file)?;
         let client = &module.client;
-        let ask = |slot: Slot| says::ask_token(client, slot);
+        let ask = |slot: Slot| says::ask_token(client, &module.calls, slot);
         let slots = || {
             client
                 .get_slots_with_token()
