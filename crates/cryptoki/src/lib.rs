@@ -11,6 +11,7 @@
 
 pub mod environment;
 mod mechanism;
+mod quantum;
 
 use std::path::Path;
 use std::ptr;
@@ -19,15 +20,17 @@ pub use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,
-    CK_KEY_TYPE, CK_MECHANISM, CK_OBJECT_CLASS, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
-    CK_TRUE, CK_ULONG, CK_USER_TYPE, CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE,
-    CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN, CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE,
-    CKO_SECRET_KEY, CKR_OK, CKU_CONTEXT_SPECIFIC,
+    CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_CLASS,
+    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_TRUE, CK_ULONG, CK_USER_TYPE,
+    CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN,
+    CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY, CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
 use zeroize::Zeroizing;
 
 use mechanism::Chosen;
 pub use mechanism::{Decrypts, Signs};
+use quantum::Decapsulate;
+pub use quantum::Quantum;
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,20 @@ type Derive = unsafe extern "C" fn(
 ) -> CK_RV;
 type GetAttributes =
     unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, *mut CK_ATTRIBUTE, CK_ULONG) -> CK_RV;
+type MechanismList =
+    unsafe extern "C" fn(CK_SLOT_ID, *mut CK_MECHANISM_TYPE, *mut CK_ULONG) -> CK_RV;
+type MechanismInfo =
+    unsafe extern "C" fn(CK_SLOT_ID, CK_MECHANISM_TYPE, *mut CK_MECHANISM_INFO) -> CK_RV;
+type GenerateKeyPair = unsafe extern "C" fn(
+    CK_SESSION_HANDLE,
+    *mut CK_MECHANISM,
+    *mut CK_ATTRIBUTE,
+    CK_ULONG,
+    *mut CK_ATTRIBUTE,
+    CK_ULONG,
+    *mut CK_OBJECT_HANDLE,
+    *mut CK_OBJECT_HANDLE,
+) -> CK_RV;
 type Destroy = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE) -> CK_RV;
 
 /// The addresses of a module's functions. The module stays loaded until the process ends.
@@ -65,6 +82,11 @@ pub struct Calls {
     derive: Derive,
     get_attributes: GetAttributes,
     destroy: Destroy,
+    mechanism_list: MechanismList,
+    mechanism_info: MechanismInfo,
+    generate_key_pair: GenerateKeyPair,
+    /// Of modules of PKCS#11 3.2.
+    decapsulate: Option<Decapsulate>,
 }
 
 impl std::fmt::Debug for Calls {
@@ -98,10 +120,11 @@ impl Calls {
         }
         // SAFETY: the list is the module's, constant and there for as long as it is loaded (§5.4.4).
         let list = unsafe { &*list };
-        Self::found(list).ok_or_else(|| "it lacks functions of PKCS#11 2.40".to_owned())
+        Self::found(list, quantum::decapsulate_of(library))
+            .ok_or_else(|| "it lacks functions of PKCS#11 2.40".to_owned())
     }
 
-    fn found(list: &CK_FUNCTION_LIST) -> Option<Self> {
+    fn found(list: &CK_FUNCTION_LIST, decapsulate: Option<Decapsulate>) -> Option<Self> {
         Some(Self {
             login: list.C_Login?,
             sign_init: list.C_SignInit?,
@@ -111,6 +134,10 @@ impl Calls {
             derive: list.C_DeriveKey?,
             get_attributes: list.C_GetAttributeValue?,
             destroy: list.C_DestroyObject?,
+            mechanism_list: list.C_GetMechanismList?,
+            mechanism_info: list.C_GetMechanismInfo?,
+            generate_key_pair: list.C_GenerateKeyPair?,
+            decapsulate,
         })
     }
 }
@@ -253,18 +280,8 @@ impl Operator {
             pParameter: (&raw mut parameter).cast(),
             ulParameterLen: size_of::<CK_ECDH1_DERIVE_PARAMS>() as CK_ULONG,
         };
-        let class: CK_OBJECT_CLASS = CKO_SECRET_KEY;
-        let kind: CK_KEY_TYPE = CKK_GENERIC_SECRET;
-        let (yes, no): (CK_BBOOL, CK_BBOOL) = (CK_TRUE, CK_FALSE);
         let length = length as CK_ULONG;
-        let mut template = [
-            attribute(CKA_CLASS, &class),
-            attribute(CKA_KEY_TYPE, &kind),
-            attribute(CKA_TOKEN, &no),
-            attribute(CKA_SENSITIVE, &no),
-            attribute(CKA_EXTRACTABLE, &yes),
-            attribute(CKA_VALUE_LEN, &length),
-        ];
+        let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;
         // SAFETY: mechanism, parameter, peer and template live until the call returns, which reads them and
         // writes none of them; the handle of the new object is written to `derived`.
@@ -307,6 +324,22 @@ impl Operator {
 /// A secret that was derived and is still in its token.
 #[derive(Debug)]
 pub struct Derived(CK_OBJECT_HANDLE);
+
+/// What a shared secret becomes: an object of the session, whose value may be read.
+const fn secret_template(length: &CK_ULONG) -> [CK_ATTRIBUTE; 6] {
+    const CLASS: &CK_OBJECT_CLASS = &CKO_SECRET_KEY;
+    const KIND: &CK_KEY_TYPE = &CKK_GENERIC_SECRET;
+    const YES: &CK_BBOOL = &CK_TRUE;
+    const NO: &CK_BBOOL = &CK_FALSE;
+    [
+        attribute(CKA_CLASS, CLASS),
+        attribute(CKA_KEY_TYPE, KIND),
+        attribute(CKA_TOKEN, NO),
+        attribute(CKA_SENSITIVE, NO),
+        attribute(CKA_EXTRACTABLE, YES),
+        attribute(CKA_VALUE_LEN, length),
+    ]
+}
 
 /// An attribute that points at its value, for a call that reads it.
 const fn attribute<T>(kind: CK_ATTRIBUTE_TYPE, value: &T) -> CK_ATTRIBUTE {

@@ -5,7 +5,7 @@ use std::ptr;
 use cryptoki_sys::{
     CK_MECHANISM, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE, CK_RSA_PKCS_OAEP_PARAMS,
     CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_ECDSA, CKM_ECDSA_SHA256,
-    CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP,
+    CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA, CKM_ML_DSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP,
     CKM_RSA_PKCS_PSS, CKM_SHA_1, CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS,
     CKZ_DATA_SPECIFIED,
 };
@@ -34,6 +34,8 @@ pub enum Signs {
     EcdsaSha512,
     /// `CKM_EDDSA`, of a message.
     Eddsa,
+    /// `CKM_ML_DSA`, of a message, hedged or not as the token likes (3.2 §6.67).
+    MlDsa,
 }
 
 /// How a key decrypts.
@@ -93,6 +95,7 @@ impl Signs {
             Self::EcdsaSha384 => CKM_ECDSA_SHA384,
             Self::EcdsaSha512 => CKM_ECDSA_SHA512,
             Self::Eddsa => CKM_EDDSA,
+            Self::MlDsa => CKM_ML_DSA,
         };
         let parameter = match self {
             // 3.1 §6.1.9, §6.1.14: the digest and the salt are said even where the mechanism's name has them.
@@ -107,7 +110,8 @@ impl Signs {
             | Self::EcdsaSha256
             | Self::EcdsaSha384
             | Self::EcdsaSha512
-            | Self::Eddsa => Parameter::None,
+            | Self::Eddsa
+            | Self::MlDsa => Parameter::None,
         };
         Chosen { kind, parameter }
     }

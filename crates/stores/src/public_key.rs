@@ -13,6 +13,8 @@ use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
+#[cfg(feature = "pkcs11")]
+use openssl::pkey::KeyType;
 use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
@@ -106,6 +108,29 @@ impl PublicKey {
             Family::Ed448 => PKey::public_key_from_raw_bytes(string, Id::ED448)?,
             _ => PKey::public_key_from_raw_bytes(string, Id::ED25519)?,
         };
+        Ok(Self::evp(algorithm, key))
+    }
+
+    /// A key of ML-DSA (FIPS 204 §7.2) or ML-KEM (FIPS 203 §7.1) from its octets.
+    ///
+    /// # Errors
+    /// When they are none.
+    #[cfg(feature = "pkcs11")]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other families are not of this kind"
+    )]
+    pub(crate) fn quantum(algorithm: Algorithm, octets: &[u8]) -> Result<Self, ErrorStack> {
+        let kind = match algorithm.family() {
+            Family::MlDsa(44) => KeyType::ML_DSA_44,
+            Family::MlDsa(65) => KeyType::ML_DSA_65,
+            Family::MlDsa(_) => KeyType::ML_DSA_87,
+            Family::MlKem(512) => KeyType::ML_KEM_512,
+            Family::MlKem(768) => KeyType::ML_KEM_768,
+            Family::MlKem(_) => KeyType::ML_KEM_1024,
+            _ => return Err(ErrorStack::get()),
+        };
+        let key = PKey::public_key_from_raw_bytes_ex(None, kind, None, octets)?;
         Ok(Self::evp(algorithm, key))
     }
 

@@ -130,7 +130,8 @@ pub fn known_token(
     uri: &Pkcs11Uri,
     user: &User,
 ) -> Result<Box<dyn Device>, Error> {
-    let said = says::ask(&Module::load(file)?.client)?;
+    let module = Module::load(file)?;
+    let said = says::ask(&module.client, &module.calls)?;
     let meant = |(slot, token): &(&SlotSays, &TokenSays)| uri.matches(&said, slot, token);
     let (_, token) = tokens(&said).find(meant).ok_or_else(|| no_token(&[]))?;
     let found = FoundToken {

@@ -105,13 +105,14 @@ impl ModuleAccess {
     /// # Errors
     /// When the module does not answer.
     pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        let client = &self.token.module().client;
+        let module = self.token.module();
+        let client = &module.client;
         let slots = client
             .get_slots_with_token()
             .map_err(|error| failed(&error))?;
         let tokens = slots
             .into_iter()
-            .filter_map(|slot| says::ask_token(client, slot).ok());
+            .filter_map(|slot| says::ask_token(client, &module.calls, slot).ok());
         let others = tokens.filter(|says| {
             let asks = match says.login {
                 Login::Pin(_) | Login::OnToken(_) => true,

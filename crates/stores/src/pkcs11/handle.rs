@@ -31,6 +31,8 @@ enum Work {
     Decrypt(Decrypts),
     /// A shared secret of that length.
     Derive(usize),
+    /// The same by a key encapsulation.
+    Decapsulate(usize),
 }
 
 impl Work {
@@ -64,6 +66,10 @@ impl Work {
             (Family::Rsa(_), Operation::Sign) => Ok(Self::Sign(Signs::RsaPkcs)),
             (Family::Weierstrass(_), Operation::Sign) => Ok(Self::Sign(Signs::Ecdsa)),
             (Family::Ed25519 | Family::Ed448, Operation::Sign) => Ok(Self::Sign(Signs::Eddsa)),
+            (Family::MlDsa(_), Operation::Sign) => Ok(Self::Sign(Signs::MlDsa)),
+            (Family::MlKem(_), Operation::Decapsulate) => {
+                Ok(Self::Decapsulate(secret_length(family)))
+            }
             (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt(Decrypts::RsaPkcs)),
             (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
                 Ok(Self::Derive(secret_length(family)))
@@ -244,6 +250,11 @@ impl KeyHandle for SessionHandle {
             }
             Work::Derive(length) => {
                 let derived = operator.derive(&self.data, length);
+                self.derived = Some(derived.map_err(refused)?);
+                Ok(Performed::default())
+            }
+            Work::Decapsulate(length) => {
+                let derived = operator.decapsulate(&self.data, length);
                 self.derived = Some(derived.map_err(refused)?);
                 Ok(Performed::default())
             }

@@ -1,7 +1,10 @@
 //! Keys as objects of a token: what is there.
 
 use cryptoki::context::Pkcs11;
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{
+    Attribute, AttributeType, KeyType, MlDsaParameterSetType, MlKemParameterSetType, ObjectClass,
+    ObjectHandle, ParameterSetType,
+};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 use keymark_bench::algorithm::{Algorithm, Family};
@@ -134,6 +137,8 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
             AttributeType::Decrypt,
             AttributeType::Derive,
             AttributeType::AlwaysAuthenticate,
+            AttributeType::Decapsulate,
+            AttributeType::ParameterSet,
         ],
     );
     let mut says = KeySays {
@@ -143,7 +148,7 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
         operations: Vec::new(),
         pin: KeyPin::Once,
     };
-    let (mut kind, mut modulus, mut curve) = (None, None, None);
+    let (mut kind, mut modulus, mut curve, mut set) = (None, None, None, None);
     for attribute in attributes.map_err(|error| failed(&error))? {
         match attribute {
             Attribute::KeyType(of) => kind = Some(of),
@@ -155,6 +160,8 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
             Attribute::Decrypt(true) | Attribute::Derive(true) => {
                 says.operations.push(Operation::Decrypt);
             }
+            Attribute::Decapsulate(true) => says.operations.push(Operation::Decapsulate),
+            Attribute::ParameterSet(of) => set = Some(of),
             Attribute::AlwaysAuthenticate(true) => says.pin = KeyPin::EachUse,
             _ => {}
         }
@@ -169,6 +176,10 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
         Some(KeyType::EC | KeyType::EC_EDWARDS | KeyType::EC_MONTGOMERY) => {
             curve.and_then(|parameters| Algorithm::of(Family::of_ec_parameters(&parameters)?))
         }
+        Some(kind @ (KeyType::ML_DSA | KeyType::ML_KEM)) => Algorithm::all().find(|algorithm| {
+            let own = parameter_set(algorithm.family());
+            own.is_some() && own == set.map(|set| (kind, set))
+        }),
         _ => None,
     };
     Ok(says)
@@ -178,6 +189,25 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
 pub(super) fn parameters_of(family: Family) -> Option<Vec<u8>> {
     let oid = family.oids().last()?;
     Some([&[0x06, oid.len() as u8], *oid].concat())
+}
+
+/// Type and parameter set of a key that has one (3.2 §6.67.2, §6.68.2).
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families have no parameter sets"
+)]
+pub(super) fn parameter_set(family: Family) -> Option<(KeyType, ParameterSetType)> {
+    let dsa = |set: MlDsaParameterSetType| Some((KeyType::ML_DSA, set.into()));
+    let kem = |set: MlKemParameterSetType| Some((KeyType::ML_KEM, set.into()));
+    match family {
+        Family::MlDsa(44) => dsa(MlDsaParameterSetType::ML_DSA_44),
+        Family::MlDsa(65) => dsa(MlDsaParameterSetType::ML_DSA_65),
+        Family::MlDsa(_) => dsa(MlDsaParameterSetType::ML_DSA_87),
+        Family::MlKem(512) => kem(MlKemParameterSetType::ML_KEM_512),
+        Family::MlKem(768) => kem(MlKemParameterSetType::ML_KEM_768),
+        Family::MlKem(_) => kem(MlKemParameterSetType::ML_KEM_1024),
+        _ => None,
+    }
 }
 
 /// The public half of a private key: from its own attributes, the public key or the certificate beside it.
@@ -238,16 +268,23 @@ fn public_numbers(
         AttributeType::Modulus,
         AttributeType::PublicExponent,
         AttributeType::EcPoint,
+        // Of a private key that is no public number.
+        AttributeType::Class,
     ];
     let attributes = session.get_attributes(object, &wanted);
     let (mut modulus, mut exponent, mut point) = (None, None, None);
+    let mut class = None;
     for attribute in attributes.map_err(|error| failed(&error))? {
         match attribute {
             Attribute::Modulus(number) => modulus = Some(number),
             Attribute::PublicExponent(number) => exponent = Some(number),
             Attribute::EcPoint(octets) => point = Some(octets),
+            Attribute::Class(of) => class = Some(of),
             _ => {}
         }
+    }
+    if parameter_set(algorithm.family()).is_some() && class == Some(ObjectClass::PUBLIC_KEY) {
+        return quantum_public(session, object, algorithm);
     }
     let empty = |octets: &Vec<u8>| !octets.is_empty();
     let key = match (modulus, exponent.filter(empty), point.filter(empty)) {
@@ -262,6 +299,25 @@ fn public_numbers(
             "",
         )
     })
+}
+
+/// `CKA_VALUE` of a public key of ML-DSA or ML-KEM (3.2 §6.67.2).
+fn quantum_public(
+    session: &Session,
+    object: ObjectHandle,
+    algorithm: Algorithm,
+) -> Result<Option<PublicKey>, Error> {
+    let attributes = session.get_attributes(object, &[AttributeType::Value]);
+    let mut attributes = attributes.map_err(|error| failed(&error))?.into_iter();
+    let Some(Attribute::Value(octets)) = attributes.next() else {
+        return Ok(None);
+    };
+    PublicKey::quantum(algorithm, &octets)
+        .map(Some)
+        .map_err(|error| {
+            let reason = format!("no key of {algorithm}: {error}");
+            Error::call("reading a public key", reason, "")
+        })
 }
 
 /// A point out of its OCTET STRING (3.1 §6.3.3), which some modules leave out.
@@ -354,6 +410,17 @@ mod tests {
         );
         for none in [&b""[..], b"\x06", b"\x06\x05ab", b"\x30\x00"] {
             assert_eq!(Family::of_ec_parameters(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn parameter_sets_tell_keys_apart() {
+        let sets: Vec<_> = Algorithm::all()
+            .filter_map(|algorithm| parameter_set(algorithm.family()))
+            .collect();
+        assert_eq!(sets.len(), 6);
+        for (number, set) in sets.iter().enumerate() {
+            assert!(!sets[..number].contains(set), "{set:?}");
         }
     }
 

@@ -125,7 +125,7 @@ pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
 
 const RIGHT_FILE: &str = "name the module's own file; 'keymark devices' lists those it knows";
 
-fn no_module(path: &Path, reason: &str) -> Error {
+pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     let name = path.display().to_string();
     let reason = reason
         .trim_start_matches("libloading error (")

@@ -117,7 +117,20 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
         let keys = fits(MechanismKind::MontgomeryKeys, bits);
         keys.and_then(|_| says.mechanism(MechanismKind::Ecdh))
     };
+    let only = |kind, uses: fn(&MechanismSays) -> bool, operation| {
+        let mechanism = says.mechanism(kind).filter(uses);
+        mechanism.map(|_| operation)
+    };
     let (decrypt, sign) = match family {
+        Family::MlDsa(_) => (
+            None,
+            only(MechanismKind::MlDsa, |said| said.sign, Operation::Sign),
+        ),
+        Family::MlKem(_) => {
+            let uses = |said: &MechanismSays| said.decapsulate;
+            let operation = Operation::Decapsulate;
+            (only(MechanismKind::MlKem, uses, operation), None)
+        }
         Family::Rsa(bits) => {
             let mechanism = fits(MechanismKind::RsaPkcs, &[bits]);
             let decrypts = mechanism.filter(|mechanism| mechanism.decrypt);
@@ -141,8 +154,6 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
         )
         | Family::Dsa(_)
         | Family::Elgamal(_)
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
         | Family::SlhDsa(..)
         | Family::KyberComposite(_) => (None, None),
     };
@@ -186,6 +197,7 @@ mod tests {
             sign: true,
             decrypt: true,
             derive: true,
+            decapsulate: true,
         }
     }
 
@@ -223,6 +235,65 @@ mod tests {
         assert_eq!(offers(&[ecdsa]), ["nistp256 sign", "nistp384 sign"]);
         let eddsa = mechanism(MechanismKind::Eddsa, 255, 255);
         assert_eq!(offers(&[eddsa]), ["ed25519 sign"]);
+    }
+
+    #[test]
+    fn keys_without_lengths_are_offered_in_all_parameter_sets() {
+        let (dsa, kem) = (
+            mechanism(MechanismKind::MlDsa, 0, 0),
+            mechanism(MechanismKind::MlKem, 0, 0),
+        );
+        assert_eq!(
+            offers(&[dsa]),
+            ["mldsa44 sign", "mldsa65 sign", "mldsa87 sign"]
+        );
+        let kems = offers(&[kem]);
+        assert_eq!(kems.len(), 3, "{kems:?}");
+        assert!(kems.contains(&"mlkem768 decapsulate".to_owned()));
+        let encapsulates = MechanismSays {
+            decapsulate: false,
+            ..kem
+        };
+        assert!(offers(&[encapsulates]).is_empty());
+    }
+
+    #[test]
+    fn schemes_are_offered_by_their_mechanisms() {
+        let token = |mechanisms: &[MechanismSays]| TokenSays {
+            manufacturer: "Kryoptic".to_owned(),
+            ..token(mechanisms)
+        };
+        let all: Vec<Capability> = ["rsa2048", "rsa4096", "nistp384", "ed25519"]
+            .into_iter()
+            .flat_map(|name| Capability::of(name.parse().unwrap()))
+            .collect();
+        let names = |says: &TokenSays, scheme| -> Vec<String> {
+            let used = used_by(says, scheme, &all).into_iter();
+            used.map(|can| format!("{} {}", can.algorithm, can.operation))
+                .collect()
+        };
+        let pss = mechanism(MechanismKind::RsaPss, 2048, 3072);
+        assert_eq!(names(&token(&[pss]), Scheme::Pss), ["rsa2048 sign"]);
+        assert!(names(&token(&[pss]), Scheme::PssHashed).is_empty());
+        let hashed = [
+            mechanism(MechanismKind::Sha256RsaPkcs, 1024, 4096),
+            mechanism(MechanismKind::EcdsaSha256, 256, 521),
+            mechanism(MechanismKind::EcdsaSha384, 256, 521),
+        ];
+        assert_eq!(
+            names(&token(&hashed), Scheme::Hashed),
+            ["rsa2048 sign", "rsa4096 sign", "nistp384 sign"]
+        );
+        let oaep = token(&[mechanism(MechanismKind::RsaOaep, 1024, 2048)]);
+        assert_eq!(names(&oaep, Scheme::Oaep), ["rsa2048 decrypt"]);
+        let of_softhsm = |firmware| TokenSays {
+            manufacturer: "SoftHSM project".to_owned(),
+            firmware,
+            ..oaep.clone()
+        };
+        assert!(names(&of_softhsm((2, 6)), Scheme::Oaep).is_empty());
+        assert_eq!(names(&of_softhsm((2, 6)), Scheme::OaepSha1).len(), 1);
+        assert_eq!(names(&of_softhsm((2, 7)), Scheme::Oaep).len(), 1);
     }
 
     #[test]

@@ -10,13 +10,14 @@ use std::time::Duration;
 use cryptoki::context::Pkcs11;
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
+use keymark_cryptoki::Calls;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::module::{ModuleFile, initialize, not_loaded};
+use super::module::{ModuleFile, initialize, no_module, not_loaded};
 use super::own::NewToken;
 use super::says::{self, ModuleSays};
 use crate::user::{PinSource, Pins};
@@ -79,7 +80,8 @@ fn look_here(file: &std::path::Path, asked: &[u8]) -> Result<(ModuleSays, Pkcs11
             .map_err(|error| Error::call("initialising a token", error, ""))?;
         token.make(&module)?;
     }
-    Ok((says::ask(&module)?, module))
+    let calls = Calls::of(file).map_err(|reason| no_module(file, &reason))?;
+    Ok((says::ask(&module, &calls)?, module))
 }
 
 /// Looks at all of them at once, each in a process of its own, which gets no PIN to see. The answers come

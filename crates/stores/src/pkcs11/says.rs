@@ -5,6 +5,7 @@ use cryptoki::mechanism::{MechanismInfo, MechanismType};
 use cryptoki::slot::{Limit, Slot, TokenInfo};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
+use keymark_cryptoki::{Calls, Quantum};
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
@@ -135,6 +136,7 @@ pub struct MechanismSays {
     pub sign: bool,
     pub decrypt: bool,
     pub derive: bool,
+    pub decapsulate: bool,
 }
 
 /// Which one.
@@ -162,6 +164,10 @@ pub enum MechanismKind {
     Eddsa,
     /// `CKM_ECDH1_DERIVE`
     Ecdh,
+    /// `CKM_ML_DSA`; which parameter sets it has no token says.
+    MlDsa,
+    /// `CKM_ML_KEM`, of a module that has `C_DecapsulateKey`.
+    MlKem,
     /// `CKM_EC_MONTGOMERY_KEY_PAIR_GEN`: there are keys of X25519 or X448.
     MontgomeryKeys,
 }
@@ -198,6 +204,8 @@ impl MechanismKind {
             | Self::EcdsaSha512
             | Self::Eddsa
             | Self::Ecdh
+            | Self::MlDsa
+            | Self::MlKem
             | Self::MontgomeryKeys => false,
         }
     }
@@ -270,12 +278,12 @@ impl Pkcs11Uri {
 }
 
 /// Asks a module that is initialised.
-pub(super) fn ask(module: &Pkcs11) -> Result<ModuleSays, Error> {
+pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleSays, Error> {
     let info = module.get_library_info().map_err(|error| failed(&error))?;
     let slots = module
         .get_slots_with_token()
         .map_err(|error| failed(&error))?;
-    let slots = slots.into_iter().map(|slot| ask_slot(module, slot));
+    let slots = slots.into_iter().map(|slot| ask_slot(module, calls, slot));
     Ok(ModuleSays {
         manufacturer: plain(info.manufacturer_id()),
         description: plain(info.library_description()),
@@ -285,18 +293,18 @@ pub(super) fn ask(module: &Pkcs11) -> Result<ModuleSays, Error> {
     })
 }
 
-fn ask_slot(module: &Pkcs11, slot: Slot) -> Result<SlotSays, Error> {
+fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotSays, Error> {
     let info = module.get_slot_info(slot).map_err(|error| failed(&error))?;
     Ok(SlotSays {
         id: slot.id(),
         description: plain(info.slot_description()),
         manufacturer: plain(info.manufacturer_id()),
-        token: ask_token(module, slot),
+        token: ask_token(module, calls, slot),
     })
 }
 
 /// Asks for a token anew: whether its PIN may be tried changes.
-pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error> {
+pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenSays, Error> {
     let info = module
         .get_token_info(slot)
         .map_err(|error| failed(&error))?;
@@ -308,6 +316,13 @@ pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error>
         let info = module.get_mechanism_info(slot, *mechanism).ok()?;
         Some(said_of(kind, &info))
     };
+    let mut mechanisms: Vec<MechanismSays> = listed.iter().filter_map(mechanism).collect();
+    // The crate knows this one, but leaves it out of the list.
+    let unlisted = &MechanismType::ECDSA_SHA384;
+    if !listed.contains(unlisted) {
+        mechanisms.extend(mechanism(unlisted));
+    }
+    mechanisms.extend(calls.quantum(slot).into_iter().map(said_of_quantum));
     let state = if info.token_initialized() {
         TokenState::Initialized
     } else {
@@ -322,8 +337,8 @@ pub(super) fn ask_token(module: &Pkcs11, slot: Slot) -> Result<TokenSays, Error>
         state,
         login: login(&info),
         sessions: most(&info),
-        mechanisms: listed.iter().filter_map(mechanism).collect(),
-        mechanism_count: listed.len(),
+        mechanisms,
+        mechanism_count: calls.mechanism_count(slot),
         keys: match state {
             TokenState::Initialized => keys::visible(module, slot),
             TokenState::Blank => Vec::new(),
@@ -391,6 +406,24 @@ fn said_of(kind: MechanismKind, info: &MechanismInfo) -> MechanismSays {
         sign: info.sign(),
         decrypt: info.decrypt(),
         derive: info.derive(),
+        decapsulate: info.decapsulate(),
+    }
+}
+
+/// Keys of these have no length but their parameter set.
+const fn said_of_quantum(quantum: Quantum) -> MechanismSays {
+    let kind = match quantum {
+        Quantum::MlDsa => MechanismKind::MlDsa,
+        Quantum::MlKem => MechanismKind::MlKem,
+    };
+    MechanismSays {
+        kind,
+        smallest: 0,
+        largest: 0,
+        sign: matches!(quantum, Quantum::MlDsa),
+        decrypt: false,
+        derive: false,
+        decapsulate: matches!(quantum, Quantum::MlKem),
     }
 }
 

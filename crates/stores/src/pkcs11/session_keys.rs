@@ -10,11 +10,12 @@ use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_cryptoki::{Calls, Quantum};
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
 
-use super::codes::failed;
-use super::keys::parameters_of;
+use super::codes::{failed, refused};
+use super::keys::{parameter_set, parameters_of};
 use crate::store::unsupported;
 use crate::test_key::{Numbers, TestKey};
 
@@ -67,7 +68,8 @@ fn may(capability: Capability) -> Result<Attribute, Error> {
         (Family::Rsa(_), Operation::Decrypt) => Ok(Attribute::Decrypt(true)),
         (_, Operation::Decrypt) => Ok(Attribute::Derive(true)),
         (_, Operation::Sign) => Ok(Attribute::Sign(true)),
-        (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => {
+        (_, Operation::Decapsulate) => Ok(Attribute::Decapsulate(true)),
+        (_, Operation::Authenticate | Operation::Handshake) => {
             Err(unsupported("PKCS#11", capability))
         }
     }
@@ -95,6 +97,7 @@ pub(super) fn create(
 
 /// Has the token make a test key of its own.
 pub(super) fn generate(
+    calls: &Calls,
     session: &Session,
     capability: Capability,
     object: TestObject<'_>,
@@ -111,16 +114,34 @@ pub(super) fn generate(
         Family::Weierstrass(_) => Mechanism::EccKeyPairGen,
         Family::Ed25519 | Family::Ed448 => Mechanism::EccEdwardsKeyPairGen,
         Family::Cv25519 | Family::Cv448 => Mechanism::EccMontgomeryKeyPairGen,
-        Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => return Err(unsupported("PKCS#11", capability)),
+        Family::MlDsa(_) | Family::MlKem(_) => {
+            return generate_quantum(calls, session, family, (&mut public, &private));
+        }
+        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
+            return Err(unsupported("PKCS#11", capability));
+        }
     };
     public.extend(parameters_of(family).map(Attribute::EcParams));
     let made = session.generate_key_pair(&mechanism, &public, &private);
     made.map(drop).map_err(|error| failed(&error))
+}
+
+/// The same of ML-DSA or ML-KEM, whose public half says the parameter set (3.2 §6.67.4).
+fn generate_quantum(
+    calls: &Calls,
+    session: &Session,
+    family: Family,
+    (public, private): (&mut Vec<Attribute>, &[Attribute]),
+) -> Result<(), Error> {
+    let kind = if matches!(family, Family::MlKem(_)) {
+        public.push(Attribute::Encapsulate(true));
+        Quantum::MlKem
+    } else {
+        Quantum::MlDsa
+    };
+    public.extend(parameter_set(family).map(|(_, set)| Attribute::ParameterSet(set)));
+    let made = calls.generate_quantum(session, kind, public, private);
+    made.map_err(refused)
 }
 
 /// The numbers of a key as attributes (3.1 §6.1.3, §6.3.4).
@@ -131,12 +152,10 @@ pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorSta
         Family::Weierstrass(_) => KeyType::EC,
         Family::Ed25519 | Family::Ed448 => KeyType::EC_EDWARDS,
         Family::Cv25519 | Family::Cv448 => KeyType::EC_MONTGOMERY,
-        Family::Dsa(_)
-        | Family::Elgamal(_)
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => return Ok(None),
+        Family::MlDsa(_) | Family::MlKem(_) => return quantum_value(key).map(Some),
+        Family::Dsa(_) | Family::Elgamal(_) | Family::SlhDsa(..) | Family::KyberComposite(_) => {
+            return Ok(None);
+        }
     };
     let Ok(numbers) = key.numbers() else {
         return Err(ErrorStack::get());
@@ -172,6 +191,18 @@ pub(super) fn value_of(key: &TestKey) -> Result<Option<Vec<Attribute>>, ErrorSta
     Ok(Some(attributes))
 }
 
+/// A private key of ML-DSA (FIPS 204 §7.2) or ML-KEM (FIPS 203 §7.1) as its octets, with its parameter set.
+fn quantum_value(key: &TestKey) -> Result<Vec<Attribute>, ErrorStack> {
+    let Some((kind, set)) = parameter_set(key.algorithm.family()) else {
+        return Err(ErrorStack::get());
+    };
+    Ok(vec![
+        Attribute::KeyType(kind),
+        Attribute::ParameterSet(set),
+        Attribute::Value(key.raw_private()?.to_vec()),
+    ])
+}
+
 /// The private exponent modulo one less than a prime.
 fn reduced(private: &BigNumRef, prime: &BigNumRef) -> Result<Vec<u8>, ErrorStack> {
     let (mut less, mut reduced) = (prime.to_owned()?, BigNum::new()?);
@@ -185,6 +216,38 @@ mod tests {
     use cryptoki::object::AttributeType;
 
     use super::*;
+    use crate::public_key::PublicKey;
+
+    #[test]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "of the other attributes nothing is asked"
+    )]
+    fn keys_of_lattices_are_as_long_as_their_standards_say() {
+        // FIPS 204 table 2, FIPS 203 table 3.
+        for (name, private, public) in [
+            ("mldsa44", 2560, 1312),
+            ("mldsa65", 4032, 1952),
+            ("mldsa87", 4896, 2592),
+            ("mlkem512", 1632, 800),
+            ("mlkem768", 2400, 1184),
+            ("mlkem1024", 3168, 1568),
+        ] {
+            let key = TestKey::generate(name.parse().unwrap()).unwrap();
+            let attributes = value_of(&key).unwrap().unwrap();
+            let value = attributes.iter().find_map(|attribute| match attribute {
+                Attribute::Value(octets) => Some(octets.len()),
+                _ => None,
+            });
+            assert_eq!(value, Some(private), "{name}");
+            // What a token says of the public half is the key again.
+            let spki = PublicKey::of(&key).unwrap().spki_der().unwrap();
+            let octets = &spki[spki.len() - public..];
+            let again = PublicKey::quantum(key.algorithm, octets).unwrap();
+            assert_eq!(again.spki_der().unwrap(), spki, "{name}");
+            assert!(PublicKey::quantum(key.algorithm, &octets[1..]).is_err());
+        }
+    }
 
     #[test]
     #[allow(

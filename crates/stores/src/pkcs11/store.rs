@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::session::Session;
+use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
@@ -24,8 +25,14 @@ use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
 
-/// Longest result: an RSA-8192 signature.
-const CAPACITY: usize = 1024;
+/// Longest result: an RSA-8192 signature, one of ML-DSA-87 (FIPS 204 table 2).
+const fn capacity(algorithm: Algorithm) -> usize {
+    if matches!(algorithm.family(), Family::MlDsa(_)) {
+        4627
+    } else {
+        1024
+    }
+}
 
 /// The store.
 #[derive(Debug)]
@@ -98,7 +105,9 @@ impl TokenStore {
         };
         // Many tokens take no private key from outside, and make one that never leaves.
         self.token.with_keeper(|session, visible| {
-            session_keys::generate(session, capability, object(visible)).map_err(|_| refused)?;
+            let calls = &self.token.module().calls;
+            session_keys::generate(calls, session, capability, object(visible))
+                .map_err(|_| refused)?;
             Ok(Placed {
                 label: format!("test key of {}, made by the token", capability.algorithm),
                 public: made_public(session, capability, &id)?,
@@ -117,7 +126,7 @@ impl TokenStore {
             visible,
             lifetime: Lifetime::Token,
         };
-        session_keys::generate(&session, capability, made)?;
+        session_keys::generate(&self.token.module().calls, &session, capability, made)?;
         Ok(Placed {
             label: format!("test key of {}, made by the token", capability.algorithm),
             public: made_public(&session, capability, &id)?,
@@ -239,7 +248,7 @@ impl KeyStore for TokenStore {
         self.placed(key)?;
         Ok(Answers {
             form: AnswerForm::Concatenated,
-            capacity: CAPACITY,
+            capacity: capacity(key.algorithm),
         })
     }
 

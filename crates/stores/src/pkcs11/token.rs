@@ -148,7 +148,7 @@ impl Token {
 
     /// What the token says of itself now.
     pub(super) fn says(&self) -> Result<TokenSays, Error> {
-        says::ask_token(&self.module.client, self.slot()?.0)
+        says::ask_token(&self.module.client, &self.module.calls, self.slot()?.0)
     }
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {

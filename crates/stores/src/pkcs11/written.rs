@@ -102,7 +102,8 @@ impl Token {
             let Err(refused) = created else {
                 return Ok(Maker::Keymark);
             };
-            let made = session_keys::generate(session, capability, object);
+            let calls = &self.module().calls;
+            let made = session_keys::generate(calls, session, capability, object);
             made.map(|()| Maker::Token).map_err(|_| refused)
         });
         match written {

@@ -164,7 +164,7 @@ impl OwnToken {
         let (officer, pin) = (random_pin()?, random_pin()?);
         let module = Module::load(file)?;
         NewToken::new(&officer, &pin).make(&module.client)?;
-        let says = says::ask(&module.client)?;
+        let says = says::ask(&module.client, &module.calls)?;
         Self::made(kind, file.clone(), pin, says, None)
     }
 

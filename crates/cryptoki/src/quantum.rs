@@ -1,0 +1,203 @@
+//! What PKCS#11 3.2 has for ML-DSA and ML-KEM, which the crate `cryptoki` (0.12) does not know as mechanisms.
+
+use std::ptr;
+
+use cryptoki::object::Attribute;
+use cryptoki::session::Session;
+use cryptoki::slot::Slot;
+use cryptoki_sys::{
+    CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
+    CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
+    CK_VERSION, CKF_DECAPSULATE, CKF_SIGN, CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM,
+    CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
+};
+
+use super::{Calls, Derived, Fault, Operator, checked, secret_template};
+
+pub(crate) type Decapsulate = unsafe extern "C" fn(
+    CK_SESSION_HANDLE,
+    *mut CK_MECHANISM,
+    CK_OBJECT_HANDLE,
+    *mut CK_ATTRIBUTE,
+    CK_ULONG,
+    *mut CK_BYTE,
+    CK_ULONG,
+    *mut CK_OBJECT_HANDLE,
+) -> CK_RV;
+
+/// A kind of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantum {
+    /// `CKK_ML_DSA`
+    MlDsa,
+    /// `CKK_ML_KEM`
+    MlKem,
+}
+
+impl Quantum {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::MlDsa, Self::MlKem];
+
+    const fn uses(self) -> (CK_MECHANISM_TYPE, CK_FLAGS) {
+        match self {
+            Self::MlDsa => (CKM_ML_DSA, CKF_SIGN),
+            Self::MlKem => (CKM_ML_KEM, CKF_DECAPSULATE),
+        }
+    }
+
+    const fn makes(self) -> CK_MECHANISM_TYPE {
+        match self {
+            Self::MlDsa => CKM_ML_DSA_KEY_PAIR_GEN,
+            Self::MlKem => CKM_ML_KEM_KEY_PAIR_GEN,
+        }
+    }
+}
+
+/// `C_DecapsulateKey` of a module that has the interface of 3.2 (§5.4.6).
+pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsulate> {
+    library.C_GetInterface.as_ref().ok()?;
+    let mut version = CK_VERSION { major: 3, minor: 2 };
+    let mut interface: *mut CK_INTERFACE = ptr::null_mut();
+    let name = c"PKCS 11".as_ptr().cast_mut().cast();
+    // SAFETY: the function was found; name and version are read during the call, and one pointer is
+    // written. It may be called before C_Initialize.
+    let code = unsafe { library.C_GetInterface(name, &raw mut version, &raw mut interface, 0) };
+    if code != CKR_OK || interface.is_null() {
+        return None;
+    }
+    // SAFETY: the interface is the module's, constant and there for as long as it is loaded.
+    let list = unsafe { (*interface).pFunctionList };
+    if list.is_null() {
+        return None;
+    }
+    // SAFETY: every list of functions begins with its version (§3.6).
+    let CK_VERSION { major, minor } = unsafe { *list.cast::<CK_VERSION>() };
+    if (major, minor) < (3, 2) {
+        return None;
+    }
+    // SAFETY: later lists only add to the end of that of 3.2, which this one is at least.
+    unsafe { (*list.cast::<CK_FUNCTION_LIST_3_2>()).C_DecapsulateKey }
+}
+
+impl Calls {
+    /// How many mechanisms a token in that slot has, with those that nobody here knows.
+    #[must_use]
+    pub fn mechanism_count(&self, slot: Slot) -> usize {
+        self.mechanisms(slot).len()
+    }
+
+    /// What a token in that slot says that it does with such keys.
+    #[must_use]
+    pub fn quantum(&self, slot: Slot) -> Vec<Quantum> {
+        let listed = self.mechanisms(slot);
+        let does = |kind: &Quantum| {
+            let (mechanism, flag) = kind.uses();
+            let callable = match kind {
+                Quantum::MlDsa => true,
+                Quantum::MlKem => self.decapsulate.is_some(),
+            };
+            callable && listed.contains(&mechanism) && self.flags(slot, mechanism) & flag != 0
+        };
+        Quantum::ALL.into_iter().filter(does).collect()
+    }
+
+    fn mechanisms(&self, slot: Slot) -> Vec<CK_MECHANISM_TYPE> {
+        let mut count: CK_ULONG = 0;
+        // SAFETY: without a list the number is written only (§5.2).
+        let code = unsafe { (self.mechanism_list)(slot.into(), ptr::null_mut(), &raw mut count) };
+        if code != CKR_OK {
+            return Vec::new();
+        }
+        let mut mechanisms = vec![0; count as usize];
+        // SAFETY: no more than `count` numbers are written, which then says how many were.
+        let code =
+            unsafe { (self.mechanism_list)(slot.into(), mechanisms.as_mut_ptr(), &raw mut count) };
+        let there = if code == CKR_OK { count as usize } else { 0 };
+        mechanisms.truncate(there);
+        mechanisms
+    }
+
+    fn flags(&self, slot: Slot, mechanism: CK_MECHANISM_TYPE) -> CK_FLAGS {
+        let mut info = CK_MECHANISM_INFO::default();
+        // SAFETY: the structure is written, and nothing else.
+        let code = unsafe { (self.mechanism_info)(slot.into(), mechanism, &raw mut info) };
+        if code == CKR_OK { info.flags } else { 0 }
+    }
+
+    /// `C_GenerateKeyPair` of such a key, by its halves' templates.
+    ///
+    /// # Errors
+    /// When the module refuses.
+    pub fn generate_quantum(
+        &self,
+        session: &Session,
+        kind: Quantum,
+        public: &[Attribute],
+        private: &[Attribute],
+    ) -> Result<(), Fault> {
+        let template = |attributes: &[Attribute]| -> Vec<CK_ATTRIBUTE> {
+            attributes.iter().map(CK_ATTRIBUTE::from).collect()
+        };
+        let (mut public, mut private) = (template(public), template(private));
+        let mut mechanism = CK_MECHANISM {
+            mechanism: kind.makes(),
+            pParameter: ptr::null_mut(),
+            ulParameterLen: 0,
+        };
+        let (mut public_key, mut private_key): (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) = (0, 0);
+        // SAFETY: the mechanism and both templates, whose attributes the caller keeps, are read during the
+        // call; two handles are written.
+        let code = unsafe {
+            (self.generate_key_pair)(
+                session.handle(),
+                &raw mut mechanism,
+                public.as_mut_ptr(),
+                public.len() as CK_ULONG,
+                private.as_mut_ptr(),
+                private.len() as CK_ULONG,
+                &raw mut public_key,
+                &raw mut private_key,
+            )
+        };
+        checked("C_GenerateKeyPair", code)
+    }
+}
+
+impl Operator {
+    /// `C_DecapsulateKey` by `CKM_ML_KEM`: the shared secret of that length, as an object of the session, for
+    /// [`Self::take_value`].
+    ///
+    /// # Errors
+    /// When the module refuses, or has no such function.
+    pub fn decapsulate(&mut self, ciphertext: &[u8], length: usize) -> Result<Derived, Fault> {
+        const CALL: &str = "C_DecapsulateKey";
+        let decapsulate = self.calls.decapsulate.ok_or(Fault {
+            call: CALL,
+            code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
+        })?;
+        let mut mechanism = CK_MECHANISM {
+            mechanism: CKM_ML_KEM,
+            pParameter: ptr::null_mut(),
+            ulParameterLen: 0,
+        };
+        let length = length as CK_ULONG;
+        let mut template = secret_template(&length);
+        let mut derived: CK_OBJECT_HANDLE = 0;
+        // SAFETY: mechanism, template and ciphertext live until the call returns, which reads them and
+        // writes none of them; the handle of the new object is written to `derived`.
+        let code = unsafe {
+            decapsulate(
+                self.session.handle(),
+                &raw mut mechanism,
+                self.key.handle(),
+                template.as_mut_ptr(),
+                template.len() as CK_ULONG,
+                ciphertext.as_ptr().cast_mut(),
+                ciphertext.len() as CK_ULONG,
+                &raw mut derived,
+            )
+        };
+        checked(CALL, code)?;
+        Ok(Derived(derived))
+    }
+}
