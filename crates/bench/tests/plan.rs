@@ -398,6 +398,6 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
     );
     assert_eq!(
         planned(&["ed25519"], vec![other]).unwrap_err().to_string(),
-        "ed25519 is not offered by raw with pss here; it is by software through raw"
+        "ed25519 is not offered by raw with pss here; it is by software through raw, software through gnupg"
     );
 }
