@@ -62,11 +62,12 @@ packages-bench:
 	    softhsm2-util:softhsm2
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
-# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and OpenSC's tool.
+# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, and with
+# OpenSC's and OpenSSL's programs.
 packages-test: packages-bench
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc
+	    pkcs11-tool:opensc openssl:openssl
 
 clean:
 	$(CARGO) clean
