@@ -16,6 +16,20 @@ pub(super) fn refused(fault: Fault) -> Error {
     Error::refused(fault.call, code, reason, advice)
 }
 
+/// The same of RSA-OAEP with SHA-256, which tokens refuse that know no digest but SHA-1.
+pub(super) fn refused_oaep(fault: Fault) -> Error {
+    let name = name(fault.code);
+    match name.as_str() {
+        "CKR_ARGUMENTS_BAD" | "CKR_MECHANISM_PARAM_INVALID" => Error::refused(
+            fault.call,
+            ReturnCode::named(name, fault.code as u32),
+            "the token does not take SHA-256 for OAEP",
+            "--scheme oaep-sha1 is what older tokens take",
+        ),
+        _ => refused(fault),
+    }
+}
+
 /// What went wrong in the crate that calls the module.
 pub(super) fn failed(error: &CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
@@ -524,6 +538,22 @@ mod tests {
         };
         assert!(said(0x8000_0123).contains("CKR_VENDOR_DEFINED+0x123"));
         assert!(said(0x3ff).contains("CKR_0x3ff"));
+    }
+
+    #[test]
+    fn a_token_without_sha_256_for_oaep_says_what_it_takes() {
+        let fault = |code| Fault {
+            call: "C_DecryptInit",
+            code,
+        };
+        for code in [0x07, 0x71] {
+            let said = refused_oaep(fault(code)).to_string();
+            assert!(
+                said.contains("CKR_") && said.contains("oaep-sha1"),
+                "{said}"
+            );
+        }
+        assert_eq!(refused_oaep(fault(0x30)), refused(fault(0x30)));
     }
 
     #[test]

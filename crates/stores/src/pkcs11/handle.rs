@@ -12,7 +12,7 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_cryptoki::{Decrypts, Derived, Fault, Operator, Signs};
 
-use super::codes::refused;
+use super::codes::{refused, refused_oaep};
 use super::keys::{KeyPin, secret_length};
 use super::offers::asked_for;
 use super::token::Token;
@@ -192,7 +192,13 @@ impl SessionHandle {
         match result {
             Ok(length) => Ok(Performed { length, cpu: None }),
             Err(fault) => {
-                let error = refused(fault);
+                let error = match self.work {
+                    Work::Decrypt(Decrypts::RsaOaepSha256) => refused_oaep(fault),
+                    Work::Decrypt(Decrypts::RsaPkcs | Decrypts::RsaOaepSha1)
+                    | Work::Sign(_)
+                    | Work::Derive(_)
+                    | Work::Decapsulate(_) => refused(fault),
+                };
                 if let (Some(token), "C_Login") = (&self.each_use, fault.call) {
                     token.refused_later(&error);
                 }
