@@ -30,6 +30,7 @@ pub(super) struct Place {
     key: Vec<OsString>,
     key_form: Option<&'static str>,
     engine: Option<&'static str>,
+    way: OpenSslWay,
     /// Of the process: none, where it is keymark's usual one for programs.
     environment: Option<Vec<(OsString, OsString)>>,
     refused: PinRefused,
@@ -90,6 +91,7 @@ impl Place {
             key: vec![file.into_os_string()],
             key_form: Some("PEM"),
             engine: None,
+            way: OpenSslWay::File,
             environment: None,
             refused: PinRefused::default(),
             directory,
@@ -140,6 +142,7 @@ impl Place {
             key: vec![uri.into()],
             key_form: by_engine.then_some("engine"),
             engine: by_engine.then_some("pkcs11"),
+            way,
             environment: Some(key.environment),
             refused,
         };
@@ -207,17 +210,24 @@ impl Place {
         if done.status.success() {
             return Ok(());
         }
-        Err(self.failed(call, done.status, &String::from_utf8_lossy(&done.stderr)))
+        let said = String::from_utf8_lossy(&done.stderr);
+        Err(self.failed(call, done.status, &said, ""))
     }
 
     /// Why a process failed, by what it said.
-    pub(super) fn failed(&self, call: &str, status: ExitStatus, said: &str) -> Error {
+    pub(super) fn failed(&self, call: &str, status: ExitStatus, said: &str, advice: &str) -> Error {
         let reason = format!("{status}: {}", words::complaint(said));
-        if words::refuse_pin(said) {
+        let refused = match self.way {
+            OpenSslWay::File => false,
+            OpenSslWay::Engine => words::refuse_pin(said),
+            // It does not say why: whatever it was may have been the PIN.
+            OpenSslWay::Provider => true,
+        };
+        if refused {
             self.refused.0.store(true, Ordering::Relaxed);
             return Error::call(call, reason, "the PIN is not sent a second time");
         }
-        Error::call(call, reason, words::ADVICE)
+        Error::call(call, reason, advice)
     }
 
     fn program(&self, configured: Configured) -> Command {
@@ -238,7 +248,7 @@ impl Place {
         if self.refused.0.load(Ordering::Relaxed) {
             return Err(Error::call(
                 "sending the PIN",
-                "the token has refused it, and it is not sent a second time",
+                "a program before may have been refused it, and it is not sent a second time",
                 "was it changed while keymark was running?",
             ));
         }
@@ -277,13 +287,13 @@ fn engine_configuration(engine: &str, module: &str) -> String {
     )
 }
 
-/// pkcs11-provider (provider-pkcs11(7)). It is told not to finalize the module when the program ends: SoftHSM2, which
+/// pkcs11-provider (provider-pkcs11(7)); a section called `default` would be the file's own (config(5)). It is told not to finalize the module when the program ends: SoftHSM2, which
 /// stands on OpenSSL itself, crashes then, as OpenSSL has been cleaned up before.
 #[cfg(feature = "pkcs11")]
 fn provider_configuration(provider: &str, module: &str) -> String {
     format!(
-        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = default\npkcs11 = pkcs11\n\
-         [default]\nactivate = 1\n[pkcs11]\nmodule = {provider}\npkcs11-module-path = {module}\n\
+        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = of_default\npkcs11 = pkcs11\n\
+         [of_default]\nactivate = 1\n[pkcs11]\nmodule = {provider}\npkcs11-module-path = {module}\n\
          pkcs11-module-quirks = no-deinit\nactivate = 1\n"
     )
 }

@@ -18,6 +18,7 @@ use wait4::Wait4;
 use super::challenge::Task;
 use super::place::{Errand, Place};
 use super::references::References;
+use super::words;
 
 /// The handle.
 pub(super) struct PkeyutlProcess {
@@ -91,7 +92,9 @@ impl KeyHandle for PkeyutlProcess {
         if !used.status.success() {
             let said = fs::read(&self.said).unwrap_or_default();
             let said = String::from_utf8_lossy(&said);
-            return Err(self.place.failed(self.task.call(), used.status, &said));
+            return Err(self
+                .place
+                .failed(self.task.call(), used.status, &said, words::ADVICE));
         }
         Ok(Performed {
             length: 0,

@@ -1,6 +1,6 @@
 //! What the program says when it fails.
 
-/// What to do about a process that failed.
+/// What to do about an operation that failed, with a key that could be loaded before.
 pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same moment may \
                                  not find it: with it, measure one worker";
 
