@@ -36,7 +36,8 @@ build:
 # cargo does not build the C libraries for the tests that load them.
 test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	$(CARGO) test --workspace --locked $(TEST_FEATURES)
+	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance
 	$(MAKE) deny
 
 lint:

@@ -12,7 +12,7 @@ use std::time::Duration;
 use keymark_bench::error::Error;
 use keymark_bench::parts::PartSums;
 use keymark_bench::sample::CpuTime;
-use keymark_bench::workload::{Input, KeyHandle, Performed};
+use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed};
 use wait4::Wait4;
 
 use super::challenge::Task;
@@ -51,6 +51,10 @@ impl PkeyutlProcess {
 }
 
 impl KeyHandle for PkeyutlProcess {
+    fn calculates(&self) -> Calculates {
+        Calculates::Others
+    }
+
     fn enter(&mut self) -> Result<(), Error> {
         match &mut self.references {
             Some(references) => references.before_block(),

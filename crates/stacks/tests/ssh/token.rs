@@ -9,12 +9,15 @@ use std::sync::Arc;
 
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_shim_protocol::pkcs11::settings::Settings;
+use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::{key, stack};
 use keymark_stores::access::Access;
 use keymark_stores::device::Run;
+use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, known_token};
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::place::said;
@@ -49,6 +52,11 @@ struct Logged {
 
 impl Logged {
     fn in_with(label: &str, algorithm: &str) -> Self {
+        Self::through(&SoftHsmToken::library(), label, algorithm)
+    }
+
+    /// By that module, behind which SoftHSM2 is.
+    fn through(module: &Path, label: &str, algorithm: &str) -> Self {
         let pin = PinSource::Known(Pin::new(PIN));
         let user = User {
             pins: Pins {
@@ -57,7 +65,7 @@ impl Logged {
             },
             ..User::of_made_device()
         };
-        let module = ModuleFile::new(SoftHsmToken::library());
+        let module = ModuleFile::new(module);
         let uri = format!("{URI};object={label}").parse().unwrap();
         let store = known_token(&module, &uri, &user).unwrap();
         let store = store.open(&Run::new(0)).unwrap();
@@ -231,4 +239,36 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
             text(&refused)
         );
     }
+}
+
+#[test]
+fn a_login_through_keymarks_own_module_is_taken_down() {
+    const NAME: &str = "token::a_login_through_keymarks_own_module_is_taken_down";
+    if std::env::var_os(CHILD).is_none() {
+        return in_a_child(NAME);
+    }
+    let place = PrivateDir::new().unwrap();
+    let taken_down = place.path().join("trace");
+    let settings = Settings {
+        module: Some(SoftHsmToken::library()),
+        trace: Some(taken_down.clone()),
+        ..Settings::default()
+    };
+    let module = wrapped(&settings, place.path(), "traced.so").unwrap();
+    let (_, _, label, algorithm) = KEYS[0];
+    let logged = Logged::through(&module, label, algorithm);
+    let server = Server::start(&logged);
+    let mine = logged.file("mine.pub", &logged.public_line());
+    let output = server.login(&logged, &mine);
+    assert!(output.status.success(), "{}", text(&output));
+    // The agent's helper is a process of its own, and has signed once, for the server.
+    let threads = trace::read(&taken_down).unwrap();
+    let signed: Vec<(&str, u64)> = threads
+        .iter()
+        .filter_map(|thread| {
+            let times = thread.calls.get(&Traced::Whole(Call::C_Sign))?;
+            Some((thread.name.as_str(), times.count))
+        })
+        .collect();
+    assert_eq!(signed, [("ssh-pkcs11-help", 1)]);
 }

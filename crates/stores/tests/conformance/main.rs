@@ -483,8 +483,8 @@ mod of_keymarks_own {
     #[test]
     fn kryoptic_conforms() {
         let quick = [
-            "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448", "mldsa65",
-            "mlkem768",
+            "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448",
+            "mldsa65", "mlkem768",
         ];
         conforms(OwnKind::Kryoptic, "kryoptic_conforms", &quick);
     }
