@@ -94,6 +94,8 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
 struct Served {
     begin: u64,
     end: u64,
+    /// When C_Sign was called, behind C_SignInit, which is the module's alone.
+    asked: u64,
 }
 
 fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
@@ -160,18 +162,19 @@ fn parsed(lines: &[u8]) -> Result<Vec<Served>, Failure> {
         Some(Served {
             begin: numbers.next()?.ok()?,
             end: numbers.next()?.ok()?,
+            asked: numbers.next()?.ok()?,
         })
     };
     let all: Option<Vec<Served>> = text.lines().map(served).collect();
     all.ok_or_else(|| format!("the client said {text:?}").into())
 }
 
-/// Of one caller the mean of its operations. Of several the mean distance of their ends, while all of them were there:
+/// Of one caller the mean of its calls of C_Sign. Of several the mean distance of their ends, while all of them were there:
 /// the device is never idle then, and is free of how the run begins and ends.
 fn service_ms(served: &[Served], callers: u32) -> f64 {
     let milliseconds = |nanoseconds: u64| nanoseconds as f64 / 1e6;
     if callers == 1 {
-        let all: u64 = served.iter().map(|one| one.end - one.begin).sum();
+        let all: u64 = served.iter().map(|one| one.end - one.asked).sum();
         return milliseconds(all) / served.len() as f64;
     }
     let callers = callers as usize;
@@ -203,13 +206,15 @@ mod tests {
             .map(|number| Served {
                 begin: number.saturating_sub(3) * 20_000_000,
                 end: (number + 1) * 20_000_000,
+                asked: 0,
             })
             .collect();
         assert!((service_ms(&served, 4) - 20.0).abs() < 1e-9);
         assert_eq!(out_of_turn(&served), 0);
         let alone = [Served {
-            begin: 7,
+            begin: 0,
             end: 5_000_007,
+            asked: 7,
         }; 3];
         assert!((service_ms(&alone, 1) - 5.0).abs() < 1e-9);
         let mut swapped = served;

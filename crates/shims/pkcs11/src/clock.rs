@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
 /// Before a deadline the thread no longer sleeps but watches the clock: a sleep ends late by up to this.
-const WATCHED: u64 = 150_000;
+const WATCHED: u64 = 250_000;
 
 /// Nanoseconds.
 pub(crate) fn now() -> u64 {

@@ -53,7 +53,7 @@ macro_rules! functions {
 #[rustfmt::skip]
 functions! {
     own C_Initialize(a: *mut c_void);
-    plain C_Finalize(a: *mut c_void);
+    own C_Finalize(a: *mut c_void);
     plain C_GetInfo(a: *mut CK_INFO);
     own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
     plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
@@ -65,16 +65,16 @@ functions! {
     plain C_InitPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG);
     plain C_SetPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR, e: CK_ULONG);
     plain C_OpenSession(a: CK_SLOT_ID, b: CK_FLAGS, c: *mut c_void, d: CK_NOTIFY, e: *mut CK_SESSION_HANDLE);
-    plain C_CloseSession(a: CK_SESSION_HANDLE);
-    plain C_CloseAllSessions(a: CK_SLOT_ID);
+    own C_CloseSession(a: CK_SESSION_HANDLE);
+    own C_CloseAllSessions(a: CK_SLOT_ID);
     plain C_GetSessionInfo(a: CK_SESSION_HANDLE, b: *mut CK_SESSION_INFO);
     plain C_GetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
     plain C_SetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: CK_OBJECT_HANDLE, e: CK_OBJECT_HANDLE);
     plain C_Login(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG);
-    plain C_Logout(a: CK_SESSION_HANDLE);
+    own C_Logout(a: CK_SESSION_HANDLE);
     plain C_CreateObject(a: CK_SESSION_HANDLE, b: *mut CK_ATTRIBUTE, c: CK_ULONG, d: *mut CK_OBJECT_HANDLE);
     plain C_CopyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG, e: *mut CK_OBJECT_HANDLE);
-    plain C_DestroyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE);
+    own C_DestroyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE);
     plain C_GetObjectSize(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ULONG);
     plain C_GetAttributeValue(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG);
     plain C_SetAttributeValue(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG);

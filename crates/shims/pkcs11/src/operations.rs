@@ -115,6 +115,28 @@ pub(crate) unsafe extern "C" fn C_GetMechanismInfo(
     })
 }
 
+/// Functions after which another key may have the handle of one that is gone.
+macro_rules! forgets {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+        pub(crate) unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
+            traced(Traced::Whole(Call::$name), |library| {
+                if let Some(twin) = &library.twin {
+                    twin.forget_keys();
+                }
+                real!(library, $name($($argument),*))
+            })
+        }
+    )*};
+}
+
+forgets! {
+    C_Finalize(reserved: *mut c_void);
+    C_CloseSession(session: CK_SESSION_HANDLE);
+    C_CloseAllSessions(slot: CK_SLOT_ID);
+    C_Logout(session: CK_SESSION_HANDLE);
+    C_DestroyObject(session: CK_SESSION_HANDLE, object: CK_OBJECT_HANDLE);
+}
+
 /// Begins what a key is used for, unless a twin's device cannot do it.
 fn begin(
     library: &Library,

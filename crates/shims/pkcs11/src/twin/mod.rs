@@ -65,6 +65,8 @@ struct Sessions(AtomicPtr<OfProcess>);
 struct OfProcess {
     process: u32,
     uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<Service>>>,
+    /// What is known of keys: asking takes SoftHSM2 a quarter of a millisecond.
+    keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
 }
 
 impl Sessions {
@@ -81,6 +83,7 @@ impl Sessions {
             let fresh = Box::into_raw(Box::new(OfProcess {
                 process,
                 uses: Mutex::default(),
+                keys: Mutex::default(),
             }));
             let put = self
                 .0
@@ -113,7 +116,7 @@ impl Twin {
         key: CK_OBJECT_HANDLE,
         operation: Operation,
     ) -> Result<Option<Service>, CK_RV> {
-        let algorithm = match key::describe(target, session, key) {
+        let algorithm = match self.key(target, session, key) {
             Key::NotPrivate => return Ok(None),
             Key::Private(algorithm) => Some(algorithm),
             Key::Unknown => None,
@@ -140,6 +143,24 @@ impl Twin {
         } else {
             Err(CKR_KEY_TYPE_INCONSISTENT)
         }
+    }
+
+    fn key(&self, target: &Target, session: CK_SESSION_HANDLE, key: CK_OBJECT_HANDLE) -> Key {
+        let sessions = self.sessions.of_process();
+        let known = || sessions.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(described) = known().get(&key) {
+            return *described;
+        }
+        let described = key::describe(target, session, key);
+        known().insert(key, described);
+        described
+    }
+
+    /// Handles may be others' from now on.
+    pub(crate) fn forget_keys(&self) {
+        let sessions = self.sessions.of_process();
+        let mut keys = sessions.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.clear();
     }
 
     /// The session has begun to use a key.

@@ -1,5 +1,5 @@
 /* A client of a PKCS#11 module: PROCESSES × THREADS callers, each of which does COUNT operations and prints a line
- * for each, of when it began and when it was done (CLOCK_MONOTONIC, in nanoseconds).
+ * for each, of when it began, when it was done, and when the call was made that works (CLOCK_MONOTONIC, in nanoseconds).
  *
  * client MODULE PIN ID PROCESSES THREADS COUNT HOW [STAGGER_MS]
  * HOW: sign, parts (C_SignUpdate and C_SignFinal), length (its length first), decrypt, inherit (the parent has
@@ -92,14 +92,16 @@ static void *caller(void *number) {
     checked("C_Encrypt", list->of[ENCRYPT](session, data, 32ul, sealed, &sealed_length));
   }
   for (int i = 0; i < count; i++) {
-    ULONG begin = now();
+    ULONG begin = now(), asked = 0;
     length = sizeof out;
     if (!strcmp(how, "parts")) {
       checked("C_SignInit", list->of[SIGN_INIT](session, &hashing, private));
       checked("C_SignUpdate", list->of[SIGN_UPDATE](session, data, 32ul));
+      asked = now();
       checked("C_SignFinal", list->of[SIGN_FINAL](session, out, &length));
     } else if (!strcmp(how, "decrypt")) {
       checked("C_DecryptInit", list->of[DECRYPT_INIT](session, &plain, private));
+      asked = now();
       checked("C_Decrypt", list->of[DECRYPT](session, sealed, sealed_length, out, &length));
       if (length != 32 || memcmp(out, data, 32)) checked("another plaintext", 1);
     } else {
@@ -109,10 +111,11 @@ static void *caller(void *number) {
         ULONG little = 1;
         if (list->of[SIGN](session, data, 32ul, out, &little) != 0x150) checked("too little room", 1);
       }
+      asked = now();
       checked("C_Sign", list->of[SIGN](session, data, 32ul, out, &length));
     }
     char line[96];
-    int n = snprintf(line, sizeof line, "%d %ld %lu %lu\n", getpid(), (long)number, begin, now());
+    int n = snprintf(line, sizeof line, "%d %ld %lu %lu %lu\n", getpid(), (long)number, begin, now(), asked);
     if (write(1, line, n) != n) _exit(4);
   }
   return NULL;
