@@ -105,7 +105,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
             cells.push(duration(times.waited));
         }
         cells.push(Cell::or_missing(times.code, |code| {
-            Cell::Text(format!("{} of {}", name(code), times.failed))
+            Cell::Text(format!("{} × {}", times.failed, name(code)))
         }));
         cells
     };
@@ -121,8 +121,15 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     if waits {
         columns.push(Column::value("waited").leave(3));
     }
-    columns.push(Column::name("failed, last with").leave(0));
+    columns.push(Column::name("failures").leave(0));
     table(columns, lines.into_iter().map(cells), origin)
+}
+
+fn counted(number: u64, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        several => format!("{several} {what}s"),
+    }
 }
 
 /// What people ask first, in words.
@@ -148,16 +155,17 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
     if operations > 0 {
         let all: u64 = calls.values().map(|times| times.count).sum();
         words.push(format!(
-            "{operations} private-key operations, {:.1} calls for each, {:.0} % of the module's time in them",
+            "{}, {:.1} calls for each, {:.0} % of the module's time in them",
+            counted(operations, "private-key operation"),
             all as f64 / operations as f64,
             100.0 * total(work.into_iter()).as_secs_f64() / inside.as_secs_f64()
         ));
     }
     words.push(format!(
-        "{} sessions opened, {} closed, {} logins",
-        count(Call::C_OpenSession),
+        "{} opened, {} closed, {}",
+        counted(count(Call::C_OpenSession), "session"),
         count(Call::C_CloseSession),
-        count(Call::C_Login) + count(Call::C_LoginUser)
+        counted(count(Call::C_Login) + count(Call::C_LoginUser), "login")
     ));
     Block::Remark(Remark::new(RemarkKind::Elsewhere, words.join("; ")))
 }
