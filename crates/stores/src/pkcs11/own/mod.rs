@@ -74,10 +74,9 @@ impl OwnKind {
             Self::SoftHsm => "SoftHSM2 on this CPU, with a token of keymark's".to_owned(),
             Self::Kryoptic => "Kryoptic on this CPU, with a token of keymark's".to_owned(),
             Self::Swtpm => {
-                "swtpm on this CPU behind tpm2-pkcs11 and tpm2-abrmd, with a token of keymark's"
-                    .to_owned()
+                "swtpm on this CPU behind tpm2-pkcs11, with a token of keymark's".to_owned()
             }
-            Self::Twin(device) => format!("twin of a {}, over SoftHSM2", device.profile().product),
+            Self::Twin(device) => format!("twin of a {}", device.profile().product),
         }
     }
 
