@@ -319,8 +319,8 @@ const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_WRAPPING_KEY_TYPE_INCONSISTENT",
             "CKR_SAVED_STATE_INVALID",
         ],
-        "the module does not take the data, which are as the specification has them",
-        "is it the newest version of the module? pkcs11-tool --test --login says what else fails",
+        "the module does not take the data, which are as specified",
+        "is the module the newest? pkcs11-tool --test --login says what else fails",
     ),
     (
         &[
