@@ -188,7 +188,7 @@ fn a_code_of_the_module_has_its_name_and_what_to_do_on_a_terminal() {
         ("0x30", "CKR_DEVICE_ERROR", "own log knows"),
         ("0x101", "CKR_USER_NOT_LOGGED_IN", "--pin-env VARIABLE"),
         ("0x91", "CKR_OPERATION_NOT_INITIALIZED", "--processes"),
-        ("0x21", "CKR_DATA_LEN_RANGE", "newest version"),
+        ("0x21", "CKR_DATA_LEN_RANGE", "the newest"),
         ("0x80000123", "CKR_VENDOR_DEFINED+0x123", "manual"),
     ] {
         let message = on_a_terminal(&world, &format!("code={code}"), &world.device);

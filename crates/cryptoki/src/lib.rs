@@ -30,7 +30,7 @@ use zeroize::Zeroizing;
 use mechanism::Chosen;
 pub use mechanism::{Decrypts, Signs};
 use quantum::Decapsulate;
-pub use quantum::Quantum;
+pub use quantum::{Quantum, Unlisted};
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,6 +34,15 @@ pub enum Quantum {
     MlKem,
 }
 
+/// Of the mechanisms of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlisted {
+    /// How many there are, with those that nobody here knows.
+    pub count: usize,
+    /// What it says that it does with such keys.
+    pub quantum: Vec<Quantum>,
+}
+
 impl Quantum {
     /// All.
     pub const ALL: [Self; 2] = [Self::MlDsa, Self::MlKem];
@@ -80,15 +89,9 @@ pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsula
 }
 
 impl Calls {
-    /// How many mechanisms a token in that slot has, with those that nobody here knows.
+    /// What the crate leaves out of a token's list of mechanisms.
     #[must_use]
-    pub fn mechanism_count(&self, slot: Slot) -> usize {
-        self.mechanisms(slot).len()
-    }
-
-    /// What a token in that slot says that it does with such keys.
-    #[must_use]
-    pub fn quantum(&self, slot: Slot) -> Vec<Quantum> {
+    pub fn unlisted(&self, slot: Slot) -> Unlisted {
         let listed = self.mechanisms(slot);
         let does = |kind: &Quantum| {
             let (mechanism, flag) = kind.uses();
@@ -98,7 +101,10 @@ impl Calls {
             };
             callable && listed.contains(&mechanism) && self.flags(slot, mechanism) & flag != 0
         };
-        Quantum::ALL.into_iter().filter(does).collect()
+        Unlisted {
+            count: listed.len(),
+            quantum: Quantum::ALL.into_iter().filter(does).collect(),
+        }
     }
 
     fn mechanisms(&self, slot: Slot) -> Vec<CK_MECHANISM_TYPE> {

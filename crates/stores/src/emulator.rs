@@ -12,6 +12,8 @@ use keymark_bench::error::Error;
 use keymark_places::private_dir::{PrivateDir, record};
 use keymark_places::program;
 
+/// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
+pub(crate) const LIBTPMS: &str = "SW   TPM";
 /// It takes 0.1 s here.
 const START: Duration = Duration::from_secs(10);
 /// Where the script is.

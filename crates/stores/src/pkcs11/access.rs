@@ -14,8 +14,7 @@ use keymark_bench::workload::KeyHandle;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::handle::OpenKey;
-use super::keys::{self, KeyPin};
+use super::handle::{FoundBy, SessionHandle};
 use super::module::ModuleFile;
 use super::offers::asked_for;
 use super::session_keys::{self, Lifetime, TestObject};
@@ -150,9 +149,8 @@ impl ModuleErrand {
         // written while it is initialised: of the processes of a run one at a time gets ready.
         let turn = File::open(&self.file.path).and_then(|file| file.lock().map(|()| file));
         let token = Arc::new(Token::called(self.file, self.token, user)?);
-        let session = token.session()?;
-        let (key, algorithm) = match self.key {
-            ErrandKey::There { object, algorithm } => (keys::one(&session, &object)?, algorithm),
+        let (found_by, algorithm) = match self.key {
+            ErrandKey::There { object, algorithm } => (FoundBy::Object(object), algorithm),
             ErrandKey::Test(sealed) => {
                 let (key, id) = (TestKey::unsealed(&sealed)?, fresh_id()?);
                 token.with_keeper(|kept, visible| {
@@ -163,15 +161,15 @@ impl ModuleErrand {
                     };
                     session_keys::create(kept, &key, self.operation, object)
                 })?;
-                ((keys::of_id(&session, &id)?, KeyPin::Once), key.algorithm)
+                (FoundBy::TestKey(id), key.algorithm)
             }
         };
         let capability = Capability {
             algorithm,
             operation: self.operation,
         };
+        let handle = SessionHandle::of(token, &found_by, capability, self.scheme)?;
         drop(turn);
-        let handle = OpenKey::of(&token, session, key)?.doing(capability, self.scheme)?;
-        Ok(Box::new(handle.keeping(token)))
+        Ok(Box::new(handle))
     }
 }

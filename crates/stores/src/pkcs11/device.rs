@@ -17,14 +17,13 @@ use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::device::{Device, Fact, Reach, Run};
+use crate::emulator::LIBTPMS;
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 
 /// Makers of tokens that are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
-/// And what libtpms, of which swtpm is made, says of itself behind tpm2-pkcs11: its maker has made TPMs of silicon, too.
-const TPM_IN_SOFTWARE: &str = "SW   TPM";
 /// Keys that are named in a list for people.
 const KEYS_SHOWN: usize = 6;
 
@@ -145,7 +144,7 @@ fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
         ..
     } = says;
     let in_software =
-        IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker)) || model == TPM_IN_SOFTWARE;
+        IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker)) || model == LIBTPMS;
     let maker = if model.is_empty() {
         manufacturer
     } else {
@@ -373,7 +372,7 @@ pub(super) struct OwnDevice {
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
     synonyms: Vec<Capability>,
-    token: Mutex<Option<Arc<Token>>>,
+    token: OnceLock<Arc<Token>>,
 }
 
 impl OwnDevice {
@@ -404,17 +403,13 @@ impl OwnDevice {
             synonyms: authentications(&capabilities),
             capabilities,
             own,
-            token: Mutex::default(),
+            token: OnceLock::new(),
         }
     }
 
     /// The token, whose library is loaded when first asked for.
     pub(super) fn token(&self) -> Result<Arc<Token>, Error> {
-        let mut loaded = self
-            .token
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(token) = loaded.as_ref() {
+        if let Some(token) = self.token.get() {
             return Ok(Arc::clone(token));
         }
         let known = PinSource::Known(self.own.pin.clone());
@@ -426,8 +421,7 @@ impl OwnDevice {
             ..User::of_made_device()
         };
         let token = Arc::new(Token::own(&self.own.found, user)?);
-        *loaded = Some(Arc::clone(&token));
-        Ok(token)
+        Ok(Arc::clone(self.token.get_or_init(|| token)))
     }
 }
 

@@ -144,11 +144,13 @@ impl Token {
         }
         let id = fresh_id()?;
         let pair = pair(key, &id)?;
-        let session = self.writing_session()?;
-        for template in pair {
-            let created = session.create_object(&template);
-            created.map_err(|error| failed(&error))?;
-        }
+        self.with_writer(|session, _| {
+            for template in &pair {
+                let created = session.create_object(template);
+                created.map_err(|error| failed(&error))?;
+            }
+            Ok(())
+        })?;
         let object = ObjectPart {
             label: None,
             id: Some(id),

@@ -13,9 +13,10 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_cryptoki::{Decrypts, Derived, Fault, Operator, Signs};
 
 use super::codes::{refused, refused_oaep};
-use super::keys::{KeyPin, secret_length};
+use super::keys::{self, KeyPin, secret_length};
 use super::offers::asked_for;
 use super::token::Token;
+use super::uri::ObjectPart;
 use crate::store::unsupported;
 
 /// Before a SHA-256 digest that RSA signs: its DigestInfo (RFC 8017 §9.2).
@@ -82,109 +83,86 @@ impl Work {
     }
 }
 
-/// A worker's way to a key, before it is known what the key is asked.
-pub(super) struct OpenKey {
-    operator: Option<Operator>,
-    borrowed: Option<Borrowed>,
-    each_use: Option<Arc<Token>>,
+/// What finds a key.
+#[derive(Debug)]
+pub(super) enum FoundBy {
+    /// It is on the token.
+    Object(ObjectPart),
+    /// `CKA_ID` of a test key in a session of this process.
+    TestKey(Vec<u8>),
+}
+
+impl FoundBy {
+    fn in_session(&self, session: &Session) -> Result<(ObjectHandle, KeyPin), Error> {
+        match self {
+            Self::Object(object) => keys::one(session, object),
+            Self::TestKey(id) => Ok((keys::of_id(session, id)?, KeyPin::Once)),
+        }
+    }
 }
 
 /// The handle.
 #[derive(Debug)]
 pub(super) struct SessionHandle {
-    operator: Option<Operator>,
-    /// Of a token with few sessions: what is opened for each block anew, so that the cases of a run are not in
-    /// each other's way.
-    borrowed: Option<Borrowed>,
-    work: Work,
-    data: Vec<u8>,
-    derived: Option<Derived>,
-    /// Of a key that wants the PIN at each use: the token, which knows whether it may be sent.
-    each_use: Option<Arc<Token>>,
-    /// In a process of its own: the token, whose other session has logged in and holds the test key.
-    _token: Option<Arc<Token>>,
-}
-
-/// What a session is opened with.
-#[derive(Debug)]
-struct Borrowed {
+    /// Whose other session has logged in, and may have the test key.
     token: Arc<Token>,
     /// Good in all sessions of this process (PKCS#11 3.1 §5.6).
     key: ObjectHandle,
     pin: KeyPin,
+    held: Held,
+    operator: Option<Operator>,
+    work: Work,
+    data: Vec<u8>,
+    derived: Option<Derived>,
 }
 
-/// The key in that session, with the PIN where it wants that at each use.
-fn operator(
-    token: &Token,
-    session: Session,
-    (key, pin): (ObjectHandle, KeyPin),
-) -> Result<Operator, Error> {
-    let operator = Operator::new(token.module().calls, session, key);
-    match pin {
-        KeyPin::Once => Ok(operator),
-        KeyPin::EachUse => Ok(operator.with_pin(token.pin_each_use()?)),
-    }
-}
-
-fn each_use(token: &Arc<Token>, pin: KeyPin) -> Option<Arc<Token>> {
-    match pin {
-        KeyPin::Once => None,
-        KeyPin::EachUse => Some(Arc::clone(token)),
-    }
-}
-
-impl OpenKey {
-    /// In a session of its own, which it keeps.
-    pub(super) fn of(
-        token: &Arc<Token>,
-        session: Session,
-        (key, pin): (ObjectHandle, KeyPin),
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            operator: Some(operator(token, session, (key, pin))?),
-            borrowed: None,
-            each_use: each_use(token, pin),
-        })
-    }
-
-    /// Without a session, but for the time of a block.
-    pub(super) fn borrowing(token: &Arc<Token>, (key, pin): (ObjectHandle, KeyPin)) -> Self {
-        Self {
-            operator: None,
-            borrowed: Some(Borrowed {
-                token: Arc::clone(token),
-                key,
-                pin,
-            }),
-            each_use: each_use(token, pin),
-        }
-    }
-
-    /// What a worker does with it.
-    pub(super) fn doing(
-        self,
-        capability: Capability,
-        scheme: Option<Scheme>,
-    ) -> Result<SessionHandle, Error> {
-        Ok(SessionHandle {
-            operator: self.operator,
-            borrowed: self.borrowed,
-            work: Work::of(asked_for(capability), scheme)?,
-            data: Vec::new(),
-            derived: None,
-            each_use: self.each_use,
-            _token: None,
-        })
-    }
+/// How long the handle has a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Always,
+    /// Of a token with few sessions: for each block anew, so that the cases of a run are not in each other's way.
+    InBlocks,
 }
 
 impl SessionHandle {
-    /// The same, which nobody else keeps the token for.
-    pub(super) fn keeping(self, token: Arc<Token>) -> Self {
-        Self {
-            _token: Some(token),
-            ..self
+    /// The key that is found in a session of its own, and what is asked of it.
+    pub(super) fn of(
+        token: Arc<Token>,
+        found_by: &FoundBy,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<Self, Error> {
+        let work = Work::of(asked_for(capability), scheme)?;
+        let session = token.session()?;
+        let (key, pin) = found_by.in_session(&session)?;
+        let held = if token.counts_sessions()? {
+            Held::InBlocks
+        } else {
+            Held::Always
+        };
+        let mut handle = Self {
+            token,
+            key,
+            pin,
+            held,
+            operator: None,
+            work,
+            data: Vec::new(),
+            derived: None,
+        };
+        match held {
+            Held::Always => handle.operator = Some(handle.operator_in(session)?),
+            Held::InBlocks => {}
+        }
+        Ok(handle)
+    }
+
+    /// The key in that session, with the PIN where it wants that at each use.
+    fn operator_in(&self, session: Session) -> Result<Operator, Error> {
+        let operator = Operator::new(self.token.module().calls, session, self.key);
+        match self.pin {
+            KeyPin::Once => Ok(operator),
+            KeyPin::EachUse => Ok(operator.with_pin(self.token.pin_each_use()?)),
         }
     }
 
@@ -199,8 +177,8 @@ impl SessionHandle {
                     | Work::Derive(_)
                     | Work::Decapsulate(_) => refused(fault),
                 };
-                if let (Some(token), "C_Login") = (&self.each_use, fault.call) {
-                    token.refused_later(&error);
+                if let (KeyPin::EachUse, "C_Login") = (self.pin, fault.call) {
+                    self.token.refused_later(&error);
                 }
                 Err(error)
             }
@@ -214,26 +192,30 @@ fn not_entered() -> Error {
 
 impl KeyHandle for SessionHandle {
     fn enter(&mut self) -> Result<(), Error> {
-        // A PIN is sent many times in a block, if another program has not used up its tries by then.
-        if let Some(token) = &self.each_use {
-            token.may_send_again()?;
+        match self.pin {
+            KeyPin::Once => {}
+            // It is sent many times in a block, if another program has not used up its tries by then.
+            KeyPin::EachUse => self.token.may_send_again()?,
         }
-        if let Some(Borrowed { token, key, pin }) = &self.borrowed {
-            self.operator = Some(operator(token, token.session()?, (*key, *pin))?);
+        match self.held {
+            Held::Always => {}
+            Held::InBlocks => self.operator = Some(self.operator_in(self.token.session()?)?),
         }
         Ok(())
     }
 
     fn leave(&mut self) -> Result<(), Error> {
-        if self.borrowed.is_some() {
-            self.operator = None;
+        match self.held {
+            Held::Always => {}
+            Held::InBlocks => self.operator = None,
         }
         Ok(())
     }
 
     fn arm(&mut self, input: &Input) -> Result<(), Error> {
-        if let Some(token) = &self.each_use {
-            token.was_not_refused()?;
+        match self.pin {
+            KeyPin::Once => {}
+            KeyPin::EachUse => self.token.was_not_refused()?,
         }
         self.data.clear();
         if let Work::Sign(Signs::RsaPkcs) = self.work {

@@ -5,7 +5,7 @@ use cryptoki::mechanism::{MechanismInfo, MechanismType};
 use cryptoki::slot::{Limit, Slot, TokenInfo};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
-use keymark_cryptoki::{Calls, Quantum};
+use keymark_cryptoki::{Calls, Quantum, Unlisted};
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
@@ -322,7 +322,8 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
     if !listed.contains(unlisted) {
         mechanisms.extend(mechanism(unlisted));
     }
-    mechanisms.extend(calls.quantum(slot).into_iter().map(said_of_quantum));
+    let Unlisted { count, quantum } = calls.unlisted(slot);
+    mechanisms.extend(quantum.into_iter().map(said_of_quantum));
     let state = if info.token_initialized() {
         TokenState::Initialized
     } else {
@@ -338,7 +339,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
         login: login(&info),
         sessions: most(&info),
         mechanisms,
-        mechanism_count: calls.mechanism_count(slot),
+        mechanism_count: count,
         keys: match state {
             TokenState::Initialized => keys::visible(module, slot),
             TokenState::Blank => Vec::new(),

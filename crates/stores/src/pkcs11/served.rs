@@ -1,6 +1,7 @@
 //! A token of keymark's own for other programs, as long as keymark keeps it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use super::access::{KeyWay, ModuleAccess};
 use super::device::{OwnDevice, Wanted};
 use super::for_programs::is_known_to_programs;
+use super::module::ModuleFile;
 use super::modules::Places;
 use super::own::{OwnKind, OwnToken};
 use crate::device::Device as _;
@@ -30,7 +32,7 @@ pub struct ServedToken {
     pin_file: PathBuf,
     pin: Pin,
     token_uri: String,
-    module: PathBuf,
+    file: ModuleFile,
 }
 
 /// One of its keys.
@@ -74,7 +76,7 @@ impl ServedToken {
         }
         let nothing = || Error::call("serving a token", "it would have no key", "");
         Ok(Self {
-            module: token.file().path.clone(),
+            file: token.file().clone(),
             token_uri: token_uri.ok_or_else(nothing)?,
             device,
             keys,
@@ -92,7 +94,7 @@ impl ServedToken {
     /// What other programs load.
     #[must_use]
     pub fn module(&self) -> &Path {
-        &self.module
+        &self.file.path
     }
 
     /// The token, without a key.
@@ -120,16 +122,13 @@ impl ServedToken {
     }
 
     /// What has to stand in the environment of other programs.
-    ///
-    /// # Errors
-    /// When the library is not loaded.
-    pub fn environment(&self) -> Result<BTreeMap<String, String>, Error> {
-        let token = self.device.token()?;
-        let variables = token.file().environment.iter();
-        let text = |value: &std::ffi::OsString| value.to_string_lossy().into_owned();
-        Ok(variables
+    #[must_use]
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        let text = |value: &OsString| value.to_string_lossy().into_owned();
+        let variables = self.file.environment.iter();
+        variables
             .map(|(name, value)| (name.clone(), text(value)))
-            .collect())
+            .collect()
     }
 }
 

@@ -11,7 +11,7 @@ use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
 use super::access::{KeyWay, ModuleAccess};
-use super::handle::OpenKey;
+use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
 use super::session_keys::{self, Lifetime, TestObject};
@@ -58,14 +58,12 @@ pub(super) struct Placed {
 /// Where a key is from, and what finds it.
 #[derive(Debug, Clone)]
 enum Origin {
-    /// It was there.
+    /// It is on the token: it was there, or was put there.
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`.
     Written(Vec<u8>, Arc<TestKey>),
     /// One that the token has made, because it takes none from outside.
     Made(Vec<u8>),
-    /// A test key on the token itself.
-    OnToken(ObjectPart),
 }
 
 impl TokenStore {
@@ -119,17 +117,18 @@ impl TokenStore {
     /// A key that the token makes and keeps, where every process finds it.
     fn make_on_token(&self, capability: Capability) -> Result<Placed, Error> {
         let id = fresh_id()?;
-        let session = self.token.writing_session()?;
-        let visible = self.token.with_keeper(|_, visible| Ok(visible))?;
-        let made = TestObject {
-            id: &id,
-            visible,
-            lifetime: Lifetime::Token,
-        };
-        session_keys::generate(&self.token.module().calls, &session, capability, made)?;
+        let public = self.token.with_writer(|session, visible| {
+            let made = TestObject {
+                id: &id,
+                visible,
+                lifetime: Lifetime::Token,
+            };
+            session_keys::generate(&self.token.module().calls, session, capability, made)?;
+            made_public(session, capability, &id)
+        })?;
         Ok(Placed {
             label: format!("test key of {}, made by the token", capability.algorithm),
-            public: made_public(&session, capability, &id)?,
+            public,
             origin: Origin::Found(ObjectPart {
                 id: Some(id),
                 ..ObjectPart::default()
@@ -154,7 +153,7 @@ impl TokenStore {
         Ok(Placed {
             label,
             public,
-            origin: Origin::OnToken(object),
+            origin: Origin::Found(object),
         })
     }
 
@@ -254,7 +253,7 @@ impl KeyStore for TokenStore {
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
         let way = match self.placed(key)?.origin {
-            Origin::Found(object) | Origin::OnToken(object) => KeyWay::There(object),
+            Origin::Found(object) => KeyWay::There(object),
             Origin::Written(_, test_key) => KeyWay::Test(test_key),
             Origin::Made(_) => KeyWay::OfThisProcess,
         };
@@ -283,18 +282,13 @@ impl KeyStore for TokenStore {
 impl TokenStore {
     /// A handle in a session of its own.
     fn opened(&self, key: &KeyRef, scheme: Option<Scheme>) -> Result<Box<dyn KeyHandle>, Error> {
-        let origin = self.placed(key)?.origin;
-        let session = self.token.session()?;
-        let (object, pin) = match &origin {
-            Origin::Found(object) | Origin::OnToken(object) => keys::one(&session, object)?,
-            Origin::Written(id, _) | Origin::Made(id) => (keys::of_id(&session, id)?, KeyPin::Once),
+        let found_by = match self.placed(key)?.origin {
+            Origin::Found(object) => FoundBy::Object(object),
+            Origin::Written(id, _) | Origin::Made(id) => FoundBy::TestKey(id),
         };
-        let opened = if self.token.counts_sessions()? {
-            OpenKey::borrowing(&self.token, (object, pin))
-        } else {
-            OpenKey::of(&self.token, session, (object, pin))?
-        };
-        Ok(Box::new(opened.doing(key.capability(), scheme)?))
+        let token = Arc::clone(&self.token);
+        let handle = SessionHandle::of(token, &found_by, key.capability(), scheme)?;
+        Ok(Box::new(handle))
     }
 }
 

@@ -139,13 +139,6 @@ impl Token {
         self.open(self.slot()?.0)
     }
 
-    /// A session that writes to the token, for as long as a test key takes.
-    pub(super) fn writing_session(&self) -> Result<Session, Error> {
-        self.with_keeper(|_, _| Ok(()))?;
-        let session = self.module.client.open_rw_session(self.slot()?.0);
-        session.map_err(|error| failed(&error))
-    }
-
     /// What the token says of itself now.
     pub(super) fn says(&self) -> Result<TokenSays, Error> {
         says::ask_token(&self.module.client, &self.module.calls, self.slot()?.0)

@@ -15,6 +15,7 @@ use super::connection::{self, Swtpm, Way};
 use super::keys;
 use super::store::TpmStore;
 use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::emulator::LIBTPMS;
 use crate::store::KeyStore;
 use crate::user::User;
 
@@ -22,8 +23,6 @@ use crate::user::User;
 const TPM: &str = "tpm";
 /// swtpm, by the same way.
 const SWTPM: &str = "swtpm-esys";
-/// What libtpms, of which swtpm is made, says of itself: a virtual machine's TPM is one.
-const IN_SOFTWARE: &str = "SW   TPM";
 
 /// The family `tpm`.
 #[derive(Debug)]
@@ -82,7 +81,7 @@ impl TpmDevice {
         let vendor = get_tpm_vendor(&mut context).map_err(asked)?;
         let provenance = match &emulator {
             Some(_) => Provenance::Virtual,
-            None if vendor.contains(IN_SOFTWARE) => Provenance::Virtual,
+            None if vendor.contains(LIBTPMS) => Provenance::Virtual,
             None => Provenance::Measured,
         };
         let product = match &emulator {

@@ -236,9 +236,10 @@ fn parameters(capability: Capability) -> Option<TssResult<Parameters>> {
         return Some(builder.build().map(Parameters::Rsa));
     }
     let (curve, _) = curve(family)?;
-    let scheme = match signs {
-        true => EccScheme::EcDsa(hash_scheme(capability.algorithm)),
-        false => EccScheme::Null,
+    let scheme = if signs {
+        EccScheme::EcDsa(hash_scheme(capability.algorithm))
+    } else {
+        EccScheme::Null
     };
     let builder = PublicEccParametersBuilder::new()
         .with_ecc_scheme(scheme)

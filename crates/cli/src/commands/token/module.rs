@@ -45,17 +45,16 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let token = token.map_err(Failure::nothing_usable)?;
-    let environment = token.environment().map_err(Failure::failed)?;
     if arguments.json {
-        output::print(&json(&token, environment)?);
+        output::print(&json(&token)?);
     } else {
-        show(&token, &environment);
+        show(&token);
     }
     let _ = told.forever().next();
     Ok(Exit::Fine)
 }
 
-fn json(token: &ServedToken, environment: BTreeMap<String, String>) -> Result<String, Failure> {
+fn json(token: &ServedToken) -> Result<String, Failure> {
     let keys: Vec<ToldKey<'_>> = token
         .keys()
         .iter()
@@ -71,21 +70,21 @@ fn json(token: &ServedToken, environment: BTreeMap<String, String>) -> Result<St
         token: token.token_uri(),
         pin: token.pin().expose(),
         pin_file: token.pin_file(),
-        environment,
+        environment: token.environment(),
         keys,
     };
     let text = serde_json::to_string(&told);
     text.map(|text| text + "\n").map_err(Failure::failed)
 }
 
-fn show(token: &ServedToken, environment: &BTreeMap<String, String>) {
+fn show(token: &ServedToken) {
     let product = &token.identity().product;
     output::heading(&format!("{} ({product})", token.identity().device));
     let entry = |name: &str, value: &str| output::entry(2, name, 12, value);
     entry("module", &token.module().display().to_string());
     entry("token", token.token_uri());
     entry("PIN", token.pin().expose());
-    for (name, value) in environment {
+    for (name, value) in token.environment() {
         entry("environment", &format!("{name}={value}"));
     }
     for key in token.keys() {
