@@ -119,6 +119,10 @@ impl Served {
     }
 }
 
+/// SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
+const PROVIDER: &str = "openssl_conf = init\n[init]\nproviders = all\n[all]\npkcs11 = pkcs11\n\
+    [pkcs11]\npkcs11-module-quirks = no-deinit\n";
+
 #[test]
 fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards() {
     let place = Place::new(KEYMARK);
@@ -156,18 +160,30 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
     };
     #[rustfmt::skip]
     read(tool().args(["--read-object", "--type", "pubkey", "--label", "rsa2048", "--output-file"]).arg(&public));
-    // OpenSSL's engine finds the key by its URI, and the PIN by the file in it.
-    let mut openssl = served.program("openssl");
-    openssl.env("PKCS11_MODULE_PATH", served.text("module"));
-    #[rustfmt::skip]
-    openssl.args(["dgst", "-engine", "pkcs11", "-keyform", "engine", "-sign", served.text("uri"), "-sha256", "-out"]);
-    read(openssl.arg(&signature).arg(&data));
-    let mut verify = Command::new("openssl");
-    verify
-        .args(["dgst", "-sha256", "-keyform", "DER", "-verify"])
-        .arg(&public);
-    let verified = read(verify.arg("-signature").arg(&signature).arg(&data));
-    assert!(verified.contains("Verified OK"), "{verified}");
+    // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
+    let provider = place.path("provider.cnf");
+    std::fs::write(&provider, PROVIDER).unwrap();
+    for way in [
+        &["-engine", "pkcs11", "-keyform", "engine"][..],
+        &["-provider", "pkcs11", "-provider", "default"],
+    ] {
+        let mut openssl = served.program("openssl");
+        openssl.arg("dgst").args(way);
+        openssl.args(["-sign", served.text("uri"), "-sha256", "-out"]);
+        for module in ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"] {
+            openssl.env(module, served.text("module"));
+        }
+        if way[0] == "-provider" {
+            openssl.env("OPENSSL_CONF", &provider);
+        }
+        read(openssl.arg(&signature).arg(&data));
+        let mut verify = Command::new("openssl");
+        verify.args(["dgst", "-sha256", "-keyform", "DER", "-verify"]);
+        verify.arg(&public).arg("-signature");
+        let verified = read(verify.arg(&signature).arg(&data));
+        assert!(verified.contains("Verified OK"), "{way:?}: {verified}");
+        std::fs::remove_file(&signature).unwrap();
+    }
     // Without any environment, the settings beside the module do.
     let listed = read(tool().env_clear().arg("--list-objects"));
     assert!(listed.contains("nistp256"), "{listed}");

@@ -84,7 +84,7 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     #[rustfmt::skip]
     let rows = place.rows(&[
         "bench", "--json", "--device", "softhsm", "--stack", "raw,ssh,openssl", "--runs", "3",
-        "--operation", "sign,decrypt,authenticate", "--parameter", "openssl=engine",
+        "--operation", "sign,decrypt,authenticate", "--parameter", "openssl=engine,provider",
         "--algorithm", "rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
     ]);
     passed(&rows, 3);
@@ -94,15 +94,71 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     ] {
         expected
             .extend(["sign", "decrypt"].map(|operation| format!("{algorithm} {operation} raw")));
-        expected.extend(
-            ["sign", "decrypt"].map(|operation| format!("{algorithm} {operation} openssl engine")),
-        );
+        for way in ["engine", "provider"] {
+            let of_openssl = |operation| format!("{algorithm} {operation} openssl {way}");
+            expected.extend(["sign", "decrypt"].map(of_openssl));
+        }
         expected
             .extend(["raw", "ssh openssh"].map(|way| format!("{algorithm} authenticate {way}")));
     }
     assert_eq!(names(&rows), expected);
     assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
     assert_eq!(naming(&place.temporary()), 0, "agents");
+}
+
+#[test]
+fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let arguments = [
+        "bench", "--json", "--stack", "raw,agent,gnupg", "--runs", "3", "--operation", "sign,decrypt",
+        "--algorithm", "rsa2048,nistp256", "--device",
+    ];
+    // Keys that keymark writes, and ones that the token makes, another for each operation.
+    for device in ["softhsm", "swtpm"] {
+        let rows = place.rows(&[&arguments[..], &[device]].concat());
+        passed(&rows, 3);
+        let mut expected = BTreeSet::new();
+        for operation in ["sign", "decrypt"] {
+            let stacks = ["raw", "agent", "gnupg"];
+            expected.extend(stacks.map(|stack| format!("rsa2048 {operation} {stack}")));
+        }
+        expected.insert("nistp256 sign raw".to_owned());
+        if device == "softhsm" {
+            expected.insert("nistp256 decrypt raw".to_owned());
+        }
+        assert_eq!(names(&rows), expected, "{device}");
+        assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
+        assert_eq!(naming(&place.temporary()), 0, "agents");
+    }
+    // Whoever names no stack has no program between.
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "softhsm", "--algorithm", "rsa2048", "--operation", "sign", "--runs", "3",
+    ]);
+    assert_eq!(
+        names(&rows),
+        BTreeSet::from(["rsa2048 sign raw".to_owned()])
+    );
+}
+
+#[test]
+fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
+    let users = Users::new();
+    let device = format!("{URI};object=web");
+    let bench = || users.bench("", &device, &["--stack", "gnupg", "--operation", "sign"]);
+    let output = bench();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(
+        said(&output).contains("it knows keys by their certificates"),
+        "{}",
+        said(&output)
+    );
+    users.token.certify("01", "web");
+    let output = bench();
+    assert!(output.status.success(), "{}", said(&output));
+    passed(&objects(&text(&output.stdout)), 3);
+    assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -190,20 +246,24 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
 /// The PIN that keymark's own login had accepted is refused in the programs' processes: changed in between, say.
 #[test]
 fn a_pin_that_a_program_is_refused_is_not_sent_again() {
-    for (stack, words) in [
-        ("openssl", "openssl pkey failed"),
+    for (stack, parameter, words) in [
+        ("openssl", "openssl=engine", "openssl pkey failed"),
+        ("openssl", "openssl=provider", "openssl pkey failed"),
+        ("gnupg", "protection=none", "PKSIGN failed"),
         (
             "ssh",
+            "agent=openssh",
             "SSH_AGENTC_ADD_SMARTCARD_KEY failed: SSH_AGENT_FAILURE (5)",
         ),
     ] {
         let users = Users::new();
+        users.token.certify("01", "web");
         let device = format!("{URI};object=web");
         let only = [
             "--stack",
             stack,
             "--parameter",
-            "openssl=engine",
+            parameter,
             "--concurrency",
             "1,2",
         ];

@@ -112,7 +112,7 @@ impl Inventory {
             let own = provider.ways(device.as_ref());
             // Of programs that have no way to the device nothing is said.
             if !own.is_empty() {
-                identity.versions.extend(provider.versions());
+                identity.versions.extend(provider.versions(device.as_ref()));
             }
             ways.extend(own);
         }
@@ -136,7 +136,7 @@ impl Inventory {
                 synonyms: way.synonyms.clone(),
                 parameters: way.parameters.clone(),
                 workers: way.workers,
-                standing: self.provider(way.stack)?.0.standing,
+                standing: way.standing,
             })
         };
         let mut offers: Vec<Offer> = Vec::new();

@@ -20,7 +20,7 @@ use keymark_stores::store::KeyStore;
 pub struct StackFamily {
     /// Its stacks, from the bottom up.
     pub stacks: &'static [StackName],
-    /// Whether a plan that names no stack has them.
+    /// Whether a plan that names no stack may have them: it looks for the programs of no other.
     pub standing: Standing,
     /// Looks for its programs.
     pub look: fn() -> Box<dyn StackProvider>,
@@ -33,8 +33,8 @@ pub trait StackProvider: Debug {
     /// The ways to a device, or why there are none: one for each stack of the family.
     fn ways(&self, device: &dyn Device) -> Vec<Way>;
 
-    /// Versions of programs and libraries that stand between keymark and the key.
-    fn versions(&self) -> BTreeMap<String, String> {
+    /// Versions of programs and libraries that stand between keymark and the device's keys.
+    fn versions(&self, _device: &dyn Device) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
@@ -53,6 +53,8 @@ pub trait StackProvider: Debug {
 #[derive(Debug, Clone)]
 pub struct Way {
     pub stack: StackName,
+    /// Whether a plan that names no stack has it.
+    pub standing: Standing,
     /// Exactly what can be measured, or why nothing can.
     pub found: Result<Vec<Capability>, Error>,
     /// What can be measured as well, but is the same work under another name.

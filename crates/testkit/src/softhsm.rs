@@ -104,6 +104,40 @@ impl SoftHsmToken {
         self.run(tool.args(["--usage-sign", "--usage-decrypt", "--usage-derive"]));
     }
 
+    /// Puts a certificate beside an RSA key, as an administrator does: made by `openssl` with the engine, written by
+    /// `pkcs11-tool`.
+    ///
+    /// # Panics
+    /// When one of them is not installed, or refuses.
+    pub fn certify(&self, id: &str, label: &str) {
+        let (certificate, pin) = (self.path("certificate.der"), self.path("certificate.pin"));
+        std::fs::write(&pin, PIN).unwrap();
+        let key = format!(
+            "{URI};object={label};type=private?pin-source=file:{}",
+            pin.display()
+        );
+        let mut openssl = Command::new("openssl");
+        openssl.args([
+            "req", "-x509", "-new", "-engine", "pkcs11", "-keyform", "engine",
+        ]);
+        openssl.args(["-key", &key, "-subj", "/CN=web", "-outform", "DER", "-out"]);
+        openssl
+            .arg(&certificate)
+            .env("PKCS11_MODULE_PATH", Self::library());
+        self.run(&mut openssl);
+        let mut tool = self.pkcs11_tool();
+        tool.args([
+            "--type",
+            "cert",
+            "--id",
+            id,
+            "--label",
+            label,
+            "--write-object",
+        ]);
+        self.run(tool.arg(&certificate));
+    }
+
     /// `pkcs11-tool`, logged in to the token.
     #[must_use]
     pub fn pkcs11_tool(&self) -> Command {

@@ -71,13 +71,8 @@ impl Default for Selection {
 impl Selection {
     fn offers<'a>(&'a self, offers: &'a [Offer]) -> impl Iterator<Item = &'a Offer> {
         offers.iter().filter(|offer| {
-            let wanted = match (&self.stacks, offer.standing) {
-                (Some(stacks), _) => stacks.contains(&offer.stack),
-                (None, Standing::Usual) => true,
-                (None, Standing::OnRequest) => false,
-            };
             let devices = self.devices.as_ref();
-            wanted
+            self.wants_stack(offer.stack, offer.standing)
                 && devices.is_none_or(|devices| devices.contains(&offer.device))
                 && offer.parameters.iter().any(|set| self.admits(*set))
         })
@@ -85,10 +80,22 @@ impl Selection {
 
     /// Whether a way to a device is among those that were asked for, by the parameters it has.
     #[must_use]
-    pub fn wants_way(&self, stack: StackName, parameters: &[Parameters]) -> bool {
-        let named = self.stacks.as_ref();
-        named.is_none_or(|stacks| stacks.contains(&stack))
+    pub fn wants_way(
+        &self,
+        stack: StackName,
+        standing: Standing,
+        parameters: &[Parameters],
+    ) -> bool {
+        self.wants_stack(stack, standing)
             && (parameters.is_empty() || parameters.iter().any(|set| self.admits(*set)))
+    }
+
+    fn wants_stack(&self, stack: StackName, standing: Standing) -> bool {
+        match (&self.stacks, standing) {
+            (Some(stacks), _) => stacks.contains(&stack),
+            (None, Standing::Usual) => true,
+            (None, Standing::OnRequest) => false,
+        }
     }
 
     /// Whether a set of parameters is among the wanted ones.

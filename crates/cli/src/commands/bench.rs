@@ -167,7 +167,8 @@ fn missing<'a>(
     selections: &'a [Selection],
 ) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
     inventory.missing().filter(|(_, way, _)| {
-        let wanted = |selection: &Selection| selection.wants_way(way.stack, &way.parameters);
+        let wanted =
+            |selection: &Selection| selection.wants_way(way.stack, way.standing, &way.parameters);
         selections.iter().any(wanted)
     })
 }

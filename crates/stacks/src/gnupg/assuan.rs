@@ -167,7 +167,7 @@ impl Assuan {
         &mut self,
         command: &str,
         data: &mut Vec<u8>,
-        reply: Option<&[u8]>,
+        mut reply: Option<&[u8]>,
     ) -> Result<(), Error> {
         loop {
             match self.response(command, data)? {
@@ -175,7 +175,8 @@ impl Assuan {
                 Response::Err(reason) => {
                     return Err(Error::call(command, reason, self.advice(command)));
                 }
-                Response::Inquire(keyword) => match reply {
+                // Who asks again was not content with the answer: a PIN is not sent a second time.
+                Response::Inquire(keyword) => match reply.take() {
                     Some(reply) => self.send(command, reply)?,
                     None => {
                         self.send(command, b"CAN\n")?;

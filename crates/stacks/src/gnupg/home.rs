@@ -15,7 +15,10 @@ use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
 use super::card_link::CardLink;
 use super::listing::{ListedKey, listed_keys};
+use super::scdaemon::Scdaemon;
 use super::status;
+#[cfg(feature = "pkcs11")]
+use super::token_link::TokenLink;
 use crate::private_dir::{self, SOCKET_PATH};
 use crate::program;
 
@@ -53,7 +56,7 @@ pub struct Home {
     path: PathBuf,
     agent: Option<Child>,
     socket: PathBuf,
-    card: Option<CardLink>,
+    scdaemon: Scdaemon,
 }
 
 impl Home {
@@ -62,7 +65,7 @@ impl Home {
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
-        Self::start(gnupg, path, None)
+        Self::start(gnupg, path, Scdaemon::None)
     }
 
     /// The same, with a scdaemon that talks to one card.
@@ -70,10 +73,24 @@ impl Home {
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
-        Self::start(gnupg, path, Some(card))
+        card.reader.check()?;
+        Self::start(gnupg, path, Scdaemon::GnuPg(card))
     }
 
-    fn start(gnupg: &Gnupg, path: PathBuf, card: Option<CardLink>) -> Result<Self, Error> {
+    /// The same, with gnupg-pkcs11-scd in scdaemon's place.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket, or the agent does not start.
+    #[cfg(feature = "pkcs11")]
+    pub(super) fn with_token(
+        gnupg: &Gnupg,
+        path: PathBuf,
+        token: TokenLink,
+    ) -> Result<Self, Error> {
+        Self::start(gnupg, path, Scdaemon::Pkcs11(token))
+    }
+
+    fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
         let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
         if length > SOCKET_PATH {
             return Err(Error::call(
@@ -84,26 +101,21 @@ impl Home {
                 "set TMPDIR to a shorter directory",
             ));
         }
-        card.iter().try_for_each(|card| card.reader.check())?;
-        let scdaemon = if card.is_some() {
-            ""
-        } else {
-            "disable-scdaemon\n"
-        };
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
-            "allow-preset-passphrase\nenable-ssh-support\n{scdaemon}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n"
+            "allow-preset-passphrase\nenable-ssh-support\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
+            scdaemon.agent_options()
         );
         write_private(&path.join("gpg-agent.conf"), configuration.as_bytes())?;
-        if let Some(card) = &card {
-            write_private(&path.join("scdaemon.conf"), card.configuration().as_bytes())?;
+        if let Some((name, text)) = scdaemon.configuration() {
+            write_private(&path.join(name), text.as_bytes())?;
         }
         let mut home = Self {
             gnupg: gnupg.clone(),
             path,
             agent: None,
             socket: PathBuf::new(),
-            card,
+            scdaemon,
         };
         home.start_agent()?;
         Ok(home)
@@ -146,9 +158,7 @@ impl Home {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log);
-        if let Some(card) = &self.card {
-            command.envs(card.environment());
-        }
+        command.envs(self.scdaemon.environment(&self.path));
         // Ctrl-C is keymark's to handle.
         command.process_group(0);
         let agent = command.spawn().map_err(|error| failed(error.to_string()))?;
@@ -275,18 +285,18 @@ impl Home {
     /// How its scdaemon reaches a card, if it does.
     #[must_use]
     pub const fn card(&self) -> Option<&CardLink> {
-        self.card.as_ref()
+        match &self.scdaemon {
+            Scdaemon::GnuPg(card) => Some(card),
+            Scdaemon::None => None,
+            #[cfg(feature = "pkcs11")]
+            Scdaemon::Pkcs11(_) => None,
+        }
     }
 
     /// What to do when a key cannot be used.
     #[must_use]
     pub const fn key_advice(&self) -> &'static str {
-        match self.card {
-            None => "is the key's passphrase in the agent's cache, and the right one?",
-            Some(_) => {
-                "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
-            }
-        }
+        self.scdaemon.key_advice()
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).
@@ -332,7 +342,7 @@ impl Drop for Home {
     fn drop(&mut self) {
         if let Ok(mut connection) = Assuan::patient(&self.socket, AGENT_START) {
             // They may be gone already. A scdaemon lets go of its card before its agent ends.
-            if self.card.is_some() && connection.command("GETINFO scd_running").is_ok() {
+            if self.card().is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
             }
             // Where it does not listen, it ends with its directory.

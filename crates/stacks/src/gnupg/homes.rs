@@ -14,6 +14,8 @@ use keymark_bench::error::Error;
 use keymark_stores::access::Access;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::openpgp_card::{CardAccess, CardPlace, MadeCards};
+#[cfg(feature = "pkcs11")]
+use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::store::KeyStore;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::user::Pin;
@@ -26,6 +28,8 @@ use super::card_link::CardLink;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
+#[cfg(feature = "pkcs11")]
+use super::token_home::TokenHomes;
 #[cfg(feature = "openpgp-card")]
 use super::{inserted_card, made_card};
 use crate::private_dir::PrivateDir;
@@ -54,6 +58,8 @@ pub struct GnupgHomes {
     file_homes: Mutex<FileHomes>,
     #[cfg(feature = "openpgp-card")]
     card_homes: Mutex<CardHomes>,
+    #[cfg(feature = "pkcs11")]
+    token_homes: Mutex<TokenHomes>,
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -82,6 +88,8 @@ impl GnupgHomes {
             file_homes: Mutex::default(),
             #[cfg(feature = "openpgp-card")]
             card_homes: Mutex::default(),
+            #[cfg(feature = "pkcs11")]
+            token_homes: Mutex::default(),
             directories: AtomicUsize::new(0),
         })
     }
@@ -104,7 +112,7 @@ impl GnupgHomes {
                 self.card_home(&case.device, case.algorithm, store, &access)
             }
             #[cfg(feature = "pkcs11")]
-            Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
+            Access::Module(access) => self.token_home(case, store, &access),
             #[cfg(feature = "tpm")]
             Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
         }
@@ -208,6 +216,23 @@ impl GnupgHomes {
         });
         homes.insert(named, Arc::clone(&made));
         Ok(made)
+    }
+
+    /// The home whose key is on a token, made at the first call.
+    #[cfg(feature = "pkcs11")]
+    fn token_home(
+        &self,
+        case: &Case,
+        store: &dyn KeyStore,
+        access: &ModuleAccess,
+    ) -> Result<Arc<KeyHome>, Error> {
+        let public = store.public_key(&store.key(case.capability())?)?;
+        let key = access.with_certificate(&public)?;
+        let mut homes = self
+            .token_homes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        homes.home(&self.gnupg, || self.directory(), &key, &public)
     }
 
     /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home

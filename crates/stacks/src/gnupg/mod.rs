@@ -25,8 +25,13 @@ pub mod meter;
 pub mod owner;
 pub mod process;
 mod provider;
+mod scdaemon;
 pub mod signatures;
 pub mod status;
+#[cfg(feature = "pkcs11")]
+mod token_home;
+#[cfg(feature = "pkcs11")]
+mod token_link;
 #[cfg(feature = "openpgp-card")]
 pub mod traced;
 

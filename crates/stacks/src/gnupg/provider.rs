@@ -16,11 +16,13 @@ use keymark_stores::device::{Device, Reach, Run};
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
+#[cfg(feature = "pkcs11")]
+use super::token_link;
 use super::{Gnupg, layers};
 use crate::private_dir;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
-/// `agent` and `gnupg`, on keys in files and on OpenPGP cards.
+/// `agent` and `gnupg`, on keys in files, on OpenPGP cards, and on tokens that gnupg-pkcs11-scd reaches.
 pub const FAMILY: StackFamily = StackFamily {
     stacks: &[StackName::AGENT, StackName::GNUPG],
     standing: Standing::Usual,
@@ -28,8 +30,8 @@ pub const FAMILY: StackFamily = StackFamily {
     layers: || Some(layers::layers()),
 };
 
-/// The longest path that a socket has in a private directory.
-const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
+/// The longest path that a socket has in a private directory: gnupg-pkcs11-scd's.
+const LONGEST_SOCKET: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
 /// What a stack of the family asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,17 +56,13 @@ struct GnupgProvider(Result<Gnupg, Error>);
 
 impl StackProvider for GnupgProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        // What it would take is in nobody's way: gnupg-pkcs11-scd is no stack yet.
-        #[cfg(feature = "pkcs11")]
-        if device.reach() == Reach::Module {
-            return Vec::new();
-        }
         #[cfg(feature = "tpm")]
         if device.reach() == Reach::Tpm {
             return Vec::new();
         }
         let way = |&stack: &StackName| Way {
             stack,
+            standing: standing(device.reach()),
             found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
             synonyms: Vec::new(),
             parameters: parameters(device.reach()),
@@ -73,8 +71,18 @@ impl StackProvider for GnupgProvider {
         FAMILY.stacks.iter().map(way).collect()
     }
 
-    fn versions(&self) -> BTreeMap<String, String> {
-        self.0.as_ref().map(Gnupg::versions).unwrap_or_default()
+    fn versions(&self, device: &dyn Device) -> BTreeMap<String, String> {
+        let mut versions = self.0.as_ref().map(Gnupg::versions).unwrap_or_default();
+        match device.reach() {
+            Reach::File => {}
+            #[cfg(feature = "openpgp-card")]
+            Reach::Card => {}
+            #[cfg(feature = "pkcs11")]
+            Reach::Module => versions.extend(token_link::version()),
+            #[cfg(feature = "tpm")]
+            Reach::Tpm => {}
+        }
+        versions
     }
 
     fn guess(&self, case: &Case) -> Duration {
@@ -122,11 +130,11 @@ pub fn reachable<'g>(
         #[cfg(feature = "openpgp-card")]
         Reach::Card => super::driver::driver().map(|_| gnupg),
         #[cfg(feature = "pkcs11")]
-        Reach::Module => Err(Error::call(
-            "reaching the key",
-            "GnuPG has no way to PKCS#11 tokens that keymark knows",
-            "",
-        )),
+        Reach::Module => {
+            token_link::program()?;
+            crate::on_token::has_a_key(device)?;
+            Ok(gnupg)
+        }
         #[cfg(feature = "tpm")]
         Reach::Tpm => Err(Error::call(
             "reaching the key",
@@ -136,13 +144,26 @@ pub fn reachable<'g>(
     }
 }
 
+/// Tokens behind modules want a program between that hardly anybody has.
+const fn standing(reach: Reach) -> Standing {
+    match reach {
+        Reach::File => Standing::Usual,
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => Standing::Usual,
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => Standing::OnRequest,
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => Standing::OnRequest,
+    }
+}
+
 fn parameters(reach: Reach) -> Vec<Parameters> {
     let kept: &[Protection] = match reach {
         Reach::File => Protection::ALL,
         #[cfg(feature = "openpgp-card")]
         Reach::Card => &[Protection::None],
         #[cfg(feature = "pkcs11")]
-        Reach::Module => &[],
+        Reach::Module => &[Protection::None],
         #[cfg(feature = "tpm")]
         Reach::Tpm => &[],
     };
@@ -169,8 +190,18 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
         .filter(|algorithm| matches!(algorithm.family(), Family::KyberComposite(_)))
         .filter(|_| composites)
         .flat_map(|algorithm| Capability::of(*algorithm));
+    let taken: fn(Family) -> bool = match device.reach() {
+        Reach::File => |_| true,
+        #[cfg(feature = "openpgp-card")]
+        Reach::Card => |_| true,
+        #[cfg(feature = "pkcs11")]
+        Reach::Module => token_link::takes,
+        #[cfg(feature = "tpm")]
+        Reach::Tpm => |_| false,
+    };
     let known = device.present().iter().copied();
     known
+        .filter(|capability| taken(capability.algorithm.family()))
         .filter(|capability| gnupg.algorithms.contains(&capability.algorithm))
         .filter(|capability| asked_by_gnupg(*capability))
         .chain(own)

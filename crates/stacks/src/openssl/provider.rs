@@ -45,6 +45,7 @@ impl StackProvider for OpenSslProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
         let way = |way: OpenSslWay| Way {
             stack: OPENSSL,
+            standing: Standing::OnRequest,
             found: self.offered(device, way),
             synonyms: Vec::new(),
             parameters: vec![Parameters::OpenSsl { way }],
@@ -63,7 +64,7 @@ impl StackProvider for OpenSslProvider {
         }
     }
 
-    fn versions(&self) -> BTreeMap<String, String> {
+    fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
         self.0.as_ref().map(OpenSsl::versions).unwrap_or_default()
     }
 

@@ -35,6 +35,7 @@ impl StackProvider for RawProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
         let own = || Way {
             stack: StackName::RAW,
+            standing: Standing::Usual,
             found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms().to_vec(),
             parameters: vec![Parameters::None],

@@ -106,6 +106,7 @@ impl StackProvider for SshProvider {
             .map_err(Clone::clone);
         vec![Way {
             stack: SSH,
+            standing: Standing::OnRequest,
             found,
             synonyms: Vec::new(),
             parameters: agents.into_iter().flatten().map(through).collect(),
@@ -113,7 +114,7 @@ impl StackProvider for SshProvider {
         }]
     }
 
-    fn versions(&self) -> BTreeMap<String, String> {
+    fn versions(&self, _: &dyn Device) -> BTreeMap<String, String> {
         let gnupg = self.gnupg.as_ref().map(Gnupg::versions);
         let openssh = self.openssh.as_ref().map(OpenSsh::versions);
         let mut versions = gnupg.unwrap_or_default();

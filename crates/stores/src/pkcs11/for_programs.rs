@@ -5,17 +5,26 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use cryptoki::object::{Attribute, ObjectClass};
+use cryptoki::object::{Attribute, CertificateType, ObjectClass};
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
+use openssl::asn1::Asn1Time;
+use openssl::bn::BigNum;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::error::ErrorStack;
+use openssl::hash::MessageDigest;
+use openssl::nid::Nid;
+use openssl::pkey::PKey;
+use openssl::x509::{X509, X509Name};
 
 use super::access::{KeyWay, ModuleAccess};
 use super::codes::failed;
 use super::says::{self, Login, TokenState};
-use super::session_keys::value_of;
+use super::session_keys::{LABEL, value_of};
 use super::store::fresh_id;
 use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::Pin;
 
@@ -33,9 +42,17 @@ pub struct ProgramKey {
 
 /// A test key that was written onto a token of keymark's own.
 #[derive(Debug)]
-pub(super) struct OnToken {
+struct OnToken {
     key: Arc<TestKey>,
     object: ObjectPart,
+}
+
+/// What keymark has written onto a token of its own, for other programs.
+#[derive(Debug, Default)]
+pub(super) struct OnOwnToken {
+    keys: Vec<OnToken>,
+    /// The `CKA_ID`s of keys with a certificate.
+    certified: Vec<Vec<u8>>,
 }
 
 impl ProgramKey {
@@ -99,6 +116,23 @@ impl ModuleAccess {
         })
     }
 
+    /// The same for programs that know a key by its certificate, like gnupg-pkcs11-scd: on a token of keymark's own the
+    /// key, of which that is the public half, gets one, once. On others nothing is written.
+    ///
+    /// # Errors
+    /// When no other program can see the key, or keymark's own token takes no certificate.
+    pub fn with_certificate(&self, public: &PublicKey) -> Result<ProgramKey, Error> {
+        let told = self.for_programs()?;
+        if let (TestKeyPlace::OwnToken(there), Some(id)) = (&self.token.place, &told.object.id) {
+            let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
+            if !there.certified.contains(id) {
+                self.token.certify(public, id)?;
+                there.certified.push(id.clone());
+            }
+        }
+        Ok(told)
+    }
+
     /// The module's other tokens that would take a PIN: a program that cannot be told which token it is for sends it to
     /// all of them.
     ///
@@ -139,7 +173,7 @@ impl Token {
             return Err(unseen(self));
         };
         let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = there.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
+        if let Some(known) = there.keys.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
             return Ok(known.object.clone());
         }
         let id = fresh_id()?;
@@ -156,11 +190,20 @@ impl Token {
             id: Some(id),
             kind: None,
         };
-        there.push(OnToken {
+        there.keys.push(OnToken {
             key: Arc::clone(key),
             object: object.clone(),
         });
         Ok(object)
+    }
+
+    /// Puts a certificate beside the key of that `CKA_ID`.
+    fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
+        let template = certificate(public, id)?;
+        self.with_writer(|session, _| {
+            let created = session.create_object(&template);
+            created.map(drop).map_err(|error| failed(&error))
+        })
     }
 }
 
@@ -207,6 +250,42 @@ fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
         }
     }
     Ok([private, public])
+}
+
+/// A certificate of the key (3.1 §4.6.3), which nobody trusts: what programs want of it is the public key.
+fn certificate(public: &PublicKey, id: &[u8]) -> Result<Vec<Attribute>, Error> {
+    let issued = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+        let issuer = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
+        let issuer = PKey::from_ec_key(EcKey::generate(&issuer)?)?;
+        let mut name = X509Name::builder()?;
+        name.append_entry_by_nid(Nid::COMMONNAME, LABEL)?;
+        let name = name.build();
+        let mut certificate = X509::builder()?;
+        // X.509 v3.
+        certificate.set_version(2)?;
+        let serial = BigNum::from_slice(id)?.to_asn1_integer()?;
+        certificate.set_serial_number(&serial)?;
+        certificate.set_subject_name(&name)?;
+        certificate.set_issuer_name(&name)?;
+        let (from, to) = (Asn1Time::days_from_now(0)?, Asn1Time::days_from_now(1)?);
+        certificate.set_not_before(&from)?;
+        certificate.set_not_after(&to)?;
+        let key = PKey::public_key_from_der(&public.spki_der()?)?;
+        certificate.set_pubkey(&key)?;
+        certificate.sign(&issuer, MessageDigest::sha256())?;
+        Ok((name.to_der()?, certificate.build().to_der()?))
+    };
+    let (subject, value) = issued().map_err(|error| Error::call("X509_sign", error, ""))?;
+    Ok(vec![
+        Attribute::Class(ObjectClass::CERTIFICATE),
+        Attribute::CertificateType(CertificateType::X_509),
+        Attribute::Token(true),
+        Attribute::Private(false),
+        Attribute::Label(LABEL.into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Subject(subject),
+        Attribute::Value(value),
+    ])
 }
 
 /// DER's OCTET STRING, in which `CKA_EC_POINT` is (PKCS#11 3.1 §6.3.3). The longest point, P-521's, has 133 bytes.

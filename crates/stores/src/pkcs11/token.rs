@@ -11,7 +11,7 @@ use keymark_bench::error::Error;
 use keymark_cryptoki::PinEachUse;
 
 use super::codes::{failed, returned};
-use super::for_programs::OnToken;
+use super::for_programs::OnOwnToken;
 use super::module::{Module, ModuleFile};
 use super::says::{self, Login, PinState, TokenSays};
 use super::session_keys::Visible;
@@ -51,7 +51,7 @@ pub(super) enum TestKeyPlace {
     /// Into keymark's session: no other program sees them, and they leave nothing.
     Session,
     /// Onto the token as well, which is keymark's own and gone after the run.
-    OwnToken(Mutex<Vec<OnToken>>),
+    OwnToken(Mutex<OnOwnToken>),
 }
 
 /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
