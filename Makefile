@@ -59,7 +59,7 @@ faults: packages-bench
 	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test kills -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
-overhead: packages-bench build
+overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
 	$(CARGO) run --release --locked -p keymark-overhead --bin overhead -- --markdown docs/performance.md
 

@@ -8,10 +8,12 @@
 pub mod across;
 pub mod analysis;
 pub mod card;
+mod kryoptic;
 pub mod markdown;
 pub mod mcu;
 pub mod pcsc;
 pub mod pkcs11;
+mod pkcs11_loop;
 pub mod pkcs11_module;
 pub mod raw;
 pub mod setting;

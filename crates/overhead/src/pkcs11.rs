@@ -1,13 +1,12 @@
-//! Signing on SoftHSM2: keymark's runner against a minimal C loop over C_SignInit and C_Sign with the same key, and against
-//! OpenDNSSEC's `ods-hsmspeed`. They take turns.
+//! Signing on SoftHSM2 and Kryoptic: keymark's runner against a minimal C loop over C_SignInit and C_Sign with the same
+//! key, and on SoftHSM2 against OpenDNSSEC's `ods-hsmspeed`. They take turns.
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroU32;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use keymark_bench::case::{Case, Load, Parameters, StackName};
@@ -18,18 +17,17 @@ use keymark_stores::pkcs11::{ModuleFile, known_token};
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
+use crate::kryoptic::{self, KryopticToken};
+use crate::pkcs11_loop::{self, Calls, HALF, Loop};
 use crate::{Failure, Figure, Limit, median, raw};
 
 /// Pairs of keymark and the C loop.
 const PAIRS: usize = 250;
 /// Pairs of keymark and ods-hsmspeed, which makes a key each time.
 const SPEED_PAIRS: usize = 15;
-/// Time of each half of a pair: a shared machine changes its speed ten times a second.
-const HALF: Duration = Duration::from_millis(40);
-/// The same beside ods-hsmspeed.
+/// Time of each half of a pair beside ods-hsmspeed.
 const SPEED_HALF: Duration = Duration::from_millis(300);
-/// Files beside the token.
-const PROGRAM: &str = "pkcs11_loop";
+/// A file beside the token.
 const SPEED_CONFIGURATION: &str = "conf.xml";
 /// The keys: their labels are keymark's names of the algorithms.
 const KEYS: [(&str, &str, &str); 2] = [
@@ -43,47 +41,88 @@ const THREADS: [u32; 2] = [1, 2];
 /// keymark's throughput over both.
 ///
 /// # Errors
-/// When SoftHSM2, OpenSC, OpenDNSSEC's tool or a C compiler is missing, or an operation fails.
+/// When SoftHSM2, Kryoptic, OpenSC, OpenDNSSEC's tool or a C compiler is missing, or an operation fails.
 pub fn measure() -> Result<Vec<Figure>, Failure> {
-    let (token, other) = (SoftHsmToken::new(), SoftHsmToken::new());
-    for (label, kind, id) in KEYS {
-        token.make_key(kind, id, label);
-    }
-    fs::write(token.path("pin"), PIN)?;
-    compile(&token)?;
-    configure_speed(&token)?;
+    let (softhsm, kryoptic) = (SoftHsmToken::new(), KryopticToken::new()?);
+    let other = SoftHsmToken::new();
     let mut figures = Vec::new();
-    for (key, ..) in KEYS {
-        for threads in THREADS {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.arg(ARGUMENT).arg(token.path(""));
-            command.args([key, &threads.to_string()]);
-            if key == SPEED_KEY {
-                command.arg(other.configuration());
+    for (label, kind, id) in KEYS {
+        softhsm.make_key(kind, id, label);
+        kryoptic.make_key(kind, id, label)?;
+    }
+    configure_speed(&softhsm)?;
+    let tokens = [
+        Sides {
+            name: "SoftHSM2",
+            directory: softhsm.path(""),
+            module: SoftHsmToken::library(),
+            environment: (CONFIGURATION, softhsm.configuration()),
+            speed: Some(other.configuration()),
+        },
+        Sides {
+            name: "Kryoptic",
+            directory: kryoptic.directory().to_owned(),
+            module: kryoptic.library().to_owned(),
+            environment: (kryoptic::CONFIGURATION, kryoptic.configuration()),
+            speed: None,
+        },
+    ];
+    for token in &tokens {
+        pkcs11_loop::compile(&token.directory)?;
+        for (key, ..) in KEYS {
+            for threads in THREADS {
+                figures.extend(token.figures(key, threads)?);
             }
-            let output = command.env(CONFIGURATION, token.configuration()).output()?;
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            let ratios: Result<Vec<f64>, _> = said.split_whitespace().map(str::parse).collect();
-            let ratios = ratios.map_err(|_| said)?;
-            if ratios.is_empty() {
-                return Err(String::from_utf8_lossy(&output.stderr).into());
-            }
-            let to = [
-                ("a C loop", PAIRS, Limit::AtLeast(0.99)),
-                ("ods-hsmspeed", SPEED_PAIRS, Limit::AtLeast(1.0)),
-            ];
-            figures.extend(ratios.into_iter().zip(to).map(|(value, (other, pairs, limit))| Figure {
-                name: format!(
-                    "raw throughput over {other} on SoftHSM2, {key} sign, {}, median of {pairs} pairs",
-                    counted(threads)
-                ),
-                value,
-                limit,
-                unit: "",
-            }));
         }
     }
     Ok(figures)
+}
+
+/// What is measured on one token.
+#[derive(Debug)]
+struct Sides {
+    name: &'static str,
+    /// With the C loop.
+    directory: PathBuf,
+    module: PathBuf,
+    environment: (&'static str, PathBuf),
+    /// Tokens for ods-hsmspeed, where it is asked.
+    speed: Option<PathBuf>,
+}
+
+impl Sides {
+    fn figures(&self, key: &str, threads: u32) -> Result<Vec<Figure>, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(ARGUMENT).arg(&self.directory).arg(&self.module);
+        command.args([key, &threads.to_string()]);
+        if key == SPEED_KEY {
+            command.args(&self.speed);
+        }
+        let (variable, configuration) = &self.environment;
+        let output = command.env(variable, configuration).output()?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ratios: Result<Vec<f64>, _> = said.split_whitespace().map(str::parse).collect();
+        let ratios = ratios.map_err(|_| said)?;
+        if ratios.is_empty() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+        let to = [
+            ("a C loop", PAIRS, Limit::AtLeast(0.99)),
+            ("ods-hsmspeed", SPEED_PAIRS, Limit::AtLeast(1.0)),
+        ];
+        let compared = ratios.into_iter().zip(to);
+        let figure = |(value, (other, pairs, limit))| Figure {
+            name: format!(
+                "raw throughput over {other} on {}, {key} sign, {}, median of {pairs} pairs",
+                self.name,
+                counted(threads)
+            ),
+            value,
+            limit,
+            unit: "",
+        };
+        Ok(compared.map(figure).collect())
+    }
 }
 
 fn counted(threads: u32) -> String {
@@ -121,8 +160,8 @@ struct Own {
 }
 
 impl Own {
-    /// The stack on a key that is on the token.
-    fn of(key: &str, threads: u32) -> Result<Self, Failure> {
+    /// The stack on a key that is on the module's token.
+    fn of(module: &Path, key: &str, threads: u32) -> Result<Self, Failure> {
         let pin = PinSource::Known(Pin::new(PIN));
         let user = User {
             pins: Pins {
@@ -131,7 +170,7 @@ impl Own {
             },
             ..User::of_made_device()
         };
-        let module = ModuleFile::new(SoftHsmToken::library());
+        let module = ModuleFile::new(module.to_owned());
         let device = known_token(&module, &format!("{URI};object={key}").parse()?, &user)?;
         let identity = device.identity();
         let case = Case {
@@ -156,24 +195,25 @@ impl Own {
     }
 }
 
-/// Argument with which the binary calls itself: SoftHSM2 finds its tokens by the environment of the process.
-pub const ARGUMENT: &str = "sign-on-softhsm";
+/// Argument with which the binary calls itself: modules find their tokens by the environment of the process.
+pub const ARGUMENT: &str = "sign-on-token";
 
-/// The process's part, for a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
+/// The process's part, for a directory, a module, a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
 /// configuration is given.
 ///
 /// # Errors
 /// As [`measure`].
 pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
-    let [directory, key, threads, more @ ..] = texts.as_slice() else {
-        return Err("three arguments are wanted".into());
+    let [directory, module, key, threads, more @ ..] = texts.as_slice() else {
+        return Err("four arguments are wanted".into());
     };
-    let (directory, threads) = (Path::new(directory), threads.parse()?);
-    let mut bare = Loop::start(directory, &SoftHsmToken::library(), key, Calls::Sign)?;
-    let own = Own::of(key, threads)?;
-    // Caches and clocks get ready.
+    let (directory, module) = (Path::new(directory), Path::new(module));
+    let threads = threads.parse()?;
+    let mut bare = Loop::start(directory, (module, None), key, Calls::Sign)?;
+    // Its login is over by then: while a process logs in, SoftHSM2 shows the token to no other.
     let rate = bare.rate(threads)?;
+    let own = Own::of(module, key, threads)?;
     let operations = |time: Duration| ((rate * time.as_secs_f64()) as u32).max(20);
     let mut said =
         in_turn(PAIRS, || own.rate(operations(HALF)), || bare.rate(threads))?.to_string();
@@ -184,89 +224,6 @@ pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
         said = format!("{said} {ratio}");
     }
     Ok(said)
-}
-
-/// Compiles the C loop, beside the token.
-pub(crate) fn compile(token: &SoftHsmToken) -> Result<(), Failure> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/c/pkcs11_loop.c");
-    let compiled = Command::new("cc")
-        .args(["-O2", "-Wall", "-pthread", "-o"])
-        .arg(token.path(PROGRAM))
-        .arg(source)
-        .status()?;
-    if compiled.success() {
-        Ok(())
-    } else {
-        Err(format!("cc ended with {compiled}").into())
-    }
-}
-
-/// What the C loop does.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Calls {
-    Sign,
-    /// `C_GetSessionInfo`, which SoftHSM2 answers in a third of a microsecond.
-    Info,
-}
-
-impl Calls {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Sign => "sign",
-            Self::Info => "info",
-        }
-    }
-}
-
-/// The C loop as a process that works when asked.
-pub(crate) struct Loop {
-    child: Child,
-    ask: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Loop {
-    pub(crate) fn start(
-        directory: &Path,
-        module: &Path,
-        key: &str,
-        calls: Calls,
-    ) -> Result<Self, Failure> {
-        let mut child = Command::new(directory.join(PROGRAM))
-            .env(CONFIGURATION, directory.join("softhsm2.conf"))
-            .arg(module)
-            .arg(LABEL)
-            .arg(directory.join("pin"))
-            .args([key, calls.word()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let ask = child.stdin.take().ok_or("the loop has no input")?;
-        let answers = BufReader::new(child.stdout.take().ok_or("the loop has no output")?);
-        Ok(Self {
-            child,
-            ask,
-            answers,
-        })
-    }
-
-    /// Signatures or calls a second.
-    pub(crate) fn rate(&mut self, threads: u32) -> Result<f64, Failure> {
-        writeln!(self.ask, "{threads} {}", HALF.as_millis())?;
-        self.ask.flush()?;
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer)?;
-        let rate = answer.trim().parse();
-        rate.map_err(|_| format!("the C loop ended: {:?}", self.child.try_wait()).into())
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        // It waits for the next line, so nothing is lost; and it must not stay as a zombie.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// What ods-hsmspeed reads: a token of its own, where it makes and deletes keys.

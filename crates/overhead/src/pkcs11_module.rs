@@ -10,7 +10,8 @@ use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
-use crate::pkcs11::{Calls, Loop, compile, in_turn};
+use crate::pkcs11::in_turn;
+use crate::pkcs11_loop::{self, Calls, Loop};
 use crate::{Failure, Figure, Limit};
 
 /// Pairs of the module with and without the trace before it.
@@ -31,8 +32,7 @@ const EARLIER: u64 = 5_000_000;
 pub fn measure() -> Result<Vec<Figure>, Failure> {
     let token = SoftHsmToken::new();
     token.make_key("rsa:2048", "01", "rsa2048");
-    fs::write(token.path("pin"), PIN)?;
-    compile(&token)?;
+    pkcs11_loop::compile(&token.path(""))?;
     let mut figures = tracing(&token)?;
     figures.extend(twin(&token)?);
     Ok(figures)
@@ -57,8 +57,13 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let traced = module(token, "traced.so", traced)?;
     let plain = SoftHsmToken::library();
     // One gets ready after the other: while a process logs in, SoftHSM2 shows the token to no other.
+    let configuration = token.configuration();
     let start = |module: &PathBuf, calls| -> Result<Loop, Failure> {
-        let mut ready = Loop::start(&token.path(""), module, "rsa2048", calls)?;
+        let by = (
+            module.as_path(),
+            Some((CONFIGURATION, configuration.as_path())),
+        );
+        let mut ready = Loop::start(&token.path(""), by, "rsa2048", calls)?;
         ready.rate(1)?;
         Ok(ready)
     };

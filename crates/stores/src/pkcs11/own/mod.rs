@@ -108,6 +108,14 @@ impl OwnKind {
         }
     }
 
+    /// The file of its library on this machine.
+    ///
+    /// # Errors
+    /// When it is missing, with what brings it.
+    pub fn library(&self) -> Result<PathBuf, Error> {
+        self.installed(&Places::of_user())
+    }
+
     /// The library's file.
     pub(super) fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
         match self {
