@@ -21,6 +21,8 @@ use keymark_stores::software::SoftwareStore;
 use crate::{Failure, Figure, Limit, median};
 
 const PAIRS: usize = 150;
+/// Runs until one reports a rate.
+const TRIES: u32 = 20;
 /// Time of each half of a pair.
 const HALF: Duration = Duration::from_millis(60);
 
@@ -71,8 +73,18 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
     })
 }
 
-/// Operations a second as a run of the case reports them.
+/// Operations a second as a run of the case reports them, again where a lock let only one of two workers in and the run
+/// reports none.
 pub(crate) fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<f64, Failure> {
+    for _ in 0..TRIES {
+        if let Some(rate) = reported(case, stack, operations)? {
+            return Ok(rate);
+        }
+    }
+    Err(format!("no rate is reported in {TRIES} tries").into())
+}
+
+fn reported(case: &Case, stack: &RawStack, operations: u32) -> Result<Option<f64>, Failure> {
     let runs = NonZeroU32::new(operations).ok_or("no operations")?;
     let settings = Settings {
         stop: StopRule::Runs(runs),
@@ -101,5 +113,5 @@ pub(crate) fn keymark(case: &Case, stack: &RawStack, operations: u32) -> Result<
         .iter()
         .filter_map(|block| block.window(case.concurrency()))
         .collect();
-    Ok(throughput(&windows, 0).ok_or("no window")?.value.0)
+    Ok(throughput(&windows, 0).map(|rate| rate.value.0))
 }

@@ -2,6 +2,7 @@
 
 use keymark_bench::error::Error;
 use keymark_stores::device::Device;
+use keymark_stores::pkcs11::unseen;
 
 /// Whether the device has keys that other programs see.
 ///
@@ -11,9 +12,12 @@ pub(crate) fn has_a_key(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {
         return Ok(());
     }
-    Err(Error::call(
-        "reaching a key on the token",
-        "test keys are in keymark's own session, which no other program sees",
-        "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
-    ))
+    let none = || {
+        Error::call(
+            "reaching a key",
+            "the device has none that is on a token",
+            "",
+        )
+    };
+    Err(device.token().map_or_else(none, |token| unseen(&token)))
 }

@@ -110,6 +110,24 @@ fn test_keys_are_on_the_token_that_is_named_while_a_run_lasts() {
 }
 
 #[test]
+fn programs_reach_test_keys_on_the_token_that_is_named() {
+    let user = Writable::new();
+    let before = user.objects();
+    let mut command = keymark(&user.place, &user.token, &["bench", "--device", URI]);
+    #[rustfmt::skip]
+    command.args([
+        "--json", "--pin-env", "PIN", "--write-to", &user.serial, "--runs", "3", "--algorithm", "rsa2048,nistp256",
+        "--operation", "sign,decrypt,authenticate", "--stack", "ssh,openssl,gnupg",
+    ]);
+    let rows = rows(&mut command);
+    assert!(rows.iter().all(|row| row["failed"] == 0), "{rows:?}");
+    // Both ways of openssl for four capabilities, gpg for RSA's two, ssh for one of each algorithm.
+    assert_eq!(rows.len(), 8 + 2 + 2, "{rows:?}");
+    assert_eq!(user.objects(), before);
+    assert_eq!(user.journals(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
 fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
     let user = Writable::new();
     let before = user.objects();

@@ -14,6 +14,7 @@ use keymark_bench::workload::KeyHandle;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::for_programs::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
 use super::module::ModuleFile;
 use super::offers::asked_for;
@@ -96,8 +97,7 @@ impl ModuleAccess {
                     ),
                     "it takes no test keys from outside, and those that it makes are one process's",
                     format!(
-                        "--write-to {} has them written to the token; or name a key that is on it: \
-                         --device 'pkcs11:token=LABEL;object=KEY'",
+                        "--write-to {} has them written to the token; or {NAME_A_KEY}",
                         self.token.id().serial()
                     ),
                 ));

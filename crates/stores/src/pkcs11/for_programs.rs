@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use cryptoki::object::{Attribute, CertificateType, ObjectClass};
+use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
 use openssl::asn1::Asn1Time;
@@ -19,6 +19,7 @@ use openssl::x509::{X509, X509Name};
 
 use super::access::{KeyWay, ModuleAccess};
 use super::codes::failed;
+use super::keys::parameters_of;
 use super::says::{self, Login, TokenState};
 use super::session_keys::{LABEL, value_of};
 use super::store::fresh_id;
@@ -26,7 +27,7 @@ use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
 use crate::test_key::{Numbers, TestKey};
-use crate::user::Pin;
+use crate::user::{Pin, TokenId};
 
 /// What another program is told of a key.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -42,17 +43,9 @@ pub struct ProgramKey {
 
 /// A test key that was written onto a token of keymark's own.
 #[derive(Debug)]
-struct OnToken {
+pub(super) struct OnToken {
     key: Arc<TestKey>,
     object: ObjectPart,
-}
-
-/// What keymark has written onto a token of its own, for other programs.
-#[derive(Debug, Default)]
-pub(super) struct OnOwnToken {
-    keys: Vec<OnToken>,
-    /// The `CKA_ID`s of keys with a certificate.
-    certified: Vec<Vec<u8>>,
 }
 
 impl ProgramKey {
@@ -99,7 +92,7 @@ impl ModuleAccess {
         let object = match &self.way {
             KeyWay::There(object) => object.clone(),
             KeyWay::Test(key) => self.token.put(key)?,
-            KeyWay::OfThisProcess => return Err(unseen(&self.token)),
+            KeyWay::OfThisProcess => return Err(unseen(self.token.id())),
         };
         let says = self.token.says()?;
         let serial = Some(says.serial).filter(|serial| !serial.is_empty());
@@ -116,19 +109,15 @@ impl ModuleAccess {
         })
     }
 
-    /// The same for programs that know a key by its certificate, like gnupg-pkcs11-scd: on a token of keymark's own the
-    /// key, of which that is the public half, gets one, once. On others nothing is written.
+    /// The same for programs that know a key by its certificate, like gnupg-pkcs11-scd: a key that keymark has put on the
+    /// token, of which that is the public half, gets one, once. Beside others nothing is written.
     ///
     /// # Errors
-    /// When no other program can see the key, or keymark's own token takes no certificate.
+    /// When no other program can see the key, or the token takes no certificate.
     pub fn with_certificate(&self, public: &PublicKey) -> Result<ProgramKey, Error> {
         let told = self.for_programs()?;
-        if let (TestKeyPlace::OwnToken(there), Some(id)) = (&self.token.place, &told.object.id) {
-            let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
-            if !there.certified.contains(id) {
-                self.token.certify(public, id)?;
-                there.certified.push(id.clone());
-            }
+        if let Some(id) = &told.object.id {
+            self.token.certify(public, id)?;
         }
         Ok(told)
     }
@@ -158,22 +147,29 @@ impl ModuleAccess {
     }
 }
 
-fn unseen(token: &Token) -> Error {
+/// Why another program reaches no test key of the token, and what to do.
+#[must_use]
+pub fn unseen(token: &TokenId) -> Error {
+    let serial = token.serial();
     Error::call(
-        format!("reaching a test key on token {}", token.id().serial()),
+        format!("reaching a test key on token {serial}"),
         "test keys are in keymark's own session, which no other program sees",
-        "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
+        format!("--write-to {serial} has them written to the token; or {NAME_A_KEY}"),
     )
 }
+
+/// What to do where a test key does not.
+pub(super) const NAME_A_KEY: &str =
+    "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
 
 impl Token {
     /// Writes the test key onto the token, unless it is there already, and says what finds it.
     fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
         let TestKeyPlace::OwnToken(there) = &self.place else {
-            return Err(unseen(self));
+            return Err(unseen(self.id()));
         };
         let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = there.keys.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
+        if let Some(known) = there.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
             return Ok(known.object.clone());
         }
         let id = fresh_id()?;
@@ -190,70 +186,95 @@ impl Token {
             id: Some(id),
             kind: None,
         };
-        there.keys.push(OnToken {
+        there.push(OnToken {
             key: Arc::clone(key),
             object: object.clone(),
         });
         Ok(object)
     }
 
-    /// Puts a certificate beside the key of that `CKA_ID`.
+    /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
     fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
-        let template = certificate(public, id)?;
+        let label = match &self.place {
+            TestKeyPlace::OwnToken(_) => public.algorithm().name(),
+            // What removes the key removes it, too: it is called the same.
+            TestKeyPlace::Session if self.has_written(id) => LABEL,
+            TestKeyPlace::Session => return Ok(()),
+        };
+        let mut certified = self
+            .certified
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if certified.iter().any(|known| known == id) {
+            return Ok(());
+        }
+        let template = certificate(public, id, label)?;
         self.with_writer(|session, _| {
             let created = session.create_object(&template);
             created.map(drop).map_err(|error| failed(&error))
-        })
+        })?;
+        certified.push(id.to_vec());
+        Ok(())
     }
 }
 
-/// Both halves: ssh and OpenSSL's engine read the public one. libp11 0.4.12 finds no key on a token that has one of an
-/// Edwards curve, so that none is ever written.
+/// Both halves, for all that the key can do. libp11 0.4.12 finds no key on a token that has one of an Edwards curve, so
+/// that none is ever written.
 fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
-    let refused = |error: String| Error::call("writing a test key for other programs", error, "");
-    let common = |class| {
-        vec![
-            Attribute::Class(class),
-            Attribute::Token(true),
-            Attribute::Private(class == ObjectClass::PRIVATE_KEY),
-            Attribute::Label(key.algorithm.name().into()),
-            Attribute::Id(id.to_vec()),
-        ]
-    };
-    let mut private = common(ObjectClass::PRIVATE_KEY);
-    let mut public = common(ObjectClass::PUBLIC_KEY);
     let value = value_of(key).map_err(|error| refused(error.to_string()))?;
-    let value = value.unwrap_or_default();
-    // The kind of key and the curve are both halves'.
-    let shared = value
-        .iter()
-        .filter(|attribute| matches!(attribute, Attribute::KeyType(_) | Attribute::EcParams(_)));
-    public.extend(shared.cloned());
-    public.push(Attribute::Verify(true));
-    private.extend(value);
-    private.push(Attribute::Sign(true));
+    let mut private = vec![
+        Attribute::Class(ObjectClass::PRIVATE_KEY),
+        Attribute::Token(true),
+        Attribute::Private(true),
+        Attribute::Label(key.algorithm.name().into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Sign(true),
+    ];
+    private.extend(value.unwrap_or_default());
+    let rsa = matches!(key.algorithm.family(), Family::Rsa(_));
+    private.push(if rsa {
+        Attribute::Decrypt(true)
+    } else {
+        Attribute::Derive(true)
+    });
+    Ok([private, public_half(key, id, key.algorithm.name())?])
+}
+
+/// The half that ssh and OpenSSL's engine read, as an object of the token.
+pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
+    let mut public = vec![
+        Attribute::Class(ObjectClass::PUBLIC_KEY),
+        Attribute::Token(true),
+        Attribute::Private(false),
+        Attribute::Label(label.into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Verify(true),
+    ];
     match key.numbers()? {
-        Numbers::Rsa { n, e, .. } => {
-            private.push(Attribute::Decrypt(true));
-            public.extend([
-                Attribute::Encrypt(true),
-                Attribute::Modulus(n),
-                Attribute::PublicExponent(e),
-            ]);
-        }
+        Numbers::Rsa { n, e, .. } => public.extend([
+            Attribute::KeyType(KeyType::RSA),
+            Attribute::Encrypt(true),
+            Attribute::Modulus(n),
+            Attribute::PublicExponent(e),
+        ]),
         Numbers::Weierstrass { point, .. } => {
-            private.push(Attribute::Derive(true));
+            public.push(Attribute::KeyType(KeyType::EC));
+            public.extend(parameters_of(key.algorithm.family()).map(Attribute::EcParams));
             public.push(Attribute::EcPoint(octet_string(&point)));
         }
         Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
             return Err(refused(format!("not for keys of {}", key.algorithm)));
         }
     }
-    Ok([private, public])
+    Ok(public)
+}
+
+fn refused(error: String) -> Error {
+    Error::call("writing a test key for other programs", error, "")
 }
 
 /// A certificate of the key (3.1 §4.6.3), which nobody trusts: what programs want of it is the public key.
-fn certificate(public: &PublicKey, id: &[u8]) -> Result<Vec<Attribute>, Error> {
+fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
     let issued = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
         let issuer = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
         let issuer = PKey::from_ec_key(EcKey::generate(&issuer)?)?;
@@ -281,7 +302,7 @@ fn certificate(public: &PublicKey, id: &[u8]) -> Result<Vec<Attribute>, Error> {
         Attribute::CertificateType(CertificateType::X_509),
         Attribute::Token(true),
         Attribute::Private(false),
-        Attribute::Label(LABEL.into()),
+        Attribute::Label(label.into()),
         Attribute::Id(id.to_vec()),
         Attribute::Subject(subject),
         Attribute::Value(value),

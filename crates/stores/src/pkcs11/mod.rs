@@ -33,7 +33,7 @@ mod written;
 pub use access::{ModuleAccess, ModuleErrand};
 pub use codes::name;
 pub use family::{Pkcs11Family, known_token, own_token};
-pub use for_programs::{ProgramKey, is_known_to_programs};
+pub use for_programs::{ProgramKey, is_known_to_programs, unseen};
 pub use module::ModuleFile;
 pub use own::{OwnKind, OwnPlace};
 pub use says::ModuleSays;

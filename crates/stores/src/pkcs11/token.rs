@@ -11,7 +11,7 @@ use keymark_bench::error::Error;
 use keymark_cryptoki::PinEachUse;
 
 use super::codes::{failed, returned};
-use super::for_programs::OnOwnToken;
+use super::for_programs::OnToken;
 use super::module::{Module, ModuleFile};
 use super::says::{self, Login, PinState, TokenSays};
 use super::session_keys::Visible;
@@ -43,6 +43,8 @@ pub(super) struct Token {
     keeper: Mutex<Option<Result<Keeper, Error>>>,
     /// Where test keys may be for other programs, with those that are there.
     pub(super) place: TestKeyPlace,
+    /// The `CKA_ID`s of keys that keymark has put a certificate beside.
+    pub(super) certified: Mutex<Vec<Vec<u8>>>,
 }
 
 /// Where test keys may be written to.
@@ -51,7 +53,7 @@ pub(super) enum TestKeyPlace {
     /// Into keymark's session: no other program sees them, and they leave nothing.
     Session,
     /// Onto the token as well, which is keymark's own and gone after the run.
-    OwnToken(Mutex<OnOwnToken>),
+    OwnToken(Mutex<Vec<OnToken>>),
 }
 
 /// The session that has logged in, which all others of this process profit from (PKCS#11 3.1 §5.6.8). Test keys
@@ -95,6 +97,7 @@ impl Token {
             writing: Writing::default(),
             keeper: Mutex::default(),
             place: TestKeyPlace::Session,
+            certified: Mutex::default(),
         })
     }
 

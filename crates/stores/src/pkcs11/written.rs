@@ -10,6 +10,7 @@ use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 
 use super::codes::failed;
+use super::for_programs::{is_known_to_programs, public_half};
 use super::session_keys::{self, LABEL, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;
@@ -100,6 +101,12 @@ impl Token {
             };
             let created = session_keys::create(session, key, capability.operation, object);
             let Err(refused) = created else {
+                if is_known_to_programs(capability.algorithm.family()) {
+                    let public = public_half(key, &id, LABEL)?;
+                    session
+                        .create_object(&public)
+                        .map_err(|error| failed(&error))?;
+                }
                 return Ok(Maker::Keymark);
             };
             let calls = &self.module().calls;
@@ -127,6 +134,15 @@ impl Token {
                 Err(error)
             }
         }
+    }
+
+    /// Whether the key of that identifier is a test key that this run has written.
+    pub(super) fn has_written(&self, id: &[u8]) -> bool {
+        let journal = self.writing.journal();
+        let written = journal.iter().flat_map(|journal| journal.content().open());
+        written
+            .map(|(write, _)| write.place)
+            .any(|written| written == place(id))
     }
 
     /// The journal of this run, begun at the first write.
@@ -185,7 +201,7 @@ impl Token {
         ))
     }
 
-    /// Removes both halves of the test key of that identifier, if they are there: no object that is called
+    /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
     /// otherwise, whatever its identifier.
     fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
         self.with_writer(|session, _| {
