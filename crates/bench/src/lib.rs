@@ -21,6 +21,7 @@ pub mod reference;
 pub mod runner;
 pub mod sample;
 pub mod series;
+pub mod server_load;
 pub mod stop;
 pub mod store;
 pub mod words;

@@ -14,6 +14,7 @@ use crate::parts::Parts;
 use crate::plan::Plan;
 use crate::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use crate::series::InSeries;
+use crate::server_load::ServerLoad;
 use crate::stop::Stopped;
 use crate::store::StoreIdentity;
 
@@ -98,6 +99,9 @@ pub struct CaseRecord {
     /// Where the time went, where that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Parts>,
+    /// In place of blocks, for a load on a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_load: Option<Box<ServerLoad>>,
 }
 
 impl CaseRecord {
@@ -110,6 +114,7 @@ impl CaseRecord {
             blocks: Vec::new(),
             published: None,
             parts: None,
+            server_load: None,
         }
     }
 
@@ -126,7 +131,12 @@ impl CaseRecord {
             .samples()
             .filter(|sample| sample.outcome != Outcome::Done)
             .count();
-        samples.max(usize::from(self.failure().is_some()))
+        let of_load = self
+            .server_load
+            .as_ref()
+            .map_or(0, |load| load.totals.failed);
+        let failed = samples + usize::try_from(of_load).unwrap_or(usize::MAX);
+        failed.max(usize::from(self.failure().is_some()))
     }
 
     /// Why the case failed, if it did.
@@ -138,6 +148,9 @@ impl CaseRecord {
     /// Latencies of the operations that counted, by block.
     #[must_use]
     pub fn latencies(&self) -> keymark_stats::Blocks {
+        if let Some(load) = &self.server_load {
+            return load.latencies();
+        }
         keymark_stats::Blocks::from_blocks(
             self.blocks
                 .iter()

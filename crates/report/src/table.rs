@@ -8,7 +8,7 @@ use crate::analysis::Row;
 use crate::visible::no_formula;
 
 /// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(
     missing_docs,
     reason = "the names are the documentation; see docs/output.md"
@@ -58,6 +58,22 @@ pub struct FlatRow {
     pub raw_mean_s: Option<f64>,
     pub openssl_way: Option<String>,
     pub scheme: Option<String>,
+    pub server: Option<String>,
+    pub tls: Option<String>,
+    pub kex: Option<String>,
+    pub users: Option<u32>,
+    pub delay_s: Option<f64>,
+    pub transactions: Option<u64>,
+    pub availability: Option<f64>,
+    pub response_s: Option<f64>,
+    pub rate_per_s: Option<f64>,
+    pub concurrency_mean: Option<f64>,
+    pub longest_s: Option<f64>,
+    pub shortest_s: Option<f64>,
+    pub p50_s: Option<f64>,
+    pub p95_s: Option<f64>,
+    pub server_cpu_s: Option<f64>,
+    pub client_cpu_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -121,11 +137,45 @@ impl From<&Row> for FlatRow {
             raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
             openssl_way: case.parameters.openssl_way().map(|way| way.to_string()),
             scheme: case.parameters.scheme().map(|scheme| scheme.to_string()),
+            ..Self::of_load(row)
         }
     }
 }
 
 impl FlatRow {
+    /// The columns of a load on a server; the others are empty.
+    fn of_load(row: &Row) -> Self {
+        let case = &row.case;
+        let Some(load) = &row.under_load else {
+            return Self::default();
+        };
+        let delay = match case.load.pacing {
+            Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
+            Pacing::Closed => Some(0.0),
+            Pacing::Open(_) => None,
+        };
+        let tls = case.parameters.tls();
+        Self {
+            server: Some(case.stack.to_string()),
+            tls: tls.map(|(version, _)| version.to_string()),
+            kex: tls.map(|(_, exchange)| exchange.to_string()),
+            users: Some(case.concurrency()),
+            delay_s: delay,
+            transactions: Some(load.transactions),
+            availability: Some(load.availability),
+            response_s: Some(load.response_time.0),
+            rate_per_s: row.throughput.map(|rate| rate.value.0),
+            concurrency_mean: Some(load.concurrency),
+            longest_s: Some(load.longest.0),
+            shortest_s: Some(load.shortest.0),
+            p50_s: row.summary.as_ref().map(|summary| summary.median.value.0),
+            p95_s: load.p95.map(|p95| p95.0),
+            server_cpu_s: Some(load.server_cpu.0),
+            client_cpu_s: Some(load.client_cpu.0),
+            ..Self::default()
+        }
+    }
+
     /// What comes from outside, as no spreadsheet takes it for a formula. The other words are keymark's own.
     fn without_formulas(self) -> Self {
         let text = |text: String| no_formula(&text).into_owned();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Library, Load, OpenSslWay, Pacing, Parameters, Protection, Provenance,
-    Scheme, SshAgent, StackName, StoreKind, Worker,
+    Case, DeviceName, KeyExchange, Library, Load, OpenSslWay, Pacing, Parameters, Protection,
+    Provenance, Scheme, SshAgent, StackName, StoreKind, TlsVersion, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -18,6 +18,9 @@ use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::{InSeries, SeriesId};
+use keymark_bench::server_load::{
+    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
+};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
@@ -231,7 +234,65 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         select(Library::ALL).prop_map(|library| Parameters::Library { library }),
         select(OpenSslWay::ALL).prop_map(|way| Parameters::OpenSsl { way }),
         select(Scheme::ALL).prop_map(|scheme| Parameters::Scheme { scheme }),
+        (select(TlsVersion::ALL), select(KeyExchange::ALL)).prop_map(|(version, key_exchange)| {
+            Parameters::Tls {
+                version,
+                key_exchange,
+            }
+        }),
     ]
+}
+
+/// A load of three seconds, of which two were steady.
+pub(crate) fn server_load() -> ServerLoad {
+    let durations = |each: &[(u64, u64)]| Durations(each.to_vec());
+    let second = |whole: &[(u64, u64)]| Second {
+        connect: durations(&[(60_000, 3)]),
+        handshake: durations(&[(900_000, 2), (1_000_000, 1)]),
+        first_byte: durations(&[(90_000, 3)]),
+        whole: durations(whole),
+        failures: BTreeMap::from([("handshake timeout".to_owned(), 1)]),
+    };
+    ServerLoad {
+        server: BTreeMap::from([("program".to_owned(), "nginx 1.22.1".to_owned())]),
+        client: "rustls".to_owned(),
+        seed: 7,
+        elapsed_ns: 3_000_000_000,
+        steady: Some(Steady {
+            from_s: 1,
+            to_s: 3,
+            part_ns: 1_000_000_000,
+            completed: vec![3, 5],
+        }),
+        unsteady: None,
+        seconds: vec![
+            second(&[(9_000_000, 1)]),
+            second(&[(1_100_000, 2), (1_200_000, 1)]),
+            second(&[(1_100_000, 4), (1_300_000, 1)]),
+        ],
+        sample: vec![Transaction {
+            scheduled_ns: 0,
+            start_ns: 10,
+            connect_ns: 60_000,
+            handshake_ns: 900_000,
+            first_byte_ns: 90_000,
+            whole_ns: 1_100_000,
+        }],
+        totals: Totals {
+            transactions: 9,
+            failed: 3,
+            bytes: 36_864,
+            time_ns: 18_100_000,
+            longest_ns: 9_000_000,
+            shortest_ns: 1_100_000,
+        },
+        cut_off: 2,
+        waiting: 0,
+        server_cpu_ns: 40_000_000,
+        client_cpu_ns: 30_000_000,
+        limit: LoadLimit::Elsewhere,
+        drained_ns: 5_000_000,
+    }
 }
 
 fn endings() -> impl Strategy<Value = Ending> {
@@ -283,12 +344,18 @@ fn case_records() -> impl Strategy<Value = CaseRecord> {
             published.prop_map(|published| (Vec::new(), Some(published))),
         ];
         let conclusion = proptest::option::of((endings(), proptest::option::of(parts())));
-        (figures, conclusion).prop_map(move |((blocks, published), conclusion)| CaseRecord {
-            case: case.clone(),
-            ending: conclusion.as_ref().map(|(ending, _)| ending.clone()),
-            blocks,
-            published,
-            parts: conclusion.and_then(|(_, parts)| parts),
+        let loaded = any::<bool>();
+        (figures, conclusion, loaded).prop_map(move |((blocks, published), conclusion, loaded)| {
+            // A load is written down when it is over.
+            let loaded = loaded && blocks.is_empty() && published.is_none() && conclusion.is_some();
+            CaseRecord {
+                case: case.clone(),
+                ending: conclusion.as_ref().map(|(ending, _)| ending.clone()),
+                blocks,
+                published,
+                parts: conclusion.and_then(|(_, parts)| parts),
+                server_load: loaded.then(|| Box::new(server_load())),
+            }
         })
     })
 }

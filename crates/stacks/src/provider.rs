@@ -73,7 +73,10 @@ impl Display for Way {
             Parameters::Library { library } => Some(library.word()),
             Parameters::Scheme { scheme } => Some(scheme.word()),
             Parameters::OpenSsl { way } => Some(way.word()),
-            Parameters::None | Parameters::Gnupg { .. } | Parameters::Ssh { .. } => None,
+            Parameters::None
+            | Parameters::Gnupg { .. }
+            | Parameters::Ssh { .. }
+            | Parameters::Tls { .. } => None,
         };
         match self.parameters.iter().find_map(variant) {
             Some(variant) => write!(f, "{} {variant}", self.stack),

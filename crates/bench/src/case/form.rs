@@ -107,6 +107,11 @@ mod tests {
         let sets = sets.chain(ways.map(|&way| Parameters::OpenSsl { way }));
         let schemes = super::super::Scheme::ALL.iter();
         let sets = sets.chain(schemes.map(|&scheme| Parameters::Scheme { scheme }));
+        let exchanges = super::super::KeyExchange::ALL.iter();
+        let sets = sets.chain(exchanges.map(|&key_exchange| Parameters::Tls {
+            version: super::super::TlsVersion::V1_3,
+            key_exchange,
+        }));
         for parameters in sets.chain([Parameters::None]) {
             case.parameters = parameters;
             let text = serde_json::to_string(&case).unwrap();

@@ -4,6 +4,7 @@ mod form;
 mod load;
 mod name;
 mod parameters;
+mod tls;
 
 use std::fmt;
 
@@ -20,6 +21,7 @@ pub use parameters::{
     Library, LibraryChoice, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme,
     SchemeChoice, SshAgent,
 };
+pub use tls::{KeyExchange, TlsVersion};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::tls::{KeyExchange, TlsVersion};
 use crate::algorithm::Family;
 use crate::operation::Operation;
 use crate::store::Capability;
@@ -136,6 +137,13 @@ pub enum Parameters {
         /// How the key is used.
         scheme: Scheme,
     },
+    /// TLS servers.
+    Tls {
+        /// The version that is negotiated.
+        version: TlsVersion,
+        /// How client and server agree on a secret.
+        key_exchange: KeyExchange,
+    },
 }
 
 impl Parameters {
@@ -148,7 +156,8 @@ impl Parameters {
             | Self::Ssh { .. }
             | Self::Library { .. }
             | Self::OpenSsl { .. }
-            | Self::Scheme { .. } => Protection::None,
+            | Self::Scheme { .. }
+            | Self::Tls { .. } => Protection::None,
         }
     }
 
@@ -161,7 +170,8 @@ impl Parameters {
             | Self::Gnupg { .. }
             | Self::Library { .. }
             | Self::OpenSsl { .. }
-            | Self::Scheme { .. } => None,
+            | Self::Scheme { .. }
+            | Self::Tls { .. } => None,
         }
     }
 
@@ -174,7 +184,8 @@ impl Parameters {
             | Self::Gnupg { .. }
             | Self::Ssh { .. }
             | Self::OpenSsl { .. }
-            | Self::Scheme { .. } => None,
+            | Self::Scheme { .. }
+            | Self::Tls { .. } => None,
         }
     }
 
@@ -187,7 +198,8 @@ impl Parameters {
             | Self::Gnupg { .. }
             | Self::Ssh { .. }
             | Self::Library { .. }
-            | Self::Scheme { .. } => None,
+            | Self::Scheme { .. }
+            | Self::Tls { .. } => None,
         }
     }
 
@@ -200,26 +212,49 @@ impl Parameters {
             | Self::Gnupg { .. }
             | Self::Ssh { .. }
             | Self::Library { .. }
-            | Self::OpenSsl { .. } => None,
+            | Self::OpenSsl { .. }
+            | Self::Tls { .. } => None,
+        }
+    }
+
+    /// Version and key exchange of a TLS server.
+    #[must_use]
+    pub const fn tls(self) -> Option<(TlsVersion, KeyExchange)> {
+        match self {
+            Self::Tls {
+                version,
+                key_exchange,
+            } => Some((version, key_exchange)),
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Ssh { .. }
+            | Self::Library { .. }
+            | Self::OpenSsl { .. }
+            | Self::Scheme { .. } => None,
         }
     }
 
     /// What is said of it behind a stack's name; nothing where it is what everybody expects.
     #[must_use]
-    pub const fn remark(self) -> Option<&'static str> {
-        match self {
+    pub fn remark(self) -> Option<String> {
+        let word = match self {
             Self::None
             | Self::Gnupg {
                 protection: Protection::None,
-            } => None,
+            } => return None,
             Self::Gnupg {
                 protection: protection @ Protection::Cached,
-            } => Some(protection.word()),
-            Self::Ssh { agent } => Some(agent.word()),
-            Self::Library { library } => Some(library.word()),
-            Self::OpenSsl { way } => Some(way.word()),
-            Self::Scheme { scheme } => Some(scheme.word()),
-        }
+            } => protection.word(),
+            Self::Ssh { agent } => agent.word(),
+            Self::Library { library } => library.word(),
+            Self::OpenSsl { way } => way.word(),
+            Self::Scheme { scheme } => scheme.word(),
+            Self::Tls {
+                version,
+                key_exchange,
+            } => return Some(format!("{version} {key_exchange}")),
+        };
+        Some(word.to_owned())
     }
 }
 
@@ -328,18 +363,20 @@ impl ParameterChoice {
                 Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
                 // By the OpenSSL that is built in, where it is one of this process.
                 Parameters::Scheme { .. } => wanted.contains(&LibraryChoice::BuiltIn),
-                Parameters::Gnupg { .. } | Parameters::Ssh { .. } | Parameters::OpenSsl { .. } => {
-                    true
-                }
+                Parameters::Gnupg { .. }
+                | Parameters::Ssh { .. }
+                | Parameters::OpenSsl { .. }
+                | Parameters::Tls { .. } => true,
             },
             Self::Scheme(wanted) => match parameters {
                 Parameters::None | Parameters::Library { .. } => {
                     wanted.contains(&SchemeChoice::Usual)
                 }
                 Parameters::Scheme { scheme } => wanted.contains(&SchemeChoice::Other(scheme)),
-                Parameters::Gnupg { .. } | Parameters::Ssh { .. } | Parameters::OpenSsl { .. } => {
-                    true
-                }
+                Parameters::Gnupg { .. }
+                | Parameters::Ssh { .. }
+                | Parameters::OpenSsl { .. }
+                | Parameters::Tls { .. } => true,
             },
             Self::OpenSslWay(wanted) => parameters
                 .openssl_way()

@@ -5,6 +5,7 @@ use keymark_bench::case::{Case, DeviceName, Load, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, Parts};
 use keymark_bench::record::Record;
+use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
 use super::{Analysis, FamilyBreakdown, Row, Scaling, figures, head, tables};
@@ -55,6 +56,7 @@ impl Analysis {
     #[must_use]
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
+        sections.extend(self.under_load());
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
         for (heading, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);
@@ -107,6 +109,40 @@ impl Analysis {
             blocks.push(remark(RemarkKind::MixedProvenance, mixed));
         }
         Section::bare(blocks)
+    }
+
+    /// What transactions with servers were made of, if there were any, and what siege would have said of them.
+    fn under_load(&self) -> Vec<Section> {
+        let mut loads = self.rows.iter().filter_map(|row| {
+            let load = row.under_load.as_ref()?;
+            Some((&row.case, load.limit))
+        });
+        let mut remarks: Vec<Block> = loads
+            .by_ref()
+            .filter(|(_, limit)| *limit == LoadLimit::Client)
+            .map(|(case, _)| {
+                let text = format!(
+                    "{case}: the client had no time left, and its rate is its own; give it more cores"
+                );
+                remark(RemarkKind::Limit, text)
+            })
+            .collect();
+        let phases = tables::phases(&self.rows);
+        if phases.rows.is_empty() {
+            return Vec::new();
+        }
+        remarks.insert(0, Block::Table(phases));
+        vec![
+            Section::headed(
+                "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
+                 of each side",
+                remarks,
+            ),
+            Section::headed(
+                "as siege counts (all of the load, its start and end too)",
+                vec![Block::Table(tables::siege(&self.rows))],
+            ),
+        ]
     }
 
     fn breakdown(family: &FamilyBreakdown) -> Section {

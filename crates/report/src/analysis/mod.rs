@@ -10,6 +10,7 @@ pub(crate) mod overload;
 mod remarks;
 mod scaling;
 mod tables;
+mod under_load;
 
 use std::time::Duration;
 
@@ -38,6 +39,7 @@ pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};
 pub use overload::Overload;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
+pub use under_load::UnderLoad;
 
 /// One case with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,6 +76,9 @@ pub struct Row {
     /// What the device's time is taken from, if nobody measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed: Option<Assumed>,
+    /// Of a load on a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_load: Option<UnderLoad>,
 }
 
 impl Row {
@@ -220,6 +225,7 @@ pub fn row_of<'l>(
         published_n: published.and_then(|published| published.n),
         parts: record.parts.clone(),
         assumed: None,
+        under_load: record.server_load.as_deref().map(UnderLoad::of),
     }
 }
 
@@ -255,6 +261,9 @@ fn ratio<'l>(
 /// queue's time, or, in records of version 0.1.0, from the first arrival to the last end. None of users who think:
 /// a block's ends cut their pauses, the longest most often.
 pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
+    if let Some(load) = &record.server_load {
+        return load.windows();
+    }
     let window = |block: &Block| match record.case.load.pacing {
         Pacing::Closed => block.window(record.case.concurrency()),
         Pacing::Open(_) => arrivals(block),

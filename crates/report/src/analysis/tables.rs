@@ -7,7 +7,7 @@ use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::{Part, Parts};
 use keymark_stats::{Estimate, Ratio, Seconds};
 
-use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling};
+use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::document::{Cell, Column, Table, TableRow};
 use crate::units;
 
@@ -62,6 +62,97 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
         })
         .collect();
     table
+}
+
+/// Loads on servers, as siege would have printed them.
+pub(super) fn siege(rows: &[Row]) -> Table {
+    let mut columns = load_columns();
+    columns.extend([
+        Column::value("transactions"),
+        Column::value("availability"),
+        Column::value("response time").leave(5),
+        Column::value("rate"),
+        Column::value("concurrency").leave(4),
+        Column::value("failed"),
+        Column::value("longest").leave(2),
+        Column::value("shortest").leave(1),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = loaded(rows)
+        .map(|(row, load)| {
+            let mut cells = load_cells(&row.case);
+            cells.extend([
+                Cell::Count(load.transactions),
+                Cell::Share(Ratio(load.availability / 100.0)),
+                Cell::Duration(load.response_time),
+                Cell::Rate(load.transaction_rate),
+                Cell::Ratio(Ratio(load.concurrency)),
+                Cell::Count(load.failed),
+                Cell::Duration(load.longest),
+                Cell::Duration(load.shortest),
+            ]);
+            TableRow::of(&row.case, cells)
+        })
+        .collect();
+    table
+}
+
+/// Where the time of transactions goes in the steady state, and what they take of processors.
+pub(super) fn phases(rows: &[Row]) -> Table {
+    let mut columns = load_columns();
+    columns.extend([
+        Column::value("connect").leave(1),
+        Column::value("handshake"),
+        Column::value("first byte").leave(2),
+        Column::value("whole"),
+        Column::value("p95").leave(3),
+        Column::value("server CPU"),
+        Column::value("client CPU"),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    table.rows = loaded(rows)
+        .map(|(row, load)| {
+            let each = |processor: Seconds| {
+                let transactions = load.transactions as f64;
+                (transactions > 0.0).then(|| Seconds(processor.0 / transactions))
+            };
+            let mut cells = load_cells(&row.case);
+            cells.extend(
+                [
+                    load.connect,
+                    load.handshake,
+                    load.first_byte,
+                    row.mean(),
+                    load.p95,
+                    each(load.server_cpu),
+                    each(load.client_cpu),
+                ]
+                .map(|time| Cell::or_missing(time, Cell::Duration)),
+            );
+            TableRow::of(&row.case, cells)
+        })
+        .collect();
+    table
+}
+
+fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
+    rows.iter()
+        .filter_map(|row| Some((row, row.under_load.as_ref()?)))
+}
+
+/// All are handshakes.
+fn load_columns() -> Vec<Column> {
+    vec![
+        Column::name("algorithm"),
+        Column::device(),
+        Column::name("server"),
+    ]
+}
+
+fn load_cells(case: &Case) -> Vec<Cell> {
+    vec![Cell::text(case.algorithm), Cell::Text(case.way())]
 }
 
 /// A figure that nothing bounds from above is only known to be more than its lower bound.

@@ -9,6 +9,7 @@ use keymark_bench::error::ReturnCode;
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, RunState};
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::{InSeries, SeriesId};
+use keymark_bench::server_load::ServerLoad;
 use keymark_stats::Seconds;
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
@@ -169,9 +170,19 @@ impl Archive {
         let cases = statement.query_map([run], |row| {
             let (id, mut record) = (row.get(0)?, case(row)?);
             record.blocks = self.blocks(id)?;
+            record.server_load = self.server_load(id)?;
             Ok(record)
         })?;
         cases.collect()
+    }
+
+    fn server_load(&self, case: i64) -> rusqlite::Result<Option<Box<ServerLoad>>> {
+        let mut loads = self
+            .connection
+            .prepare_cached("SELECT load FROM server_load WHERE case_ = ?1")?;
+        loads
+            .query_row([case], |row| value(row, 0, json))
+            .optional()
     }
 
     fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {

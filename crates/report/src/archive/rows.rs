@@ -137,7 +137,7 @@ impl<'a> Writing<'a> {
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
                      NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
-                     :library, :openssl_way, :scheme)",
+                     :library, :openssl_way, :scheme, :tls_version, :key_exchange)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -153,6 +153,8 @@ impl<'a> Writing<'a> {
                 ":library": parameters.library().map(|library| library.word()),
                 ":openssl_way": parameters.openssl_way().map(|way| way.word()),
                 ":scheme": parameters.scheme().map(|scheme| scheme.word()),
+                ":tls_version": parameters.tls().map(|(version, _)| version.word()),
+                ":key_exchange": parameters.tls().map(|(_, exchange)| exchange.word()),
             })
         })
     }
@@ -219,6 +221,11 @@ impl<'a> Writing<'a> {
             return Ok(());
         };
         self.ending(case, ending)?;
+        if let Some(load) = &record.server_load {
+            let load = self.json("load", load)?;
+            let insert = "INSERT OR REPLACE INTO server_load VALUES (?1, ?2)";
+            self.run(|sql| sql.execute(insert, params![case, load]))?;
+        }
         let parts = self.parts(record)?;
         self.run(|sql| {
             sql.execute(

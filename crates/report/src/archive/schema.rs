@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("4.sql"),
     include_str!("5.sql"),
     include_str!("6.sql"),
+    include_str!("7.sql"),
 ];
 
 /// What a file turns out to be, by SQLite's header.

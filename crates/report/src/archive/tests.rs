@@ -4,10 +4,11 @@ mod sides;
 use std::fs;
 
 use keymark_bench::case::{
-    Case, CaseId, Library, Load, OpenSslWay, Pacing, Parameters, Scheme, SshAgent, StackName,
-    Worker,
+    Case, CaseId, KeyExchange, Library, Load, OpenSslWay, Pacing, Parameters, Scheme, SshAgent,
+    StackName, TlsVersion, Worker,
 };
 use keymark_bench::error::ReturnCode;
+use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartSums, Parts};
 use keymark_bench::plan::Selection;
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
@@ -18,7 +19,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::testing::{block, head, record, records};
+use crate::testing::{block, head, record, records, server_load};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
@@ -351,14 +352,41 @@ fn golden_6() -> Record {
 
 #[test]
 fn the_archive_of_version_6_still_loads() {
+    assert_eq!(loads("archive-6.sqlite3"), golden_6());
+}
+
+/// What version 7 has over 6.
+fn golden_7() -> Record {
+    let mut record = golden_6();
+    let case = Case {
+        operation: Operation::Handshake,
+        stack: StackName::of("nginx"),
+        parameters: Parameters::Tls {
+            version: TlsVersion::V1_3,
+            key_exchange: KeyExchange::X25519MlKem768,
+        },
+        ..record.cases[0].case.clone()
+    };
+    let load = CaseRecord {
+        ending: record.cases[0].ending.clone(),
+        server_load: Some(Box::new(server_load())),
+        ..CaseRecord::new(case.clone())
+    };
+    record.plan.cases.push(case);
+    record.cases.push(load);
+    record
+}
+
+#[test]
+fn the_archive_of_version_7_still_loads() {
     // Set when a version is released, to make its file.
     if std::env::var_os("KEYMARK_WRITE_GOLDEN").is_some() {
-        let path = Path::new(GOLDEN).join("archive-6.sqlite3");
+        let path = Path::new(GOLDEN).join("archive-7.sqlite3");
         if !path.exists() {
-            Archive::open(&path).unwrap().insert(&golden_6()).unwrap();
+            Archive::open(&path).unwrap().insert(&golden_7()).unwrap();
         }
     }
-    assert_eq!(loads("archive-6.sqlite3"), golden_6());
+    assert_eq!(loads("archive-7.sqlite3"), golden_7());
 }
 
 /// What was measured before libraries could be chosen is what is measured when none is.

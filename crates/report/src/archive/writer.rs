@@ -165,6 +165,7 @@ impl Observer for RunWriter<'_> {
         let mut case = CaseRecord::new(record.case.clone());
         case.ending.clone_from(&record.ending);
         case.parts.clone_from(&record.parts);
+        case.server_load.clone_from(&record.server_load);
         self.note(Event::Concluded(id, Box::new(case)));
     }
 }

@@ -134,6 +134,16 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
             return Some("a published mean beside samples".to_owned());
         }
     }
+    if let Some(load) = &record.server_load {
+        if !record.blocks.is_empty() {
+            return Some("a load on a server beside samples".to_owned());
+        }
+        if let Some(steady) = &load.steady
+            && !(steady.from_s < steady.to_s && steady.to_s <= load.seconds.len() as u64)
+        {
+            return Some("a steady stretch outside the load".to_owned());
+        }
+    }
     let workers = record.case.concurrency();
     record.samples().find_map(|sample| {
         if sample.worker >= workers {

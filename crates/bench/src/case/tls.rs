@@ -1,0 +1,47 @@
+//! What a TLS handshake is besides its certificate.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+words! {
+    /// A version of TLS.
+    pub enum TlsVersion("version of TLS") {
+        /// RFC 5246.
+        V1_2 = "tls1.2",
+        /// RFC 8446.
+        V1_3 = "tls1.3",
+    }
+}
+
+words! {
+    /// How client and server agree on a secret.
+    pub enum KeyExchange("key exchange") {
+        /// The client encrypts to the certificate's RSA key (RFC 5246 §7.4.7.1): TLS 1.2 only.
+        Rsa = "rsa",
+        /// Diffie-Hellman modulo a prime of 1024 bits, as many servers had it.
+        Dhe1024 = "dhe-1024",
+        /// The same with 2048 bits.
+        Dhe2048 = "dhe-2048",
+        /// With 3072.
+        Dhe3072 = "dhe-3072",
+        /// With 4096.
+        Dhe4096 = "dhe-4096",
+        /// secp256r1 (RFC 8422).
+        EcdheP256 = "ecdhe-p256",
+        /// secp384r1 (RFC 8422).
+        EcdheP384 = "ecdhe-p384",
+        /// secp521r1 (RFC 8422).
+        EcdheP521 = "ecdhe-p521",
+        /// RFC 7748.
+        X25519 = "x25519",
+        /// RFC 7748.
+        X448 = "x448",
+        /// draft-ietf-tls-ecdhe-mlkem.
+        X25519MlKem768 = "x25519mlkem768",
+        /// draft-ietf-tls-ecdhe-mlkem.
+        SecP256r1MlKem768 = "secp256r1mlkem768",
+        /// draft-ietf-tls-ecdhe-mlkem.
+        SecP384r1MlKem1024 = "secp384r1mlkem1024",
+    }
+}

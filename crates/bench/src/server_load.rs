@@ -1,0 +1,205 @@
+//! What a load on a server has shown, in place of samples: transactions come too fast for a row each. Durations are kept
+//! second by second, within one in a thousand, beside a sample of whole transactions.
+
+use std::collections::BTreeMap;
+
+use keymark_stats::{Blocks, Seconds, Window};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// A load that is over, or was stopped. Times count from its start, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerLoad {
+    /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
+    pub server: BTreeMap<String, String>,
+    /// What spoke TLS for the client.
+    pub client: String,
+    /// Of pauses, arrivals and the sample.
+    pub seed: u64,
+    /// From the start to the cut-off.
+    pub elapsed_ns: u64,
+    /// The stretch in which the load was steady; none if there was none.
+    pub steady: Option<Steady>,
+    /// Why there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsteady: Option<String>,
+    /// Second by second.
+    pub seconds: Vec<Second>,
+    /// Some whole transactions, each as likely to be here as any other.
+    pub sample: Vec<Transaction>,
+    /// Sums over the whole load.
+    pub totals: Totals,
+    /// Transactions that were under way at the cut-off: neither successes nor failures.
+    pub cut_off: u64,
+    /// Arrivals that were due and had not begun at the cut-off.
+    pub waiting: u64,
+    /// Processor time of the server's processes during the load.
+    pub server_cpu_ns: u64,
+    /// Processor time of the client's threads.
+    pub client_cpu_ns: u64,
+    /// What limited the rate.
+    pub limit: LoadLimit,
+    /// How long the server was still busy with what nobody waited for any more.
+    pub drained_ns: u64,
+}
+
+/// The stretch in which a load was steady, cut into equal parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steady {
+    /// Its begin, in whole seconds.
+    pub from_s: u64,
+    /// Its end, in whole seconds.
+    pub to_s: u64,
+    /// Length of a part.
+    pub part_ns: u64,
+    /// Transactions that succeeded and ended in each.
+    pub completed: Vec<u64>,
+}
+
+/// One second.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Second {
+    /// Until the TCP connection stood.
+    pub connect: Durations,
+    /// From there to the end of the handshake.
+    pub handshake: Durations,
+    /// From there to the first byte of the answer.
+    pub first_byte: Durations,
+    /// From the scheduled start, or the start in a closed loop, to the last byte.
+    pub whole: Durations,
+    /// What failed, by class.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u64>,
+}
+
+/// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Durations(pub Vec<(u64, u64)>);
+
+/// A transaction that succeeded, by its phases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transaction {
+    /// When it was to start.
+    pub scheduled_ns: u64,
+    /// When it did.
+    pub start_ns: u64,
+    /// Until the TCP connection stood.
+    pub connect_ns: u64,
+    /// From there to the end of the handshake.
+    pub handshake_ns: u64,
+    /// From there to the first byte of the answer.
+    pub first_byte_ns: u64,
+    /// From the scheduled start to the last byte.
+    pub whole_ns: u64,
+}
+
+/// Sums over a load, of which siege's figures are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Transactions that succeeded.
+    pub transactions: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Bytes of all answers.
+    pub bytes: u64,
+    /// Time of all transactions that succeeded.
+    pub time_ns: u64,
+    /// Of the longest.
+    pub longest_ns: u64,
+    /// Of the shortest.
+    pub shortest_ns: u64,
+}
+
+/// What limited the rate, as far as the client can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadLimit {
+    /// The client itself had no time left: rate and durations are its own.
+    Client,
+    /// Not the client.
+    Elsewhere,
+    /// There was no steady state to tell it by.
+    Unknown,
+}
+
+impl ServerLoad {
+    /// Durations of whole transactions in the steady stretch, a block a second. In which order they came within it was
+    /// not kept: it is drawn, from the seed, so that no estimate takes the order of a histogram for a drift.
+    #[must_use]
+    pub fn latencies(&self) -> Blocks {
+        let mut order = ChaCha8Rng::seed_from_u64(self.seed);
+        Blocks::from_blocks(self.steady_seconds().map(|(number, second)| {
+            let mut durations: Vec<u64> = second.whole.each().collect();
+            shuffle(&mut durations, &mut order);
+            (number, durations)
+        }))
+    }
+
+    /// Mean of a phase in the steady stretch; none of nothing.
+    #[must_use]
+    pub fn mean(&self, phase: impl Fn(&Second) -> &Durations) -> Option<Seconds> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (_, second) in self.steady_seconds() {
+            for &(nanoseconds, times) in &phase(second).0 {
+                sum += nanoseconds as f64 * times as f64;
+                count += times as f64;
+            }
+        }
+        (count > 0.0).then(|| Seconds(sum / count / 1e9))
+    }
+
+    /// The seconds of the steady stretch, with their numbers.
+    fn steady_seconds(&self) -> impl Iterator<Item = (u32, &Second)> {
+        let steady = self.steady.as_ref();
+        let range = steady.map_or(0..0, |steady| steady.from_s..steady.to_s);
+        let seconds = (0_u32..).zip(&self.seconds);
+        seconds.filter(move |(number, _)| range.contains(&u64::from(*number)))
+    }
+
+    /// The parts of the steady stretch, with what was completed in each.
+    #[must_use]
+    pub fn windows(&self) -> Vec<Window> {
+        let window = |steady: &Steady, round: u32, completed: u64| Window {
+            completed: completed as f64,
+            length_ns: steady.part_ns,
+            round,
+        };
+        self.steady
+            .iter()
+            .flat_map(|steady| {
+                let parts = (0..).zip(&steady.completed);
+                parts.map(|(round, completed)| window(steady, round, *completed))
+            })
+            .collect()
+    }
+
+    /// What failed over the whole load, by class.
+    #[must_use]
+    pub fn failures(&self) -> BTreeMap<&str, u64> {
+        let mut all = BTreeMap::new();
+        let each = self.seconds.iter().flat_map(|second| &second.failures);
+        for (class, count) in each {
+            *all.entry(class.as_str()).or_default() += count;
+        }
+        all
+    }
+}
+
+/// Every order is as likely (Fisher & Yates; Durstenfeld 1964).
+fn shuffle(durations: &mut [u64], order: &mut ChaCha8Rng) {
+    for last in (1..durations.len()).rev() {
+        durations.swap(last, order.random_range(0..=last));
+    }
+}
+
+impl Durations {
+    /// Every one of them, rising, in nanoseconds.
+    fn each(&self) -> impl Iterator<Item = u64> {
+        let buckets = self.0.iter();
+        buckets.flat_map(|(nanoseconds, count)| {
+            std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))
+        })
+    }
+}
