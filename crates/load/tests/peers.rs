@@ -94,9 +94,10 @@ fn weak_sizes_are_refused_unless_they_are_asked_for() {
         target.expected.certificate = Certificate::Key("rsa1024".parse().unwrap());
         let mut settings = users(1, SHORT);
         let failure = only_failure(&load(&target, &settings));
-        let refused = match exchange {
-            KeyExchange::Dhe { .. } => Failure::Tls("dh key too small".to_owned()),
-            _ => Failure::Unexpected(Expectation::KeySize),
+        let refused = if exchange == dhe {
+            Failure::Tls("dh key too small".to_owned())
+        } else {
+            Failure::Unexpected(Expectation::KeySize)
         };
         assert_eq!(failure, refused);
         settings.weak = WeakSizes::Allowed;
@@ -221,9 +222,10 @@ fn failures_have_their_classes() {
             settings.engine = Some(engine);
             settings.timeouts = Timeouts {
                 connect: Duration::from_millis(50),
-                handshake: match behaviour {
-                    Behaviour::Mute => Duration::from_millis(50),
-                    _ => Duration::from_secs(5),
+                handshake: if matches!(behaviour, Behaviour::Mute) {
+                    Duration::from_millis(50)
+                } else {
+                    Duration::from_secs(5)
                 },
                 whole: Duration::from_millis(100),
             };

@@ -14,7 +14,7 @@ use openssl::ssl::{
 };
 
 use super::{
-    Checker, Connector, Engine, Handshake, Received, Seen, Session, Stop, WeakSizes,
+    Checker, Connector, Engine, FAVOURITE, Handshake, Received, Seen, Session, Stop, WeakSizes,
     curves_of_certificate,
 };
 use crate::error::Error;
@@ -94,7 +94,12 @@ fn settle(builder: &mut SslContextBuilder, weak: WeakSizes) {
 fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
     let iana = expected.cipher.and_then(CipherSuite::name);
     match expected.version {
-        Version::Tls13 => iana.map_or(Ok(()), |name| builder.set_ciphersuites(name)),
+        Version::Tls13 => {
+            let others = [0x1302, 0x1303].map(CipherSuite).into_iter();
+            let all = std::iter::once(FAVOURITE).chain(others);
+            let all: Vec<_> = all.filter_map(CipherSuite::name).collect();
+            builder.set_ciphersuites(&iana.map_or_else(|| all.join(":"), str::to_owned))
+        }
         Version::Tls12 => match iana {
             Some(name) => builder.set_cipher_list(cipher_name(name)),
             None => {

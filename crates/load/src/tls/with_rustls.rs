@@ -17,7 +17,8 @@ use rustls::{
 };
 
 use super::{
-    Checker, Connector, Engine, Handshake, Received, Seen, Session, Stop, curves_of_certificate,
+    Checker, Connector, Engine, FAVOURITE, Handshake, Received, Seen, Session, Stop,
+    curves_of_certificate,
 };
 use crate::error::Error;
 use crate::failure::{Expectation, Failure, Phase};
@@ -79,6 +80,10 @@ fn provider(expected: &Expected) -> Result<CryptoProvider, Error> {
                 .is_none_or(|signer| suite.usable_for_signature_algorithm(signer))
     };
     provider.cipher_suites.retain(offered);
+    // The stable sort keeps rustls' order of the others.
+    let number = |suite: &SupportedCipherSuite| CipherSuite(u16::from(suite.suite()));
+    let favourite = |suite: &SupportedCipherSuite| number(suite) != FAVOURITE;
+    provider.cipher_suites.sort_by_key(favourite);
     if provider.cipher_suites.is_empty() {
         let wanted = expected
             .cipher
@@ -312,9 +317,10 @@ impl Session for OfRustls {
 }
 
 fn stop(error: &io::Error, phase: Phase) -> Stop {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => Stop::Blocked,
-        _ => Stop::Failed(Failure::of_socket(error, phase)),
+    if error.kind() == io::ErrorKind::WouldBlock {
+        Stop::Blocked
+    } else {
+        Stop::Failed(Failure::of_socket(error, phase))
     }
 }
 

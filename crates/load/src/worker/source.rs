@@ -35,7 +35,7 @@ pub(crate) struct Turn {
 #[derive(Debug)]
 pub(crate) enum Source {
     Users(Loop),
-    Arrivals(Queue),
+    Arrivals(Box<Queue>),
 }
 
 #[derive(Debug)]
@@ -60,7 +60,9 @@ impl Source {
     pub(crate) fn new(demand: &Demand, seed: u64, share: Share) -> Self {
         match demand {
             Demand::Users(users) => Self::Users(Loop::new(users, seed, share)),
-            Demand::Arrivals(arrivals) => Self::Arrivals(Queue::new(arrivals, seed, share)),
+            Demand::Arrivals(arrivals) => {
+                Self::Arrivals(Box::new(Queue::new(arrivals, seed, share)))
+            }
         }
     }
 
