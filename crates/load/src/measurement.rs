@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use keymark_stats::Ratio;
+
 use crate::bottleneck::Bottleneck;
 use crate::demand::{Demand, FirstThink, Think};
 use crate::failure::{Failure, Phase};
@@ -120,13 +122,31 @@ impl Measurement {
     ///
     /// If there is no steady state.
     pub fn steady_phase(&self, phase: Phase) -> Result<Latencies, NoSteadyState> {
-        let window = self.window()?;
         let mut sum = Latencies::default();
-        let seconds = self.seconds.iter().take(whole_seconds(window.end));
-        for second in seconds.skip(whole_seconds(window.begin)) {
-            sum.add(second.phase(phase));
-        }
+        self.steady_seconds()?
+            .for_each(|second| sum.add(second.phase(phase)));
         Ok(sum)
+    }
+
+    /// What failed in the steady state, as a share of all transactions that ended in it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no steady state.
+    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
+    pub fn steady_failed(&self) -> Result<Ratio, NoSteadyState> {
+        let (mut failed, mut done) = (0, 0);
+        for second in self.steady_seconds()? {
+            failed += second.failed();
+            done += second.transactions();
+        }
+        Ok(Ratio(failed as f64 / (failed + done).max(1) as f64))
+    }
+
+    fn steady_seconds(&self) -> Result<impl Iterator<Item = &Second>, NoSteadyState> {
+        let window = self.window()?;
+        let until = self.seconds.iter().take(whole_seconds(window.end));
+        Ok(until.skip(whole_seconds(window.begin)))
     }
 
     /// Durations of a phase over the whole load, of transactions that succeeded.

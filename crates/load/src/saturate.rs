@@ -8,6 +8,10 @@ use std::time::Duration;
 
 use keymark_stats::{PerSecond, Ratio};
 
+use crate::failure::Phase;
+use crate::measurement::Measurement;
+use crate::steady::NoSteadyState;
+
 /// What a load has shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observed {
@@ -17,6 +21,23 @@ pub struct Observed {
     pub p99: Duration,
     /// Transactions that failed, as a share of all.
     pub failed: Ratio,
+}
+
+impl Observed {
+    /// What a measurement has shown in its steady state.
+    ///
+    /// # Errors
+    ///
+    /// If it has none in which anything was done.
+    pub fn of(measured: &Measurement) -> Result<Self, NoSteadyState> {
+        let steady = measured.steady()?;
+        let whole = measured.steady_phase(Phase::Whole)?;
+        Ok(Self {
+            rate: steady.rate.value,
+            p99: whole.quantile(0.99).ok_or(NoSteadyState::NothingDone)?,
+            failed: measured.steady_failed()?,
+        })
+    }
 }
 
 /// A gain of less than this is none: rates of one load differ as much by chance.

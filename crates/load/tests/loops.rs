@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
+use keymark_load::saturate::{Observed, search_users};
 use keymark_load::{
-    Arrivals, Context, Demand, Error, FirstThink, KeyExchange, NoSteadyState, Observer, Phase,
-    Progress, Settings, Spacing, Target, Think, Users, Version, WarmUp, run,
+    Arrivals, Context, Demand, FirstThink, KeyExchange, NoSteadyState, Observer, Phase, Progress,
+    Settings, Spacing, Target, Think, Users, Version, WarmUp, run,
 };
 use keymark_stats::PerSecond;
 
@@ -185,6 +186,21 @@ fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
 }
 
 #[test]
+fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
+    let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(20)));
+    let measure = |users: NonZeroU32| {
+        Observed::of(&load(&target(&server), &support::users(users.get(), 2000)))
+    };
+    let most = NonZeroU32::new(2).unwrap();
+    let found = search_users(most, measure).unwrap().unwrap();
+    assert!(
+        found.best.rate.0 < 50.0 && found.best.failed.0 == 0.0,
+        "{found:?}"
+    );
+    assert!(found.best.p99 >= Duration::from_millis(20));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_before_it_begins() {
     let server = Server::start(&p256(), Behaviour::Serve);
     let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
@@ -209,5 +225,4 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     let measured = load(&nowhere, &short);
     let none = measured.steady().unwrap_err();
     assert!(matches!(none, NoSteadyState::TooShort { .. }), "{none}");
-    let _: Error = Error::Panicked;
 }

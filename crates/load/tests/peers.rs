@@ -15,6 +15,7 @@ use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;
 
+use support::impostor::Impostor;
 use support::nginx::Nginx;
 use support::{BODY, Behaviour, Server, all_well, load, only, only_failure, p256, rsa, users};
 
@@ -237,6 +238,27 @@ fn failures_have_their_classes() {
 }
 
 #[test]
+fn a_server_without_the_key_of_its_certificate_is_found_out() {
+    for key in [p256(), rsa(2048)] {
+        let impostor = Impostor::start(&key);
+        let cases = [
+            (Engine::Rustls, Version::Tls13),
+            (Engine::Rustls, Version::Tls12),
+            (Engine::OpenSsl, Version::Tls13),
+            (Engine::OpenSsl, Version::Tls12),
+        ];
+        for (engine, version) in cases {
+            let mut settings = users(1, SHORT);
+            settings.engine = Some(engine);
+            let target = impostor.target(version, KeyExchange::EcdheP256);
+            let failure = only_failure(&load(&target, &settings));
+            let class = Failure::Unexpected(Expectation::Signature);
+            assert_eq!(failure, class, "{engine} {version}");
+        }
+    }
+}
+
+#[test]
 fn nginx_sees_full_handshakes_only() {
     let Some(nginx) = Nginx::start(&p256(), BODY) else {
         return;
@@ -249,10 +271,8 @@ fn nginx_sees_full_handshakes_only() {
     ];
     let mut done = 0;
     for (engine, version) in cases {
-        let mut target =
-            Server::start(&p256(), Behaviour::Mute).target(version, KeyExchange::EcdheP256);
-        target.address = nginx.address;
-        target.expected.certificate = Certificate::Pinned(nginx.leaf);
+        let exchange = KeyExchange::EcdheP256;
+        let target = support::target(nginx.address, nginx.leaf, version, exchange);
         let mut settings = users(3, 1000);
         settings.engine = Some(engine);
         let measured = load(&target, &settings);

@@ -1,6 +1,7 @@
 //! Servers for the tests: OpenSSL's in a thread, nginx in a process.
 #![allow(dead_code, reason = "not every test uses everything")]
 
+pub mod impostor;
 pub mod nginx;
 
 use std::io::{ErrorKind, Read, Write};
@@ -142,20 +143,29 @@ impl Server {
         }
     }
 
-    /// What a client is to expect of it.
     pub fn target(&self, version: Version, key_exchange: KeyExchange) -> Target {
-        Target {
-            address: self.address,
-            server_name: "localhost".to_owned(),
-            path: "/".to_owned(),
-            expected: Expected {
-                version,
-                key_exchange,
-                cipher: None,
-                certificate: Certificate::Pinned(self.leaf),
-                body: Some(BODY.len() as u64),
-            },
-        }
+        target(self.address, self.leaf, version, key_exchange)
+    }
+}
+
+/// What a client is to expect of a server of the tests.
+pub fn target(
+    address: SocketAddr,
+    leaf: Fingerprint,
+    version: Version,
+    key_exchange: KeyExchange,
+) -> Target {
+    Target {
+        address,
+        server_name: "localhost".to_owned(),
+        path: "/".to_owned(),
+        expected: Expected {
+            version,
+            key_exchange,
+            cipher: None,
+            certificate: Certificate::Pinned(leaf),
+            body: Some(BODY.len() as u64),
+        },
     }
 }
 
