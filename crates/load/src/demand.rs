@@ -1,0 +1,255 @@
+//! What is asked of a server: users who think, or arrivals at a rate. Pure: all randomness comes from a seed.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use keymark_stats::PerSecond;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const NANOSECONDS: f64 = 1e9;
+
+/// Who asks, and when.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Demand {
+    /// A closed loop: a user asks again after an answer.
+    Users(Users),
+    /// An open loop: arrivals do not wait for answers.
+    Arrivals(Arrivals),
+}
+
+/// Users who each have one transaction at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Users {
+    /// How many.
+    pub count: NonZeroU32,
+    /// What they do between two transactions.
+    pub think: Think,
+    /// Their starts are spread evenly over this time.
+    pub ramp: Duration,
+}
+
+/// The pause before each transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Think {
+    /// None: siege's benchmark mode.
+    None,
+    /// Uniform between zero and `most`, before the first transaction too: siege's `--delay`.
+    Uniform {
+        /// The longest pause.
+        most: Duration,
+        /// How the first pause is drawn.
+        first: FirstThink,
+    },
+}
+
+/// How a user's first pause is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FirstThink {
+    /// Like all others, as siege does. All users begin together, and their rate swings for some twice the longest pause.
+    #[default]
+    Fresh,
+    /// What is left of a pause at a moment taken at random, the equilibrium renewal process (Cox 1962, "Renewal Theory",
+    /// §2.2 and §5.2): users begin as if they had always been there.
+    Residual,
+}
+
+/// Transactions that begin when they are due, however long earlier ones take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Arrivals {
+    /// How many are due a second.
+    pub rate: PerSecond,
+    /// The time between two.
+    pub spacing: Spacing,
+    /// So many connections at most are open at once; what is due then waits, and its wait counts.
+    pub most_in_flight: NonZeroU32,
+}
+
+/// The time between two arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// Exponential: a Poisson process.
+    Poisson,
+    /// Always the same.
+    Constant,
+}
+
+/// One user's pauses. A user has the same in each run with one seed, whichever thread it is on.
+#[derive(Debug)]
+pub(crate) struct Thoughts {
+    think: Think,
+    rng: ChaCha8Rng,
+}
+
+impl Thoughts {
+    pub(crate) fn new(think: Think, seed: u64, user: u32) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(u64::from(user));
+        Self { think, rng }
+    }
+
+    /// The pause before the first transaction.
+    pub(crate) fn first(&mut self) -> Duration {
+        match self.think {
+            Think::None => Duration::ZERO,
+            Think::Uniform { most, first } => {
+                let share: f64 = self.rng.random();
+                most.mul_f64(match first {
+                    FirstThink::Fresh => share,
+                    // The residual of a uniform pause has the distribution 1 − (1 − x)².
+                    FirstThink::Residual => 1.0 - (1.0 - share).sqrt(),
+                })
+            }
+        }
+    }
+
+    /// The pause before a later one.
+    pub(crate) fn pause(&mut self) -> Duration {
+        match self.think {
+            Think::None => Duration::ZERO,
+            Think::Uniform { most, first: _ } => most.mul_f64(self.rng.random()),
+        }
+    }
+}
+
+/// The arrivals that one of several threads serves: every so manieth of a constant stream, or a Poisson process of its
+/// own, which together are one of the whole rate (Cox & Lewis 1966, §8.2).
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    spacing: Spacing,
+    /// Mean time between two arrivals of this thread, in nanoseconds.
+    mean: f64,
+    /// The next one, in nanoseconds since the start.
+    next: f64,
+    rng: ChaCha8Rng,
+}
+
+impl Schedule {
+    pub(crate) fn new(arrivals: &Arrivals, seed: u64, thread: u32, threads: u32) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(u64::from(thread));
+        let between = NANOSECONDS / arrivals.rate.0;
+        let mut schedule = Self {
+            spacing: arrivals.spacing,
+            mean: between * f64::from(threads),
+            next: between * f64::from(thread),
+            rng,
+        };
+        match schedule.spacing {
+            Spacing::Constant => {}
+            Spacing::Poisson => schedule.next = schedule.exponential(),
+        }
+        schedule
+    }
+
+    fn exponential(&mut self) -> f64 {
+        // 1 − u is never zero.
+        -self.mean * (1.0 - self.rng.random::<f64>()).ln()
+    }
+
+    /// When the next arrival is due, since the start.
+    #[allow(clippy::cast_sign_loss, reason = "times are never negative")]
+    pub(crate) fn next(&self) -> Duration {
+        Duration::from_nanos(self.next as u64)
+    }
+
+    /// That one has begun.
+    pub(crate) fn advance(&mut self) {
+        self.next += match self.spacing {
+            Spacing::Constant => self.mean,
+            Spacing::Poisson => self.exponential(),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: Duration = Duration::from_secs(5);
+
+    fn pauses(first: FirstThink, seed: u64, user: u32) -> Vec<Duration> {
+        let mut thoughts = Thoughts::new(Think::Uniform { most: MOST, first }, seed, user);
+        let first = thoughts.first();
+        std::iter::once(first)
+            .chain(std::iter::repeat_with(|| thoughts.pause()).take(999))
+            .collect()
+    }
+
+    #[test]
+    fn pauses_stay_within_bounds_and_repeat_with_the_seed() {
+        for first in [FirstThink::Fresh, FirstThink::Residual] {
+            let all = pauses(first, 7, 3);
+            assert!(all.iter().all(|pause| *pause < MOST));
+            let mean = all.iter().sum::<Duration>().as_secs_f64() / 1000.0;
+            assert!((mean - 2.5).abs() < 0.15, "{mean}");
+            assert_eq!(all, pauses(first, 7, 3));
+            assert_ne!(all, pauses(first, 8, 3));
+            assert_ne!(all, pauses(first, 7, 4));
+        }
+        let mut none = Thoughts::new(Think::None, 1, 1);
+        assert_eq!(
+            (none.first(), none.pause()),
+            (Duration::ZERO, Duration::ZERO)
+        );
+    }
+
+    #[test]
+    fn a_residual_pause_is_a_third_of_the_longest_on_average() {
+        let think = Think::Uniform {
+            most: MOST,
+            first: FirstThink::Residual,
+        };
+        let first = |user| Thoughts::new(think, 1, user).first().as_secs_f64();
+        let mean = (0..4000).map(first).sum::<f64>() / 4000.0;
+        assert!((mean - 5.0 / 3.0).abs() < 0.06, "{mean}");
+    }
+
+    fn arrivals(spacing: Spacing) -> Arrivals {
+        Arrivals {
+            rate: PerSecond(1000.0),
+            spacing,
+            most_in_flight: NonZeroU32::MIN,
+        }
+    }
+
+    fn times(spacing: Spacing, thread: u32, threads: u32) -> Vec<Duration> {
+        let mut schedule = Schedule::new(&arrivals(spacing), 9, thread, threads);
+        let next = || {
+            let next = schedule.next();
+            schedule.advance();
+            next
+        };
+        let within = |time: &Duration| *time < Duration::from_secs(10);
+        std::iter::repeat_with(next).take_while(within).collect()
+    }
+
+    #[test]
+    fn threads_share_a_constant_stream() {
+        let mut all = times(Spacing::Constant, 0, 2);
+        all.extend(times(Spacing::Constant, 1, 2));
+        all.sort_unstable();
+        assert_eq!(all.len(), 10_000);
+        let steps = all.windows(2).map(|pair| pair[1] - pair[0]);
+        let even = Duration::from_micros(999)..Duration::from_micros(1001);
+        assert!(steps.into_iter().all(|step| even.contains(&step)));
+    }
+
+    #[test]
+    fn poisson_arrivals_have_the_rate_and_its_spread() {
+        let mut all = times(Spacing::Poisson, 0, 3);
+        all.extend(times(Spacing::Poisson, 1, 3));
+        all.extend(times(Spacing::Poisson, 2, 3));
+        assert!(all.len().abs_diff(10_000) < 400, "{}", all.len());
+        let mut counts = [0_u32; 100];
+        for time in &all {
+            counts[time.as_millis() as usize / 100] += 1;
+        }
+        let spread = counts
+            .iter()
+            .map(|count| (f64::from(*count) - 100.0).powi(2));
+        let index = spread.sum::<f64>() / 100.0 / 100.0;
+        assert!((0.6..1.5).contains(&index), "{index}");
+        assert_eq!(times(Spacing::Poisson, 0, 3), times(Spacing::Poisson, 0, 3));
+    }
+}

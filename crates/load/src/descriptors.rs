@@ -1,0 +1,36 @@
+//! Room for as many connections as are wanted.
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use crate::error::Error;
+
+/// Of each thread (epoll, timer), and of whoever uses this library.
+const BESIDES: u64 = 64;
+
+/// Sees to it that so many more files can be open, raising the soft limit to the hard one if need be.
+pub(crate) fn make_room(connections: u32, threads: u32) -> Result<(), Error> {
+    let open = std::fs::read_dir("/proc/self/fd").map_or(BESIDES, |files| files.count() as u64);
+    let needed = open + u64::from(connections) + 4 * u64::from(threads) + BESIDES;
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)
+        .map_err(|errno| Error::system("getrlimit(RLIMIT_NOFILE)", errno))?;
+    if needed <= soft {
+        return Ok(());
+    }
+    if needed > hard {
+        return Err(Error::Descriptors { needed, hard });
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
+        .map_err(|errno| Error::system("setrlimit(RLIMIT_NOFILE)", errno))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_the_hard_limit_is_explained() {
+        make_room(10, 1).unwrap();
+        let error = make_room(u32::MAX, 1).unwrap_err();
+        assert!(error.to_string().contains("ulimit -Hn"), "{error}");
+    }
+}

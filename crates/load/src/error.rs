@@ -1,0 +1,58 @@
+//! Why a load did not begin or end.
+
+use crate::tls::Engine;
+
+/// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The TLS library cannot do what is wanted.
+    #[error("{engine} has not {what}; choose the other engine or expect something else")]
+    Engine {
+        /// Which one.
+        engine: Engine,
+        /// What it lacks.
+        what: String,
+    },
+    /// The settings contradict themselves or are empty.
+    #[error("{0}")]
+    Settings(&'static str),
+    /// So many connections cannot be open at once.
+    #[error(
+        "{needed} descriptors are needed and {hard} are allowed; raise the hard limit of open files \
+         (ulimit -Hn as root, or LimitNOFILE= of the service), or ask for fewer users"
+    )]
+    Descriptors {
+        /// How many connections and other files.
+        needed: u64,
+        /// The hard limit.
+        hard: u64,
+    },
+    /// A call of the operating system failed.
+    #[error("{call} failed: {reason}")]
+    System {
+        /// Which one.
+        call: &'static str,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// A thread that drove connections ended by a panic.
+    #[error("a thread of the client ended by a panic: please report this")]
+    Panicked,
+}
+
+impl Error {
+    pub(crate) fn cannot(engine: Engine, what: impl Into<String>) -> Self {
+        Self::Engine {
+            engine,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn system(call: &'static str, reason: impl Into<std::io::Error>) -> Self {
+        Self::System {
+            call,
+            reason: reason.into(),
+        }
+    }
+}

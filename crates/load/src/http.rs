@@ -1,0 +1,182 @@
+//! One request and its answer: HTTP/1.1 `GET` with `Connection: close` (RFC 9112).
+
+use crate::failure::{Expectation, Failure, Phase};
+
+/// A head longer than this is refused: nginx and Apache send some 300 bytes.
+const LONGEST_HEAD: usize = 16 * 1024;
+/// More fields than this are refused.
+const MOST_FIELDS: usize = 64;
+
+/// The request that every transaction sends.
+pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: keymark\r\nAccept: */*\r\nConnection: close\r\n\r\n")
+        .into_bytes()
+}
+
+/// How the body ends (RFC 9112 §6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// After so many bytes.
+    Known(u64),
+    /// With the connection.
+    UntilClose,
+}
+
+/// Whether more is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The answer goes on.
+    More,
+    /// The last byte of the answer is there.
+    Whole,
+}
+
+/// An answer while it comes in: the head is kept until it is whole, the body is only counted.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    head: Vec<u8>,
+    length: Option<Length>,
+    body: u64,
+    /// Bytes of head and body so far.
+    pub(crate) bytes: u64,
+}
+
+impl Answer {
+    /// Takes what was read.
+    pub(crate) fn take(&mut self, read: &[u8]) -> Result<Progress, Failure> {
+        self.bytes += read.len() as u64;
+        let Some(length) = self.length else {
+            self.head.extend_from_slice(read);
+            return self.parse();
+        };
+        self.body += read.len() as u64;
+        self.progress(length)
+    }
+
+    fn parse(&mut self) -> Result<Progress, Failure> {
+        let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
+        let mut response = httparse::Response::new(&mut fields);
+        let parsed = response
+            .parse(&self.head)
+            .map_err(|error| Failure::Http(error.to_string()))?;
+        let httparse::Status::Complete(size) = parsed else {
+            if self.head.len() > LONGEST_HEAD {
+                return Err(Failure::Http("a head of more than 16 KiB".to_owned()));
+            }
+            return Ok(Progress::More);
+        };
+        let status = response.code.unwrap_or_default();
+        if !(200..400).contains(&status) {
+            return Err(Failure::Status(status));
+        }
+        let length = body_length(status, response.headers)?;
+        self.length = Some(length);
+        self.body = (self.head.len() - size) as u64;
+        self.head = Vec::new();
+        self.progress(length)
+    }
+
+    fn progress(&self, length: Length) -> Result<Progress, Failure> {
+        match length {
+            Length::Known(known) if self.body > known => {
+                Err(Failure::Http("more than its Content-Length".to_owned()))
+            }
+            Length::Known(known) if self.body == known => Ok(Progress::Whole),
+            Length::Known(_) | Length::UntilClose => Ok(Progress::More),
+        }
+    }
+
+    /// The connection has ended.
+    pub(crate) fn end(&self) -> Result<(), Failure> {
+        match self.length {
+            None if self.bytes == 0 => Err(Failure::Closed(Phase::FirstByte)),
+            None | Some(Length::Known(_)) => Err(Failure::ShortBody),
+            Some(Length::UntilClose) => Ok(()),
+        }
+    }
+
+    /// The body of a whole answer against what is expected.
+    pub(crate) fn check(&self, expected: Option<u64>) -> Result<(), Failure> {
+        match expected {
+            Some(expected) if expected != self.body => {
+                Err(Failure::Unexpected(Expectation::BodyLength))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, Failure> {
+    // RFC 9112 §6.3, rule 1: these have no body, whatever their fields say.
+    if status == 204 || status == 304 {
+        return Ok(Length::Known(0));
+    }
+    let mut length = Length::UntilClose;
+    for field in fields {
+        if field.name.eq_ignore_ascii_case("transfer-encoding") {
+            return Err(Failure::Http("Transfer-Encoding, and no file".to_owned()));
+        }
+        if field.name.eq_ignore_ascii_case("content-length") {
+            let number = std::str::from_utf8(field.value).ok();
+            let number = number.and_then(|text| text.trim().parse().ok());
+            length = Length::Known(number.ok_or(Failure::Http("Content-Length".to_owned()))?);
+        }
+    }
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+    fn whole(bytes: &[u8]) -> Result<Progress, Failure> {
+        Answer::default().take(bytes)
+    }
+
+    #[test]
+    fn an_answer_is_whole_after_its_last_byte_however_it_is_cut() {
+        for cut in 0..ANSWER.len() {
+            let mut answer = Answer::default();
+            assert_eq!(answer.take(&ANSWER[..cut]), Ok(Progress::More), "{cut}");
+            assert!(answer.end().is_err());
+            assert_eq!(answer.take(&ANSWER[cut..]), Ok(Progress::Whole), "{cut}");
+            assert_eq!(answer.bytes, ANSWER.len() as u64);
+            assert_eq!(answer.check(Some(5)), Ok(()));
+            let wrong = Err(Failure::Unexpected(Expectation::BodyLength));
+            assert_eq!(answer.check(Some(6)), wrong);
+        }
+    }
+
+    #[test]
+    fn without_a_length_the_body_ends_with_the_connection() {
+        let mut answer = Answer::default();
+        assert_eq!(
+            answer.take(b"HTTP/1.1 200 OK\r\n\r\nabc"),
+            Ok(Progress::More)
+        );
+        assert_eq!(answer.end(), Ok(()));
+        assert_eq!(answer.check(Some(3)), Ok(()));
+    }
+
+    #[test]
+    fn what_is_no_success_has_its_class() {
+        assert_eq!(whole(b"HTTP/1.1 503 x\r\n\r\n"), Err(Failure::Status(503)));
+        assert_eq!(whole(b"HTTP/1.1 204 x\r\n\r\n"), Ok(Progress::Whole));
+        assert_eq!(
+            whole(b"HTTP/1.1 404 Not Found\r\n\r\n"),
+            Err(Failure::Status(404))
+        );
+        assert!(matches!(whole(b"SSH-2.0-x\r\n"), Err(Failure::Http(_))));
+        let more = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab");
+        assert!(matches!(more, Err(Failure::Http(_))));
+        let chunked = whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        assert!(matches!(chunked, Err(Failure::Http(_))));
+        assert!(matches!(whole(&[b'H'; 20_000]), Err(Failure::Http(_))));
+        assert_eq!(
+            Answer::default().end(),
+            Err(Failure::Closed(Phase::FirstByte))
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Drives a TLS server on which keymark measures a private key, and says what it saw.
+//!
+//! A [`Target`] says where the server is and what every handshake must be; [`Settings`] say who asks ([`Demand`]), how
+//! long, and on how many threads. [`run`] drives it and yields a [`Measurement`].
+//!
+//! ```no_run
+//! use std::{num::NonZeroU32, sync::atomic::AtomicBool, time::Duration};
+//! use keymark_bench::clock::MonotonicClock;
+//! use keymark_load::{
+//!     Certificate, Context, Expected, KeyExchange, Settings, Target, Unwatched, Version, run,
+//! };
+//!
+//! let target = Target {
+//!     address: "127.0.0.1:8443".parse()?,
+//!     server_name: "localhost".to_owned(),
+//!     path: "/".to_owned(),
+//!     expected: Expected {
+//!         version: Version::Tls13,
+//!         key_exchange: KeyExchange::X25519MlKem768,
+//!         cipher: None,
+//!         certificate: Certificate::Key("rsa2048".parse()?),
+//!         body: None,
+//!     },
+//! };
+//! let eight = NonZeroU32::new(8).ok_or("none")?;
+//! let settings = Settings::users(eight, Duration::from_secs(10));
+//! let mut context = Context {
+//!     clock: &MonotonicClock::new(),
+//!     stop: &AtomicBool::new(false),
+//!     observer: &mut Unwatched,
+//! };
+//! let measured = run(&target, &settings, &mut context)?;
+//! println!("{:?} a second", measured.steady()?.rate);
+//! println!("{}", measured.siege());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What counts
+//!
+//! A transaction is a TCP connection, a **full** TLS handshake, one `GET` with `Connection: close`, and its whole answer.
+//! The client offers the version and key exchange that are expected and nothing else, keeps no session and ignores tickets.
+//! Each handshake is checked (not resumed, version, cipher suite, group, certificate); the server's signature is always
+//! verified, the chain never. What is not as expected is a [`Failure`] of a class of its own, and so is each
+//! other way to fail: refused, reset, timeouts by phase, alerts by their names in the RFCs, wrong status, short body.
+//! What is under way when the load ends is cut off and counts neither way.
+//!
+//! # How it asks
+//!
+//! One thread a core, each an event loop over sockets that do not block; nothing is shared between threads while they run.
+//! Two engines do TLS ([`Engine`]): rustls with aws-lc-rs, and OpenSSL for what that lacks: RSA and DHE key exchange, RSA
+//! below 2048 bits ([`WeakSizes`]), Ed448 and ML-DSA certificates.
+//!
+//! * **Closed loop** ([`Users`]): a user asks, waits for the answer, thinks ([`Think`]), and asks again. One whose
+//!   transaction failed waits ten milliseconds at least, so that a refusing server is not asked without end.
+//! * **Open loop** ([`Arrivals`]): transactions are due by a schedule. Latency counts from when one was *due*: a stalled
+//!   server cannot put off the arrivals that would have seen it (no coordinated omission).
+//!
+//! # What it says
+//!
+//! [`Phase`]s of each transaction in HDR histograms of three digits, a second each ([`Second`]); failures a second;
+//! [`Steady`], the rate and response time without the bias of start and end, with intervals; [`SiegeFigures`], which
+//! have that bias, as siege's have; a seeded sample of whole transactions; the client's own processor time, and
+//! whether it was the [`Bottleneck`].
+//!
+//! [`saturate`] looks for the best throughput over users, and the highest rate under a limit of latency.
+//!
+//! # Where to look
+//!
+//! | file | has |
+//! |---|---|
+//! | `target.rs`, `protocol.rs`, `key_exchange.rs` | what is asked and expected |
+//! | `tls/` | the engines behind one trait, the check of a handshake |
+//! | `demand.rs`, `worker/source.rs` | whose turn it is: pure |
+//! | `worker/` | the event loop, a transaction's stages |
+//! | `recorder.rs`, `latencies.rs`, `sample.rs` | what a thread keeps |
+//! | `steady.rs`, `siege.rs`, `bottleneck.rs` | what is made of it: pure |
+//! | `run.rs`, `measurement.rs` | the threads, and their sum |
+//! | `saturate.rs` | which load to try next: pure |
+
+#![warn(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::cast_precision_loss,
+        reason = "a test may panic"
+    )
+)]
+
+mod bottleneck;
+mod demand;
+mod descriptors;
+mod error;
+mod failure;
+mod http;
+mod key_exchange;
+mod latencies;
+mod measurement;
+mod protocol;
+mod recorder;
+mod run;
+mod sample;
+pub mod saturate;
+mod settings;
+mod siege;
+mod steady;
+mod target;
+mod tls;
+mod worker;
+
+pub use bottleneck::{BUSY, Bottleneck};
+pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
+pub use error::Error;
+pub use failure::{Expectation, Failure, Phase};
+pub use key_exchange::KeyExchange;
+pub use latencies::{DIGITS, Latencies};
+pub use measurement::Measurement;
+pub use protocol::{Alert, CipherSuite, Version};
+pub use recorder::Second;
+pub use run::{Context, Observer, Progress, Unwatched, run};
+pub use sample::Transaction;
+pub use settings::{Settings, Timeouts, WarmUp};
+pub use siege::SiegeFigures;
+pub use steady::{BIN, Completions, NoSteadyState, Span, Steady, steady};
+pub use target::{Certificate, Expected, Fingerprint, Target, Unknown};
+pub use tls::{Engine, Negotiated, WeakSizes};

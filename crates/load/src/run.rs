@@ -1,0 +1,197 @@
+//! Running a load: its threads, who watches them, and what came of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
+
+use keymark_bench::clock::{Clock, Timestamp};
+use keymark_stats::PerSecond;
+
+use crate::descriptors::make_room;
+use crate::error::Error;
+use crate::http;
+use crate::measurement::Measurement;
+use crate::recorder::Recent;
+use crate::settings::Settings;
+use crate::target::Target;
+use crate::tls::Engine;
+use crate::worker::{Job, Report, Share, Worker};
+
+/// Who watches is told this often at most.
+const TELL: Duration = Duration::from_millis(250);
+/// How long the calling thread sleeps between looks at the others.
+const LOOK: Duration = Duration::from_millis(10);
+/// Threads begin together, once all are there.
+const LEAD: Duration = Duration::from_millis(5);
+
+/// How far a load is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Time since its start.
+    pub elapsed: Duration,
+    /// Time until its end.
+    pub left: Duration,
+    /// Transactions that succeeded.
+    pub transactions: u64,
+    /// Transactions that failed.
+    pub failed: u64,
+    /// Transactions a second since the last time this was told.
+    pub rate: PerSecond,
+    /// What 99 % of the transactions so far did not exceed; `None` of nothing.
+    pub p99: Option<Duration>,
+}
+
+/// Told how a load goes, at most four times a second, by the thread that called [`run`].
+pub trait Observer {
+    /// How far it is.
+    fn progress(&mut self, progress: &Progress);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    fn progress(&mut self, _: &Progress) {}
+}
+
+/// What a load needs of whoever runs it.
+pub struct Context<'a> {
+    /// All time comes from here.
+    pub clock: &'a dyn Clock,
+    /// Set by anybody, it ends the load within some 50 ms; what was done is kept.
+    pub stop: &'a AtomicBool,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            clock,
+            stop,
+            observer: _,
+        } = self;
+        f.debug_struct("Context")
+            .field("clock", clock)
+            .field("stop", stop)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Drives a load against the target, on threads of its own, until its time is over or it is stopped.
+///
+/// # Errors
+///
+/// If it cannot begin: the engine lacks what is wanted, there are too few descriptors, the settings contradict
+/// themselves. A server that cannot be reached is no error, but so many failures.
+pub fn run(
+    target: &Target,
+    settings: &Settings,
+    context: &mut Context<'_>,
+) -> Result<Measurement, Error> {
+    settings.check()?;
+    let engine = settings
+        .engine
+        .unwrap_or_else(|| Engine::for_expected(&target.expected, settings.weak));
+    let connector = engine.connector(target, settings.weak)?;
+    let threads = settings.threads.get();
+    make_room(settings.most_in_flight(), threads)?;
+    let request = http::request(&target.server_name, &target.path);
+    // The load is stopped by whoever asks for it, or by one of its threads that cannot go on.
+    let stop = AtomicBool::new(false);
+    let job = Job {
+        target,
+        settings,
+        connector: connector.as_ref(),
+        request: &request,
+        clock: context.clock,
+        origin: context.clock.now().after(LEAD),
+        stop: &stop,
+    };
+    let published: Vec<Mutex<Recent>> = (0..threads).map(|_| Mutex::default()).collect();
+    let workers = published
+        .iter()
+        .zip(0..)
+        .map(|(published, thread)| Worker::new(job, Share { thread, threads }, published));
+    let workers = workers.collect::<Result<Vec<_>, Error>>()?;
+    let reports = thread::scope(|scope| {
+        let work = |worker: Worker<'_>| worker.run();
+        let start = |worker| scope.spawn(move || work(worker));
+        let handles: Vec<_> = workers.into_iter().map(start).collect();
+        watch(&handles, &job, &published, context);
+        join(handles)
+    })?;
+    Ok(Measurement::of(settings, engine, reports))
+}
+
+fn join(handles: Vec<ScopedJoinHandle<'_, Result<Report, Error>>>) -> Result<Vec<Report>, Error> {
+    let joined = handles.into_iter().map(ScopedJoinHandle::join);
+    let joined: Vec<_> = joined.collect();
+    let reports = joined.into_iter();
+    reports
+        .map(|report| report.map_err(|_| Error::Panicked)?)
+        .collect()
+}
+
+/// Until all threads are done.
+fn watch(
+    handles: &[ScopedJoinHandle<'_, Result<Report, Error>>],
+    job: &Job<'_>,
+    published: &[Mutex<Recent>],
+    context: &mut Context<'_>,
+) {
+    let mut told = (job.origin, 0);
+    while !handles.iter().all(ScopedJoinHandle::is_finished) {
+        thread::sleep(LOOK);
+        // One thread that is done early has failed, and what the others measure is not what was asked for.
+        let failed = handles.iter().any(ScopedJoinHandle::is_finished);
+        if context.stop.load(Ordering::Relaxed) || failed {
+            job.stop.store(true, Ordering::Relaxed);
+        }
+        let now = context.clock.now();
+        if now.since(told.0) >= TELL {
+            let progress = progress(job, published, now, told);
+            told = (now, progress.transactions);
+            context.observer.progress(&progress);
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
+fn progress(
+    job: &Job<'_>,
+    published: &[Mutex<Recent>],
+    now: Timestamp,
+    (before, done): (Timestamp, u64),
+) -> Progress {
+    let mut all = Recent::default();
+    for recent in published {
+        let recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+        all.transactions += recent.transactions;
+        all.failed += recent.failed;
+        // Both have the same digits and resize: nothing is out of range.
+        let _ = all.whole.add(&recent.whole);
+    }
+    let elapsed = now.since(job.origin);
+    let p99 = all.whole.value_at_quantile(0.99);
+    let since = now.since(before).as_secs_f64();
+    Progress {
+        elapsed,
+        left: job.settings.duration.saturating_sub(elapsed),
+        transactions: all.transactions,
+        failed: all.failed,
+        rate: PerSecond((all.transactions - done) as f64 / since),
+        p99: (all.transactions > 0).then(|| Duration::from_nanos(p99)),
+    }
+}
+
+/// Sums of what was counted under the same name.
+pub(crate) fn add_counts<K: Ord>(sum: &mut BTreeMap<K, u64>, other: BTreeMap<K, u64>) {
+    for (key, count) in other {
+        *sum.entry(key).or_default() += count;
+    }
+}

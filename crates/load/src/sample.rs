@@ -1,0 +1,148 @@
+//! Whole transactions, a few of them.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// One transaction that succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transaction {
+    /// When it was to start, since the load's start. In a closed loop that is when it did.
+    pub scheduled: Duration,
+    /// When it did start.
+    pub started: Duration,
+    /// Until the TCP connection stood.
+    pub connect: Duration,
+    /// From there to the end of the handshake.
+    pub handshake: Duration,
+    /// From there to the first byte of the answer.
+    pub first_byte: Duration,
+    /// From the scheduled start to the last byte.
+    pub whole: Duration,
+    /// Bytes of the answer, head and body.
+    pub bytes: u64,
+}
+
+impl Transaction {
+    /// When the last byte came, since the load's start.
+    #[must_use]
+    pub fn ended(&self) -> Duration {
+        self.scheduled + self.whole
+    }
+}
+
+/// So many transactions of all, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
+/// Cohen & Kaplan 2007), so that the samples of several threads can be put together.
+#[derive(Debug)]
+pub(crate) struct Reservoir {
+    size: usize,
+    rng: ChaCha8Rng,
+    kept: BinaryHeap<Drawn>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Drawn {
+    lot: u64,
+    transaction: Transaction,
+}
+
+impl Ord for Drawn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.lot.cmp(&other.lot)
+    }
+}
+
+impl PartialOrd for Drawn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Streams of users and of schedules are below 2³².
+const STREAM: u64 = 1 << 32;
+
+impl Reservoir {
+    pub(crate) fn new(size: usize, seed: u64, thread: u32) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(STREAM + u64::from(thread));
+        Self {
+            size,
+            rng,
+            kept: BinaryHeap::new(),
+        }
+    }
+
+    pub(crate) fn offer(&mut self, transaction: &Transaction) {
+        let lot = self.rng.random();
+        self.keep(Drawn {
+            lot,
+            transaction: *transaction,
+        });
+    }
+
+    fn keep(&mut self, drawn: Drawn) {
+        if self.kept.len() < self.size {
+            self.kept.push(drawn);
+        } else if let Some(mut largest) = self.kept.peek_mut()
+            && drawn.lot < largest.lot
+        {
+            *largest = drawn;
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        other.kept.into_iter().for_each(|drawn| self.keep(drawn));
+    }
+
+    /// What was kept, by its end.
+    pub(crate) fn transactions(self) -> Vec<Transaction> {
+        let kept = self.kept.into_iter();
+        let mut all: Vec<_> = kept.map(|drawn| drawn.transaction).collect();
+        all.sort_by_key(Transaction::ended);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Transaction {
+        Transaction {
+            scheduled: Duration::from_millis(milliseconds),
+            started: Duration::from_millis(milliseconds),
+            connect: Duration::ZERO,
+            handshake: Duration::ZERO,
+            first_byte: Duration::ZERO,
+            whole: Duration::ZERO,
+            bytes: 0,
+        }
+    }
+
+    fn sample(seed: u64) -> Vec<u128> {
+        let mut first = Reservoir::new(500, seed, 0);
+        let mut second = Reservoir::new(500, seed, 1);
+        // The second thread does thrice as much.
+        (0..2500).for_each(|i| first.offer(&at(i)));
+        (2500..10_000).for_each(|i| second.offer(&at(i)));
+        first.add(second);
+        let kept = first.transactions().into_iter();
+        kept.map(|transaction| transaction.started.as_millis())
+            .collect()
+    }
+
+    #[test]
+    fn each_transaction_is_as_likely_as_any_other_whatever_its_thread() {
+        let kept = sample(3);
+        assert_eq!(kept.len(), 500);
+        assert!(kept.is_sorted());
+        let of_first = kept.iter().filter(|at| **at < 2500).count();
+        // A quarter, give or take three standard deviations.
+        assert!((97..=153).contains(&of_first), "{of_first}");
+        assert_eq!(kept, sample(3));
+        assert_ne!(kept, sample(4));
+    }
+}

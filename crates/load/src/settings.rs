@@ -1,0 +1,121 @@
+//! How a load is driven, apart from the server.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use crate::demand::{Demand, Think, Users};
+use crate::error::Error;
+use crate::tls::{Engine, WeakSizes};
+
+/// A load's settings; [`Settings::users`] has sensible ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Who asks.
+    pub demand: Demand,
+    /// How long transactions begin; what is then under way is cut off and counts neither way.
+    pub duration: Duration,
+    /// What does not count for the steady state.
+    pub warm_up: WarmUp,
+    /// When a transaction is given up.
+    pub timeouts: Timeouts,
+    /// Threads of the client, at most one a core that it may use.
+    pub threads: NonZeroU32,
+    /// For pauses, arrivals and the sample of transactions.
+    pub seed: u64,
+    /// So many transactions at most are kept whole.
+    pub sample: usize,
+    /// The library that speaks TLS; `None`: by what is expected of the handshake.
+    pub engine: Option<Engine>,
+    /// Whether keys below 2048 bits are accepted.
+    pub weak: WeakSizes,
+}
+
+/// When the steady state begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WarmUp {
+    /// When each user has had a transaction and, if all began together, twice the longest pause is over.
+    #[default]
+    Automatic,
+    /// After this time, if all users have started.
+    For(Duration),
+}
+
+/// When a transaction is given up. They are looked at every ten milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the TCP connection.
+    pub connect: Duration,
+    /// For the handshake, from the connection on.
+    pub handshake: Duration,
+    /// For the transaction, from its start on.
+    pub whole: Duration,
+}
+
+impl Default for Timeouts {
+    /// Ten seconds to connect, and a minute each for the rest, as nginx's `client_header_timeout` and Apache's `TimeOut`
+    /// allow a client.
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            handshake: Duration::from_secs(60),
+            whole: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Settings {
+    /// A closed loop on one thread, without pauses.
+    #[must_use]
+    pub fn users(count: NonZeroU32, duration: Duration) -> Self {
+        Self::new(
+            Demand::Users(Users {
+                count,
+                think: Think::None,
+                ramp: Duration::ZERO,
+            }),
+            duration,
+        )
+    }
+
+    /// Any demand, on one thread.
+    #[must_use]
+    pub fn new(demand: Demand, duration: Duration) -> Self {
+        Self {
+            demand,
+            duration,
+            warm_up: WarmUp::Automatic,
+            timeouts: Timeouts::default(),
+            threads: NonZeroU32::MIN,
+            seed: 0,
+            sample: 1000,
+            engine: None,
+            weak: WeakSizes::Refused,
+        }
+    }
+
+    /// Connections that may be open at once.
+    #[must_use]
+    pub const fn most_in_flight(&self) -> u32 {
+        match self.demand {
+            Demand::Users(users) => users.count.get(),
+            Demand::Arrivals(arrivals) => arrivals.most_in_flight.get(),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.duration.is_zero() {
+            return Err(Error::Settings("a load needs a duration"));
+        }
+        match self.demand {
+            Demand::Users(users) if users.ramp >= self.duration => {
+                Err(Error::Settings("the ramp must end before the load does"))
+            }
+            Demand::Arrivals(arrivals) if !(1e-3..=1e9).contains(&arrivals.rate.0) => {
+                Err(Error::Settings(
+                    "arrivals need a rate between one in a thousand seconds and a thousand million a second",
+                ))
+            }
+            Demand::Users(_) | Demand::Arrivals(_) => Ok(()),
+        }
+    }
+}

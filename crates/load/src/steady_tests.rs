@@ -1,0 +1,256 @@
+//! The estimator against queues whose answers are known, and against a simulation made another way.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::demand::{FirstThink, Think, Thoughts};
+
+/// N users who think for up to `think`, and one server that takes them in the order of their coming.
+#[derive(Clone, Copy)]
+struct Repair {
+    users: u32,
+    think: Duration,
+    first: FirstThink,
+    service: fn(&mut ChaCha8Rng) -> Duration,
+}
+
+const SERVICE: Duration = Duration::from_millis(50);
+
+fn constant(_: &mut ChaCha8Rng) -> Duration {
+    SERVICE
+}
+
+fn exponential(rng: &mut ChaCha8Rng) -> Duration {
+    SERVICE.mul_f64(-(1.0 - rng.random::<f64>()).ln())
+}
+
+impl Repair {
+    const fn new(users: u32, service: fn(&mut ChaCha8Rng) -> Duration) -> Self {
+        Self {
+            users,
+            think: Duration::from_secs(1),
+            first: FirstThink::Fresh,
+            service,
+        }
+    }
+
+    /// Transactions that were asked for before `until`, as (start, end).
+    fn simulate(&self, until: Duration, seed: u64) -> Vec<(Duration, Duration)> {
+        let think = Think::Uniform {
+            most: self.think,
+            first: self.first,
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
+        let mut users: Vec<Thoughts> = (0..self.users)
+            .map(|user| Thoughts::new(think, seed, user))
+            .collect();
+        let mut next: Vec<Duration> = users.iter_mut().map(Thoughts::first).collect();
+        let mut free = Duration::ZERO;
+        let mut done = Vec::new();
+        loop {
+            // First come, first served: the earliest request is also served first.
+            let (user, start) = (0..).zip(&next).min_by_key(|(_, at)| **at).unwrap();
+            let (user, start): (usize, Duration) = (user, *start);
+            if start >= until {
+                return done;
+            }
+            free = free.max(start) + (self.service)(&mut rng);
+            done.push((start, free));
+            next[user] = free + users[user].pause();
+        }
+    }
+
+    /// What a run with a cut-off sees: only what has ended.
+    fn measure(&self, seconds: u64, seed: u64) -> Completions {
+        let end = Duration::from_secs(seconds);
+        let all = self.simulate(end, seed);
+        Completions::of(all.into_iter().filter(|(_, ended)| *ended <= end))
+    }
+}
+
+/// Throughput and response time of N users by exact mean-value analysis (Reiser & Lavenberg 1980): one queue with exponential
+/// service, and thinking, of which only the mean matters.
+fn mean_value(users: u32, think: f64, service: f64) -> (f64, f64) {
+    let (mut queue, mut rate, mut response) = (0.0, 0.0, 0.0);
+    for n in 1..=users {
+        response = service * (1.0 + queue);
+        rate = f64::from(n) / (think + response);
+        queue = rate * response;
+    }
+    (rate, response)
+}
+
+const fn span(begin: u64, end: u64) -> Span {
+    Span {
+        begin: Duration::from_secs(begin),
+        end: Duration::from_secs(end),
+    }
+}
+
+/// Means over runs of the rate and the response time in a window.
+fn averages(queue: Repair, window: Span, runs: u64) -> (f64, f64) {
+    let (mut rate, mut response) = (0.0, 0.0);
+    for seed in 0..runs {
+        let done = queue.measure(window.end.as_secs(), seed);
+        let steady = steady(&done, window, seed).unwrap();
+        rate += steady.rate.value.0 / runs as f64;
+        response += steady.response.value.0 / runs as f64;
+    }
+    (rate, response)
+}
+
+fn near(seen: f64, exact: f64, tolerance: f64) {
+    assert!((seen / exact - 1.0).abs() < tolerance, "{seen} {exact}");
+}
+
+#[test]
+fn rate_and_response_are_those_of_mean_value_analysis() {
+    for users in [1, 5, 10, 20, 40] {
+        let (rate, response) = mean_value(users, 0.5, 0.05);
+        let seen = averages(Repair::new(users, exponential), span(2, 12), 200);
+        near(seen.0, rate, 0.01);
+        near(seen.1, response, 0.02);
+    }
+}
+
+#[test]
+fn a_single_user_and_a_saturated_server_are_known_for_constant_service() {
+    let (rate, response) = averages(Repair::new(1, constant), span(2, 12), 300);
+    near(rate, 1.0 / 0.55, 0.01);
+    near(response, 0.05, 1e-6);
+    // So many that the server never rests: each waits for all others but those who think.
+    let (rate, response) = averages(Repair::new(60, constant), span(5, 15), 20);
+    near(rate, 20.0, 0.002);
+    near(response, 60.0 * 0.05 - 0.5, 0.02);
+}
+
+/// The same queue by steps of a tenth of a millisecond: whoever is due joins a line, whose first is served.
+fn step_by_step(queue: Repair, seconds: u64, seed: u64) -> (f64, f64) {
+    const STEP: f64 = 1e-4;
+    let think = Think::Uniform {
+        most: queue.think,
+        first: queue.first,
+    };
+    let mut users: Vec<Thoughts> = (0..queue.users)
+        .map(|user| Thoughts::new(think, seed, user))
+        .collect();
+    let mut due: Vec<Option<f64>> = users
+        .iter_mut()
+        .map(|user| Some(user.first().as_secs_f64()))
+        .collect();
+    let mut line = std::collections::VecDeque::new();
+    let (mut left, mut count, mut waited) = (0.0, 0.0, 0.0);
+    let warm_up = 100.0;
+    for step in 0..seconds * 10_000 {
+        let now = step as f64 * STEP;
+        for (user, at) in due.iter_mut().enumerate() {
+            if at.is_some_and(|at| at <= now) {
+                line.push_back((user, now));
+                *at = None;
+            }
+        }
+        if let Some((user, since)) = line.front().copied() {
+            left += STEP;
+            if left >= SERVICE.as_secs_f64() {
+                left = 0.0;
+                line.pop_front();
+                due[user] = Some(now + users[user].pause().as_secs_f64());
+                if now > warm_up {
+                    count += 1.0;
+                    waited += now - since;
+                }
+            }
+        }
+    }
+    (count / (seconds as f64 - warm_up), waited / count)
+}
+
+#[test]
+fn rate_and_response_are_those_of_another_simulation_for_constant_service() {
+    for users in [5, 10, 20] {
+        let queue = Repair::new(users, constant);
+        let (rate, response) = step_by_step(queue, 1100, 77);
+        let seen = averages(queue, span(2, 22), 100);
+        near(seen.0, rate, 0.015);
+        near(seen.1, response, 0.03);
+    }
+}
+
+#[test]
+fn all_over_all_is_biased_where_the_window_is_not() {
+    // A cycle of some two seconds in a run of ten.
+    let queue = Repair {
+        think: Duration::from_secs(4),
+        ..Repair::new(10, exponential)
+    };
+    let (exact, _) = mean_value(10, 2.0, 0.05);
+    let naive = |seed| queue.measure(10, seed).sum(0, 1000).count as f64 / 10.0;
+    let naive = (0..400).map(naive).sum::<f64>() / 400.0;
+    assert!(naive < 0.97 * exact, "{naive} {exact}");
+    let (rate, _) = averages(queue, span(8, 10), 400);
+    near(rate, exact, 0.015);
+    // Users who begin in equilibrium need no time to settle.
+    let settled = Repair {
+        first: FirstThink::Residual,
+        ..queue
+    };
+    let (rate, _) = averages(settled, span(1, 10), 400);
+    near(rate, exact, 0.01);
+}
+
+#[test]
+fn intervals_hold_the_truth() {
+    // 95 of a hundred, give or take; batches of a renewal process vary less than independent counts.
+    for (users, least) in [(5, 90), (20, 85)] {
+        let queue = Repair::new(users, exponential);
+        let (rate, response) = mean_value(users, 0.5, 0.05);
+        let (mut rates, mut responses) = (0, 0);
+        for seed in 0..100 {
+            let steady = steady(&queue.measure(62, seed), span(2, 62), seed).unwrap();
+            let holds = |low: f64, high: f64, truth: f64| low <= truth && truth <= high;
+            let Estimate { low, high, .. } = steady.rate;
+            rates += u32::from(holds(low.unwrap().0, high.unwrap().0, rate));
+            let Estimate { low, high, .. } = steady.response;
+            responses += u32::from(holds(low.unwrap().0, high.unwrap().0, response));
+        }
+        assert!(
+            rates >= least && responses >= least,
+            "{users}: {rates} {responses}"
+        );
+    }
+}
+
+#[test]
+fn concurrency_is_littles_law() {
+    let steady = steady(&Repair::new(10, constant).measure(22, 1), span(2, 22), 1).unwrap();
+    near(
+        steady.concurrency,
+        steady.rate.value.0 * steady.response.value.0,
+        1e-12,
+    );
+}
+
+#[test]
+fn a_window_needs_a_whole_second_and_something_in_it() {
+    let ms = Duration::from_millis;
+    assert_eq!(Span::of_whole_seconds(ms(1200), ms(3700)), Ok(span(2, 3)));
+    assert_eq!(Span::of_whole_seconds(ms(1000), ms(3000)), Ok(span(1, 3)));
+    let short = Span::of_whole_seconds(ms(1200), ms(2700));
+    assert!(short.unwrap_err().to_string().contains("1.2s"));
+    let none = steady(&Completions::default(), span(1, 3), 1);
+    assert_eq!(none, Err(NoSteadyState::NothingDone));
+}
+
+#[test]
+fn counts_of_threads_add_up() {
+    let queue = Repair::new(8, constant);
+    let all = queue.simulate(Duration::from_secs(5), 1);
+    let part = |odd: usize| {
+        let some = all.iter().enumerate().filter(move |(i, _)| i % 2 == odd);
+        Completions::of(some.map(|(_, pair)| *pair))
+    };
+    let mut sum = part(0);
+    sum.add(&part(1));
+    assert_eq!(sum, Completions::of(all.clone()));
+}

@@ -1,0 +1,132 @@
+//! The server that is asked, and what each of its handshakes must be.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use keymark_bench::algorithm::Algorithm;
+
+use crate::key_exchange::KeyExchange;
+use crate::protocol::{CipherSuite, Version};
+
+/// A word that names nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no {kind} {word:?}")]
+pub struct Unknown {
+    kind: &'static str,
+    word: String,
+}
+
+impl Unknown {
+    pub(crate) fn new(kind: &'static str, word: &str) -> Self {
+        Self {
+            kind,
+            word: word.to_owned(),
+        }
+    }
+}
+
+/// A server and what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The name in the handshake (RFC 6066 §3) and in the request's `Host`.
+    pub server_name: String,
+    /// The request's path, with its leading slash.
+    pub path: String,
+    /// What a transaction must be in order to count.
+    pub expected: Expected,
+}
+
+/// What every handshake and answer must be: all else is a failure, of a class of its own.
+///
+/// That the handshake was a full one is always expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// The version, the only one that is offered.
+    pub version: Version,
+    /// The key exchange, the only one that is offered.
+    pub key_exchange: KeyExchange,
+    /// The cipher suite, if one is wanted, then the only one that is offered; else what the server chooses.
+    pub cipher: Option<CipherSuite>,
+    /// The server's certificate.
+    pub certificate: Certificate,
+    /// Bytes of the answer's body, if they are known.
+    pub body: Option<u64>,
+}
+
+/// What the server's own certificate must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certificate {
+    /// This very one.
+    Pinned(Fingerprint),
+    /// One with a key of this algorithm. Only its signatures are offered, so that of two certificates the server
+    /// sends this one.
+    Key(Algorithm),
+    /// Any: what was seen stands in the result.
+    Any,
+}
+
+/// SHA-256 of a certificate in DER.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// That of a certificate in DER.
+    #[must_use]
+    pub fn of(der: &[u8]) -> Self {
+        Self(openssl::sha::sha256(der))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = Unknown;
+
+    /// Sixty-four hexadecimal digits, with or without colons between pairs.
+    fn from_str(word: &str) -> Result<Self, Unknown> {
+        let unknown = || Unknown::new("SHA-256 fingerprint", word);
+        let digits: Vec<u8> = word.bytes().filter(|byte| *byte != b':').collect();
+        let mut hash = [0; 32];
+        if digits.len() != 2 * hash.len() {
+            return Err(unknown());
+        }
+        let digit = |byte: u8| {
+            char::from(byte)
+                .to_digit(16)
+                .and_then(|d| u8::try_from(d).ok())
+        };
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            let high = digit(pair[0]).ok_or_else(unknown)?;
+            *byte = high << 4 | digit(pair[1]).ok_or_else(unknown)?;
+        }
+        Ok(Self(hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprints_are_read_back() {
+        let mark = Fingerprint::of(b"keymark");
+        assert_eq!(mark.to_string().parse(), Ok(mark));
+        let colons: Vec<String> = mark.0.iter().map(|byte| format!("{byte:02X}")).collect();
+        assert_eq!(colons.join(":").parse(), Ok(mark));
+        assert!("ab".parse::<Fingerprint>().is_err());
+        assert!("g".repeat(64).parse::<Fingerprint>().is_err());
+    }
+}

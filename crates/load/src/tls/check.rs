@@ -1,0 +1,271 @@
+//! Whether a handshake was the one that was wanted.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use keymark_bench::algorithm::Algorithm;
+
+use super::{WeakSizes, leaf};
+use crate::failure::{Expectation, Failure};
+use crate::key_exchange::KeyExchange;
+use crate::protocol::{CipherSuite, Version};
+use crate::target::{Certificate, Expected, Fingerprint};
+
+/// Whether a session was resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handshake {
+    Full,
+    Resumed,
+}
+
+/// What a library says of a handshake.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) handshake: Handshake,
+    pub(crate) version: Option<Version>,
+    pub(crate) cipher: Option<CipherSuite>,
+    pub(crate) key_exchange: Option<KeyExchange>,
+    /// The server's certificate in DER.
+    pub(crate) leaf: &'a [u8],
+}
+
+/// What client and server agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Negotiated {
+    /// The protocol's version.
+    pub version: Version,
+    /// The key exchange with its group.
+    pub key_exchange: KeyExchange,
+    /// The cipher suite.
+    pub cipher: CipherSuite,
+    /// The server's certificate.
+    pub certificate: Fingerprint,
+    /// The algorithm of the certificate's key, if it is one of keymark's.
+    pub key: Option<Algorithm>,
+}
+
+impl fmt::Display for Negotiated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = self.key.map_or("unknown", Algorithm::name);
+        let Self {
+            version,
+            key_exchange,
+            cipher,
+            ..
+        } = self;
+        write!(f, "TLS {version} {key_exchange} {cipher} {key}")
+    }
+}
+
+/// Checks handshakes, and counts what was agreed on. A certificate is read once, while it stays the same.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    expected: Expected,
+    weak: WeakSizes,
+    leaf: Vec<u8>,
+    fingerprint: Fingerprint,
+    key: Option<Algorithm>,
+    last: Option<(Negotiated, u64)>,
+    counts: BTreeMap<Negotiated, u64>,
+}
+
+impl Checker {
+    pub(crate) fn new(expected: Expected, weak: WeakSizes) -> Self {
+        Self {
+            expected,
+            weak,
+            leaf: Vec::new(),
+            fingerprint: Fingerprint::of(&[]),
+            key: None,
+            last: None,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn check(&mut self, seen: Seen<'_>) -> Result<(), Failure> {
+        self.compare(seen).map_err(Failure::Unexpected)
+    }
+
+    fn compare(&mut self, seen: Seen<'_>) -> Result<(), Expectation> {
+        match seen.handshake {
+            Handshake::Full => {}
+            Handshake::Resumed => return Err(Expectation::FullHandshake),
+        }
+        let wanted = &self.expected;
+        let version = seen.version.filter(|version| *version == wanted.version);
+        let version = version.ok_or(Expectation::Version)?;
+        let agrees = |cipher: &CipherSuite| {
+            cipher.version() == version && wanted.cipher.is_none_or(|wanted| wanted == *cipher)
+        };
+        let cipher = seen.cipher.filter(agrees).ok_or(Expectation::Cipher)?;
+        let exchange = seen.key_exchange;
+        let exchange = exchange.filter(|exchange| *exchange == wanted.key_exchange);
+        let key_exchange = exchange.ok_or(Expectation::KeyExchange)?;
+        self.check_leaf(seen.leaf)?;
+        self.count(Negotiated {
+            version,
+            key_exchange,
+            cipher,
+            certificate: self.fingerprint,
+            key: self.key,
+        });
+        Ok(())
+    }
+
+    fn check_leaf(&mut self, leaf: &[u8]) -> Result<(), Expectation> {
+        if leaf.is_empty() {
+            return Err(Expectation::Certificate);
+        }
+        if leaf != self.leaf {
+            leaf.clone_into(&mut self.leaf);
+            self.fingerprint = Fingerprint::of(leaf);
+            self.key = leaf::algorithm(leaf);
+        }
+        let right = match self.expected.certificate {
+            Certificate::Pinned(pin) => self.fingerprint == pin,
+            Certificate::Key(algorithm) => self.key == Some(algorithm),
+            Certificate::Any => true,
+        };
+        if !right {
+            return Err(Expectation::Certificate);
+        }
+        // OpenSSL's security level looks at keys of certificates only where it verifies the chain.
+        let size = self.key.map(Algorithm::length);
+        match (size, self.weak) {
+            (Some(("rsa", ..2048)), WeakSizes::Refused) => Err(Expectation::KeySize),
+            (_, WeakSizes::Refused | WeakSizes::Allowed) => Ok(()),
+        }
+    }
+
+    fn count(&mut self, now: Negotiated) {
+        match &mut self.last {
+            Some((last, count)) if *last == now => *count += 1,
+            Some(_) | None => {
+                self.settle();
+                self.last = Some((now, 1));
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some((negotiated, count)) = self.last.take() {
+            *self.counts.entry(negotiated).or_default() += count;
+        }
+    }
+
+    /// How often what was agreed on.
+    pub(crate) fn counts(mut self) -> BTreeMap<Negotiated, u64> {
+        self.settle();
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected() -> Expected {
+        Expected {
+            version: Version::Tls13,
+            key_exchange: KeyExchange::EcdheP256,
+            cipher: None,
+            certificate: Certificate::Pinned(Fingerprint::of(b"leaf")),
+            body: None,
+        }
+    }
+
+    fn seen() -> Seen<'static> {
+        Seen {
+            handshake: Handshake::Full,
+            version: Some(Version::Tls13),
+            cipher: Some(CipherSuite(0x1302)),
+            key_exchange: Some(KeyExchange::EcdheP256),
+            leaf: b"leaf",
+        }
+    }
+
+    fn verdict(expected: Expected, seen: Seen<'_>) -> Result<(), Failure> {
+        Checker::new(expected, WeakSizes::Refused).check(seen)
+    }
+
+    #[test]
+    fn each_difference_has_its_class() {
+        assert_eq!(verdict(expected(), seen()), Ok(()));
+        let cases = [
+            (
+                Seen {
+                    handshake: Handshake::Resumed,
+                    ..seen()
+                },
+                Expectation::FullHandshake,
+            ),
+            (
+                Seen {
+                    version: Some(Version::Tls12),
+                    ..seen()
+                },
+                Expectation::Version,
+            ),
+            (
+                Seen {
+                    cipher: None,
+                    ..seen()
+                },
+                Expectation::Cipher,
+            ),
+            (
+                Seen {
+                    cipher: Some(CipherSuite(0xC02B)),
+                    ..seen()
+                },
+                Expectation::Cipher,
+            ),
+            (
+                Seen {
+                    key_exchange: Some(KeyExchange::X25519),
+                    ..seen()
+                },
+                Expectation::KeyExchange,
+            ),
+            (
+                Seen {
+                    leaf: b"other",
+                    ..seen()
+                },
+                Expectation::Certificate,
+            ),
+            (
+                Seen {
+                    leaf: b"",
+                    ..seen()
+                },
+                Expectation::Certificate,
+            ),
+        ];
+        for (seen, class) in cases {
+            let failure = Err(Failure::Unexpected(class));
+            assert_eq!(verdict(expected(), seen), failure);
+        }
+        let wanted = Expected {
+            cipher: Some(CipherSuite(0x1301)),
+            ..expected()
+        };
+        let failure = Err(Failure::Unexpected(Expectation::Cipher));
+        assert_eq!(verdict(wanted, seen()), failure);
+    }
+
+    #[test]
+    fn what_was_agreed_on_is_counted() {
+        let expected = Expected {
+            certificate: Certificate::Any,
+            ..expected()
+        };
+        let mut checker = Checker::new(expected, WeakSizes::Refused);
+        for leaf in [b"a", b"a", b"b", b"a"] {
+            checker.check(Seen { leaf, ..seen() }).unwrap();
+        }
+        let counts: Vec<u64> = checker.counts().into_values().collect();
+        assert_eq!(counts.iter().sum::<u64>(), 4);
+        assert_eq!(counts.len(), 2);
+    }
+}

@@ -1,0 +1,205 @@
+//! One transaction: connection, handshake, request, answer.
+
+use std::mem;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use keymark_bench::clock::{Clock, Timestamp};
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+
+use crate::failure::{Failure, Phase};
+use crate::http::{Answer, Progress};
+use crate::sample::Transaction;
+use crate::settings::Timeouts;
+use crate::tls::{Checker, Connector, Received, Session, Stop};
+
+/// What all conversations of a thread share.
+#[derive(Debug)]
+pub(super) struct Means<'a> {
+    pub(super) clock: &'a dyn Clock,
+    pub(super) connector: &'a dyn Connector,
+    pub(super) address: SocketAddr,
+    pub(super) request: &'a [u8],
+    pub(super) body: Option<u64>,
+    pub(super) timeouts: Timeouts,
+    pub(super) checker: Checker,
+    /// Where answers are read into, one at a time.
+    pub(super) buffer: Vec<u8>,
+}
+
+/// When which phase ended.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    scheduled: Timestamp,
+    started: Timestamp,
+    connected: Timestamp,
+    secured: Timestamp,
+    first_byte: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Connecting(TcpStream),
+    Handshaking(Box<dyn Session>),
+    Asking(Box<dyn Session>),
+    Reading(Box<dyn Session>),
+    Over,
+}
+
+/// A transaction under way.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    times: Times,
+    stage: Stage,
+    answer: Answer,
+}
+
+impl Conversation {
+    /// Begins to connect.
+    pub(super) fn start(
+        means: &Means<'_>,
+        registry: &Registry,
+        token: Token,
+        scheduled: Timestamp,
+        started: Timestamp,
+    ) -> Result<Self, Failure> {
+        let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
+        let mut socket = TcpStream::connect(means.address).map_err(of_socket)?;
+        // The request follows the handshake's last flight without waiting for its acknowledgement. On a connection that
+        // is refused already this fails, and the next call says why.
+        let _ = socket.set_nodelay(true);
+        registry
+            .register(&mut socket, token, Interest::READABLE | Interest::WRITABLE)
+            .map_err(of_socket)?;
+        Ok(Self {
+            times: Times {
+                scheduled,
+                started,
+                connected: started,
+                secured: started,
+                first_byte: None,
+            },
+            stage: Stage::Connecting(socket),
+            answer: Answer::default(),
+        })
+    }
+
+    /// Goes on until the socket would block: `Blocked`; or until the last byte: when that came.
+    pub(super) fn advance(&mut self, means: &mut Means<'_>) -> Result<Timestamp, Stop> {
+        loop {
+            match mem::replace(&mut self.stage, Stage::Over) {
+                Stage::Connecting(socket) => self.connect(socket, means)?,
+                Stage::Handshaking(mut session) => match session.handshake() {
+                    Ok(()) => {
+                        self.times.secured = means.clock.now();
+                        session.show(&mut means.checker)?;
+                        self.stage = Stage::Asking(session);
+                    }
+                    Err(stop) => return self.stopped(stop, Stage::Handshaking(session)),
+                },
+                Stage::Asking(mut session) => match session.send(means.request) {
+                    Ok(()) => self.stage = Stage::Reading(session),
+                    Err(stop) => return self.stopped(stop, Stage::Asking(session)),
+                },
+                Stage::Reading(mut session) => match session.receive(&mut means.buffer) {
+                    Ok(received) => {
+                        if let Some(end) = self.received(received, means)? {
+                            return Ok(end);
+                        }
+                        self.stage = Stage::Reading(session);
+                    }
+                    Err(stop) => return self.stopped(stop, Stage::Reading(session)),
+                },
+                Stage::Over => return Err(Stop::Blocked),
+            }
+        }
+    }
+
+    /// What was blocked goes on from the same stage.
+    fn stopped(&mut self, stop: Stop, stage: Stage) -> Result<Timestamp, Stop> {
+        if stop == Stop::Blocked {
+            self.stage = stage;
+        }
+        Err(stop)
+    }
+
+    fn connect(&mut self, socket: TcpStream, means: &Means<'_>) -> Result<(), Stop> {
+        let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
+        if let Some(error) = socket.take_error().map_err(of_socket)? {
+            return Err(of_socket(error).into());
+        }
+        match socket.peer_addr() {
+            Ok(_) => {
+                self.times.connected = means.clock.now();
+                self.stage = Stage::Handshaking(means.connector.open(socket)?);
+                Ok(())
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotConnected => {
+                self.stage = Stage::Connecting(socket);
+                Err(Stop::Blocked)
+            }
+            Err(error) => Err(of_socket(error).into()),
+        }
+    }
+
+    fn received(
+        &mut self,
+        received: Received,
+        means: &Means<'_>,
+    ) -> Result<Option<Timestamp>, Failure> {
+        let now = means.clock.now();
+        let progress = match received {
+            Received::Bytes(count) => {
+                self.times.first_byte.get_or_insert(now);
+                self.answer.take(&means.buffer[..count])?
+            }
+            Received::End => {
+                self.answer.end()?;
+                Progress::Whole
+            }
+        };
+        match progress {
+            Progress::More => Ok(None),
+            Progress::Whole => {
+                self.answer.check(means.body)?;
+                Ok(Some(now))
+            }
+        }
+    }
+
+    /// The failure if one of its times is up.
+    pub(super) fn overdue(&self, now: Timestamp, timeouts: &Timeouts) -> Option<Failure> {
+        let times = &self.times;
+        // Of an open loop, time in the queue is not the server's fault.
+        if now.since(times.started) > timeouts.whole {
+            return Some(Failure::WholeTimeout);
+        }
+        match self.stage {
+            Stage::Connecting(_) => {
+                let late = now.since(times.started) > timeouts.connect;
+                late.then_some(Failure::ConnectTimeout)
+            }
+            Stage::Handshaking(_) => {
+                let late = now.since(times.connected) > timeouts.handshake;
+                late.then_some(Failure::HandshakeTimeout)
+            }
+            Stage::Asking(_) | Stage::Reading(_) | Stage::Over => None,
+        }
+    }
+
+    /// All of a transaction that ended, by the load's own clock.
+    pub(super) fn transaction(&self, origin: Timestamp, end: Timestamp) -> Transaction {
+        let times = &self.times;
+        let since = |time: Timestamp| -> Duration { time.since(origin) };
+        Transaction {
+            scheduled: since(times.scheduled),
+            started: since(times.started),
+            connect: times.connected.since(times.started),
+            handshake: times.secured.since(times.connected),
+            first_byte: times.first_byte.unwrap_or(end).since(times.secured),
+            whole: end.since(times.scheduled),
+            bytes: self.answer.bytes,
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! One thread of the client: an event loop over its connections.
+
+mod conversation;
+mod source;
+mod timer;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::clock::{Clock, Timestamp};
+use mio::{Events, Poll, Token};
+
+use self::conversation::{Conversation, Means};
+pub(crate) use self::source::Share;
+use self::source::{Ending, Source, Turn};
+use self::timer::Timer;
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::recorder::{Recent, Recorder};
+use crate::sample::Reservoir;
+use crate::settings::Settings;
+use crate::target::Target;
+use crate::tls::{Checker, Connector, Negotiated, Stop};
+
+/// How often timeouts are looked at.
+const SCAN: Duration = Duration::from_millis(10);
+/// The longest wait, after which a thread looks whether it is to stop.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
+/// How often a thread tells those who watch what it has done.
+const PUBLISH: Duration = Duration::from_millis(200);
+/// A record of TLS (RFC 8446 §5.1).
+const BUFFER: usize = 16 * 1024;
+const EVENTS: usize = 256;
+/// Of the timer; connections have their slots.
+const TIMER: Token = Token(usize::MAX - 1);
+
+/// What all threads share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) settings: &'a Settings,
+    pub(crate) connector: &'a dyn Connector,
+    pub(crate) request: &'a [u8],
+    pub(crate) clock: &'a dyn Clock,
+    /// The load's start.
+    pub(crate) origin: Timestamp,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// What a thread has done.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) recorder: Recorder,
+    pub(crate) negotiated: BTreeMap<Negotiated, u64>,
+    pub(crate) settled: Option<Duration>,
+    pub(crate) ended: Duration,
+    pub(crate) cut_off: u64,
+    pub(crate) waiting: u64,
+}
+
+/// A connection's place. Its generation tells late events of an earlier connection from its own.
+#[derive(Debug, Default)]
+struct Slot {
+    conversation: Option<Conversation>,
+    generation: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct Worker<'a> {
+    job: Job<'a>,
+    means: Means<'a>,
+    poll: Poll,
+    timer: Timer,
+    source: Source,
+    slots: Vec<Slot>,
+    open: u64,
+    recorder: Recorder,
+    published: &'a Mutex<Recent>,
+    next_scan: Timestamp,
+    next_publication: Timestamp,
+    /// When it last began to work, and its processor time then.
+    awake: Timestamp,
+    processor: Duration,
+    busy: Duration,
+    /// The second to which work is booked.
+    accounted: u64,
+    /// Transactions that ended after the load did.
+    late: u64,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(
+        job: Job<'a>,
+        share: Share,
+        published: &'a Mutex<Recent>,
+    ) -> Result<Self, Error> {
+        let settings = job.settings;
+        let poll = Poll::new().map_err(|error| Error::system("epoll_create1", error))?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        let means = Means {
+            clock: job.clock,
+            connector: job.connector,
+            address: job.target.address,
+            request: job.request,
+            body: job.target.expected.body,
+            timeouts: settings.timeouts,
+            checker: Checker::new(job.target.expected.clone(), settings.weak),
+            buffer: vec![0; BUFFER],
+        };
+        let reservoir = Reservoir::new(settings.sample, settings.seed, share.thread);
+        Ok(Self {
+            means,
+            poll,
+            timer,
+            source: Source::new(&settings.demand, settings.seed, share),
+            slots: Vec::new(),
+            open: 0,
+            recorder: Recorder::new(reservoir),
+            published,
+            next_scan: job.origin.after(SCAN),
+            next_publication: job.origin.after(PUBLISH),
+            awake: job.origin,
+            processor: Duration::ZERO,
+            busy: Duration::ZERO,
+            accounted: 0,
+            late: 0,
+            job,
+        })
+    }
+
+    /// Drives its share of the load until that is over or is to stop.
+    pub(crate) fn run(mut self) -> Result<Report, Error> {
+        let end = self.job.origin.after(self.job.settings.duration);
+        let mut events = Events::with_capacity(EVENTS);
+        self.job.clock.wait_until(self.job.origin);
+        self.awake = self.job.clock.now();
+        self.processor = self.job.clock.processor().unwrap_or_default();
+        let ended = loop {
+            let now = self.job.clock.now();
+            if now >= end || self.job.stop.load(Ordering::Relaxed) {
+                break now.min(end);
+            }
+            self.keep_up(now);
+            while let Some(turn) = self.source.take(self.time(self.job.clock.now())) {
+                self.begin(turn);
+            }
+            self.wait(&mut events, end)?;
+            for event in &events {
+                self.attend(event.token());
+            }
+        };
+        Ok(self.report(ended))
+    }
+
+    fn report(mut self, ended: Timestamp) -> Report {
+        self.account(ended);
+        self.publish();
+        let ended = self.time(ended);
+        self.recorder.end(ended);
+        Report {
+            settled: self.source.settled(),
+            waiting: self.source.waiting(ended),
+            cut_off: self.open + self.late,
+            negotiated: self.means.checker.counts(),
+            recorder: self.recorder,
+            ended,
+        }
+    }
+
+    fn time(&self, at: Timestamp) -> Duration {
+        at.since(self.job.origin)
+    }
+
+    /// What is done from time to time.
+    fn keep_up(&mut self, now: Timestamp) {
+        let time = self.time(now);
+        if self.accounted < time.as_secs() {
+            self.account(now);
+            self.accounted = time.as_secs();
+            self.recorder.roll(time);
+        }
+        if now >= self.next_scan {
+            self.next_scan = now.after(SCAN);
+            self.give_up_late_ones(now);
+        }
+        if now >= self.next_publication {
+            self.next_publication = now.after(PUBLISH);
+            self.publish();
+        }
+    }
+
+    /// Books the time at work since this was last done to the second under way.
+    fn account(&mut self, now: Timestamp) {
+        self.busy += now.since(self.awake);
+        self.awake = now;
+        let processor = self.job.clock.processor().unwrap_or_default();
+        let spent = processor.saturating_sub(self.processor);
+        self.processor = processor;
+        let busy = std::mem::take(&mut self.busy);
+        self.recorder.worked(self.accounted, busy, spent);
+    }
+
+    fn publish(&mut self) {
+        let mut published = self
+            .published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let recent = &mut self.recorder.recent;
+        published.transactions += recent.transactions;
+        published.failed += recent.failed;
+        // Both have the same digits and resize: nothing is out of range.
+        let _ = published.whole.add(&recent.whole);
+        drop(published);
+        (recent.transactions, recent.failed) = (0, 0);
+        recent.whole.reset();
+    }
+
+    fn give_up_late_ones(&mut self, now: Timestamp) {
+        for slot in 0..self.slots.len() {
+            let conversation = self.slots[slot].conversation.as_ref();
+            let late = conversation.and_then(|it| it.overdue(now, &self.means.timeouts));
+            if let Some(failure) = late {
+                self.slots[slot].conversation = None;
+                self.open -= 1;
+                self.fail(slot, failure);
+            }
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events, end: Timestamp) -> Result<(), Error> {
+        let now = self.job.clock.now();
+        let mut limit = LONGEST_WAIT
+            .min(end.since(now))
+            .min(self.next_publication.since(now));
+        if self.open > 0 {
+            limit = limit.min(self.next_scan.since(now));
+        }
+        let due = self
+            .source
+            .next()
+            .map(|due| self.job.origin.after(due).since(now));
+        if let Some(due) = due.filter(|due| *due < limit) {
+            if due.is_zero() {
+                limit = Duration::ZERO;
+            } else {
+                self.timer.set(self.job.origin.after(due).0, due)?;
+            }
+        }
+        self.busy += now.since(self.awake);
+        let polled = self.poll.poll(events, Some(limit));
+        self.awake = self.job.clock.now();
+        match polled {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(Error::system("epoll_wait", error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, turn: Turn) {
+        if self.slots.len() <= turn.slot {
+            self.slots.resize_with(turn.slot + 1, Slot::default);
+        }
+        let started = self.job.clock.now();
+        let scheduled = turn
+            .scheduled
+            .map_or(started, |due| self.job.origin.after(due));
+        let slot = &mut self.slots[turn.slot];
+        slot.generation = slot.generation.wrapping_add(1);
+        let token = token(turn.slot, slot.generation);
+        let registry = self.poll.registry();
+        match Conversation::start(&self.means, registry, token, scheduled, started) {
+            Ok(conversation) => {
+                self.open += 1;
+                self.advance(turn.slot, conversation);
+            }
+            Err(failure) => self.fail(turn.slot, failure),
+        }
+    }
+
+    /// A socket is ready.
+    fn attend(&mut self, token: Token) {
+        if token == TIMER {
+            self.timer.rang();
+            return;
+        }
+        let (slot, generation) = (token.0 & SLOTS, (token.0 >> SLOT_BITS) as u32);
+        let Some(place) = self.slots.get_mut(slot) else {
+            return;
+        };
+        if place.generation & GENERATIONS == generation
+            && let Some(conversation) = place.conversation.take()
+        {
+            self.advance(slot, conversation);
+        }
+    }
+
+    fn advance(&mut self, slot: usize, mut conversation: Conversation) {
+        match conversation.advance(&mut self.means) {
+            Err(Stop::Blocked) => self.slots[slot].conversation = Some(conversation),
+            Err(Stop::Failed(failure)) => {
+                self.open -= 1;
+                self.fail(slot, failure);
+            }
+            Ok(end) => {
+                self.open -= 1;
+                let transaction = conversation.transaction(self.job.origin, end);
+                if transaction.ended() <= self.job.settings.duration {
+                    self.recorder.succeeded(&transaction);
+                } else {
+                    self.late += 1;
+                }
+                drop(conversation);
+                let now = self.time(self.job.clock.now());
+                self.source.ended(slot, now, Ending::Success);
+            }
+        }
+    }
+
+    fn fail(&mut self, slot: usize, failure: Failure) {
+        let now = self.time(self.job.clock.now());
+        self.recorder.failed(failure, now);
+        self.source.ended(slot, now, Ending::Failure);
+    }
+}
+
+const SLOT_BITS: u32 = 32;
+const SLOTS: usize = (1 << SLOT_BITS) - 1;
+/// One bit less than there is room for, so that no connection has the timer's token.
+const GENERATIONS: u32 = u32::MAX >> 1;
+
+const fn token(slot: usize, generation: u32) -> Token {
+    Token(((generation & GENERATIONS) as usize) << SLOT_BITS | slot)
+}

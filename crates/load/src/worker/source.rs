@@ -1,0 +1,264 @@
+//! Whose turn it is: users who come back, or arrivals of a schedule. Pure: time comes in from outside.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use crate::demand::{Arrivals, Demand, Schedule, Thoughts, Users};
+
+/// A user whose transaction failed waits this long at least, so that a server that refuses is not asked without end.
+const AFTER_FAILURE: Duration = Duration::from_millis(10);
+
+/// Which of several threads this is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    pub(crate) thread: u32,
+    pub(crate) threads: u32,
+}
+
+/// How a transaction ended, for who comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Success,
+    Failure,
+}
+
+/// A transaction that is to begin, in a slot of its own. Times are since the load's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) slot: usize,
+    /// From where its latency counts; `None`: from when it starts.
+    pub(crate) scheduled: Option<Duration>,
+}
+
+/// The turns of one thread.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Users(Loop),
+    Arrivals(Box<Queue>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Loop {
+    thoughts: Vec<Thoughts>,
+    due: BinaryHeap<Reverse<(Duration, usize)>>,
+    /// Users who have had a transaction.
+    had: Vec<bool>,
+    left: usize,
+    settled: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Queue {
+    schedule: Schedule,
+    free: Vec<usize>,
+    slots: usize,
+    most: usize,
+}
+
+impl Source {
+    pub(crate) fn new(demand: &Demand, seed: u64, share: Share) -> Self {
+        match demand {
+            Demand::Users(users) => Self::Users(Loop::new(users, seed, share)),
+            Demand::Arrivals(arrivals) => {
+                Self::Arrivals(Box::new(Queue::new(arrivals, seed, share)))
+            }
+        }
+    }
+
+    /// A turn that is due, if there is one, and a slot for it.
+    pub(crate) fn take(&mut self, now: Duration) -> Option<Turn> {
+        let due = self.next()? <= now;
+        match self {
+            Self::Users(_) | Self::Arrivals(_) if !due => None,
+            Self::Users(users) => users.due.pop().map(|Reverse((_, slot))| Turn {
+                slot,
+                scheduled: None,
+            }),
+            Self::Arrivals(queue) => {
+                let scheduled = Some(queue.schedule.next());
+                queue.schedule.advance();
+                let slot = queue.free.pop().unwrap_or_else(|| {
+                    queue.slots += 1;
+                    queue.slots - 1
+                });
+                Some(Turn { slot, scheduled })
+            }
+        }
+    }
+
+    /// When the next turn is due; `None` if that depends on one that is under way.
+    pub(crate) fn next(&self) -> Option<Duration> {
+        match self {
+            Self::Users(users) => users.due.peek().map(|Reverse((due, _))| *due),
+            Self::Arrivals(queue) => {
+                let room = !queue.free.is_empty() || queue.slots < queue.most;
+                room.then(|| queue.schedule.next())
+            }
+        }
+    }
+
+    /// The transaction in a slot is over.
+    pub(crate) fn ended(&mut self, slot: usize, now: Duration, ending: Ending) {
+        match self {
+            Self::Users(users) => users.ended(slot, now, ending),
+            Self::Arrivals(queue) => queue.free.push(slot),
+        }
+    }
+
+    /// Since when every user has had a transaction.
+    pub(crate) fn settled(&self) -> Option<Duration> {
+        match self {
+            Self::Users(users) => users.settled,
+            Self::Arrivals(_) => Some(Duration::ZERO),
+        }
+    }
+
+    /// Arrivals that were due before `end` and have not begun.
+    pub(crate) fn waiting(mut self, end: Duration) -> u64 {
+        match &mut self {
+            Self::Users(_) => 0,
+            Self::Arrivals(queue) => {
+                let mut waiting = 0;
+                while queue.schedule.next() < end {
+                    queue.schedule.advance();
+                    waiting += 1;
+                }
+                waiting
+            }
+        }
+    }
+}
+
+impl Loop {
+    fn new(users: &Users, seed: u64, share: Share) -> Self {
+        let count = users.count.get();
+        let mine = (share.thread..count).step_by(share.threads as usize);
+        let mut due = BinaryHeap::new();
+        let mut thoughts = Vec::new();
+        for user in mine {
+            let mut of_user = Thoughts::new(users.think, seed, user);
+            let start = users.ramp * user / count;
+            due.push(Reverse((start + of_user.first(), thoughts.len())));
+            thoughts.push(of_user);
+        }
+        Self {
+            left: thoughts.len(),
+            had: vec![false; thoughts.len()],
+            settled: thoughts.is_empty().then_some(Duration::ZERO),
+            thoughts,
+            due,
+        }
+    }
+
+    fn ended(&mut self, user: usize, now: Duration, ending: Ending) {
+        if !std::mem::replace(&mut self.had[user], true) {
+            self.left -= 1;
+            if self.left == 0 {
+                self.settled = Some(now);
+            }
+        }
+        let pause = self.thoughts[user].pause();
+        let pause = match ending {
+            Ending::Success => pause,
+            Ending::Failure => pause.max(AFTER_FAILURE),
+        };
+        self.due.push(Reverse((now + pause, user)));
+    }
+}
+
+impl Queue {
+    fn new(arrivals: &Arrivals, seed: u64, share: Share) -> Self {
+        let most = arrivals.most_in_flight.get().div_ceil(share.threads);
+        Self {
+            schedule: Schedule::new(arrivals, seed, share.thread, share.threads),
+            free: Vec::new(),
+            slots: 0,
+            most: most as usize,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use keymark_stats::PerSecond;
+
+    use super::*;
+    use crate::demand::{Spacing, Think};
+
+    const ALONE: Share = Share {
+        thread: 0,
+        threads: 1,
+    };
+    const MS: Duration = Duration::from_millis(1);
+
+    fn users(count: u32, ramp: Duration) -> Demand {
+        Demand::Users(Users {
+            count: NonZeroU32::new(count).unwrap(),
+            think: Think::None,
+            ramp,
+        })
+    }
+
+    #[test]
+    fn users_start_over_the_ramp_and_come_back() {
+        let mut source = Source::new(&users(4, 40 * MS), 1, ALONE);
+        let mut started = Vec::new();
+        for now in 0..40 {
+            started.extend(source.take(now * MS).map(|turn| (now, turn.slot)));
+        }
+        assert_eq!(started, [(0, 0), (10, 1), (20, 2), (30, 3)]);
+        assert_eq!((source.next(), source.settled()), (None, None));
+        for slot in 0..4 {
+            source.ended(slot, 50 * MS, Ending::Success);
+        }
+        assert_eq!(source.settled(), Some(50 * MS));
+        assert_eq!(source.next(), Some(50 * MS));
+        assert_eq!(source.take(50 * MS).unwrap().slot, 0);
+        source.ended(0, 60 * MS, Ending::Failure);
+        (0..3).for_each(|_| assert!(source.take(60 * MS).is_some()));
+        assert_eq!(
+            source.next(),
+            Some(70 * MS),
+            "a failure is not repeated at once"
+        );
+    }
+
+    #[test]
+    fn threads_share_the_users() {
+        let count = |thread| {
+            let share = Share { thread, threads: 3 };
+            let mut source = Source::new(&users(8, Duration::ZERO), 1, share);
+            std::iter::from_fn(|| source.take(Duration::ZERO)).count()
+        };
+        assert_eq!([count(0), count(1), count(2)], [3, 3, 2]);
+        let share = Share {
+            thread: 2,
+            threads: 3,
+        };
+        let idle = Source::new(&users(1, Duration::ZERO), 1, share);
+        assert_eq!((idle.next(), idle.settled()), (None, Some(Duration::ZERO)));
+    }
+
+    #[test]
+    fn an_arrival_that_waits_keeps_its_time() {
+        let demand = Demand::Arrivals(Arrivals {
+            rate: PerSecond(100.0),
+            spacing: Spacing::Constant,
+            most_in_flight: NonZeroU32::new(2).unwrap(),
+        });
+        let mut source = Source::new(&demand, 1, ALONE);
+        let late = 500 * MS;
+        let scheduled = |turn: Option<Turn>| turn.unwrap().scheduled.unwrap();
+        assert_eq!(scheduled(source.take(late)), Duration::ZERO);
+        assert_eq!(scheduled(source.take(late)), 10 * MS);
+        assert_eq!((source.take(late), source.next()), (None, None));
+        source.ended(1, late, Ending::Failure);
+        let turn = source.take(late);
+        assert_eq!(turn.unwrap().slot, 1);
+        assert_eq!(scheduled(turn), 20 * MS);
+        assert_eq!(source.waiting(late), 47);
+    }
+}

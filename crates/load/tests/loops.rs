@@ -1,0 +1,228 @@
+//! Closed and open loops against servers of the tests' own: what is counted, not how quick it is.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use keymark_bench::clock::MonotonicClock;
+use keymark_load::saturate::{Observed, search_users};
+use keymark_load::{
+    Arrivals, Context, Demand, FirstThink, KeyExchange, NoSteadyState, Observer, Phase, Progress,
+    Settings, Spacing, Target, Think, Users, Version, WarmUp, run,
+};
+use keymark_stats::PerSecond;
+
+use support::{Behaviour, Server, all_well, load, p256, users};
+
+fn target(server: &Server) -> Target {
+    server.target(Version::Tls13, KeyExchange::EcdheP256)
+}
+
+fn arrivals(rate: f64, most: u32, seconds: u64) -> Settings {
+    Settings::new(
+        Demand::Arrivals(Arrivals {
+            rate: PerSecond(rate),
+            spacing: Spacing::Constant,
+            most_in_flight: NonZeroU32::new(most).unwrap(),
+        }),
+        Duration::from_secs(seconds),
+    )
+}
+
+#[test]
+fn an_open_loop_counts_the_wait_behind_a_stall() {
+    const STALL: Duration = Duration::from_millis(600);
+    let server = Server::start(&p256(), Behaviour::StallOnce(STALL));
+    // Fifty arrivals a second: thirty are due during the stall, whether there is room for them or one is open at once.
+    for most in [100, 1] {
+        server.seen.0.store(0, Ordering::Relaxed);
+        let measured = load(&target(&server), &arrivals(50.0, most, 2));
+        all_well(&measured);
+        let whole = measured.phase(Phase::Whole);
+        let long = |than: Duration| -> u64 {
+            let buckets = whole.buckets().filter(|(took, _)| *took > than);
+            buckets.map(|(_, count)| count).sum()
+        };
+        // Arrivals in the first half of the stall wait for the other half at least, and each of them says so.
+        assert!(long(STALL / 2) >= 14, "{most}: {}", long(STALL / 2));
+        assert!(long(STALL * 9 / 10) >= 1);
+        if most == 1 {
+            let first = measured.sample.iter().filter(|it| it.scheduled < STALL / 2);
+            let late = first.filter(|it| it.started > it.scheduled + Duration::from_millis(100));
+            assert!(late.count() >= 13);
+        }
+    }
+}
+
+#[test]
+fn a_closed_loop_does_not_see_them() {
+    let stall = Duration::from_millis(600);
+    let server = Server::start(&p256(), Behaviour::StallOnce(stall));
+    let measured = load(&target(&server), &users(1, 1500));
+    all_well(&measured);
+    let whole = measured.phase(Phase::Whole);
+    let long = whole.buckets().filter(|(took, _)| *took > stall / 2);
+    assert_eq!(long.map(|(_, count)| count).sum::<u64>(), 1);
+}
+
+#[test]
+fn arrivals_that_never_began_are_told() {
+    let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(100)));
+    let measured = load(&target(&server), &arrivals(100.0, 2, 1));
+    let begun = measured.transactions() + measured.cut_off;
+    assert!(measured.failures().is_empty());
+    assert_eq!(begun + measured.waiting, 100);
+    assert!(measured.waiting > 50);
+}
+
+#[test]
+fn what_is_counted_agrees_with_itself() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let mut settings = users(4, 2500);
+    settings.threads = NonZeroU32::new(2).unwrap();
+    settings.sample = 20;
+    let measured = load(&target(&server), &settings);
+    all_well(&measured);
+    let done = measured.transactions();
+    let seconds: Vec<u64> = measured
+        .seconds
+        .iter()
+        .map(|second| second.transactions())
+        .collect();
+    assert_eq!((seconds.len(), seconds.iter().sum()), (3, done));
+    for phase in Phase::ALL {
+        assert_eq!(measured.phase(phase).count(), done);
+    }
+    assert_eq!(measured.negotiated.len(), 1);
+    let steady = measured.steady().unwrap();
+    assert_eq!(steady.transactions, seconds[1]);
+    assert_eq!(
+        measured.steady_phase(Phase::Whole).unwrap().count(),
+        seconds[1]
+    );
+    assert!((steady.rate.value.0 - seconds[1] as f64).abs() < 1e-6);
+    assert_eq!(measured.sample.len(), 20);
+    for one in &measured.sample {
+        let parts = one.connect + one.handshake + one.first_byte;
+        assert!(parts <= one.whole && one.scheduled == one.started);
+    }
+    let siege = measured.siege();
+    assert_eq!(
+        (siege.transactions, siege.successful, siege.failed),
+        (done, done, 0)
+    );
+    assert!(siege.shortest <= siege.response_time && siege.response_time <= siege.longest);
+    assert!(siege.concurrency <= 4.01);
+    assert!(measured.processor() > Duration::ZERO);
+    assert!(measured.bottleneck().is_ok());
+    assert!(measured.cut_off <= 4);
+}
+
+#[test]
+fn users_think_between_transactions() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let mut settings = users(10, 1500);
+    settings.demand = Demand::Users(Users {
+        count: NonZeroU32::new(10).unwrap(),
+        think: Think::Uniform {
+            most: Duration::from_millis(200),
+            first: FirstThink::Residual,
+        },
+        ramp: Duration::from_millis(100),
+    });
+    let measured = load(&target(&server), &settings);
+    all_well(&measured);
+    // No user has more than one transaction in each pause of no length, nor fewer than in pauses of 200 ms and as much for
+    // the handshake.
+    assert!(
+        (30..600).contains(&measured.transactions()),
+        "{}",
+        measured.transactions()
+    );
+    assert!(measured.settled.is_some());
+}
+
+struct Count(u32, Progress);
+
+impl Observer for Count {
+    fn progress(&mut self, progress: &Progress) {
+        assert!(progress.transactions >= self.1.transactions);
+        *self = Self(self.0 + 1, *progress);
+    }
+}
+
+#[test]
+fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    let none = Progress {
+        elapsed: Duration::ZERO,
+        left: Duration::ZERO,
+        transactions: 0,
+        failed: 0,
+        rate: PerSecond(0.0),
+        p99: None,
+    };
+    let mut count = Count(0, none);
+    let measured = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(1300));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let mut context = Context {
+            clock: &clock,
+            stop: &stop,
+            observer: &mut count,
+        };
+        run(&target(&server), &users(2, 600_000), &mut context).unwrap()
+    });
+    assert!(measured.elapsed < Duration::from_secs(60));
+    assert!((1..=measured.elapsed.as_millis() / 250).contains(&u128::from(count.0)));
+    assert!(count.1.p99.is_some() && count.1.transactions > 0);
+    assert!(count.1.transactions <= measured.transactions());
+}
+
+#[test]
+fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
+    let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(20)));
+    let measure = |users: NonZeroU32| {
+        Observed::of(&load(&target(&server), &support::users(users.get(), 2000)))
+    };
+    let most = NonZeroU32::new(2).unwrap();
+    let found = search_users(most, measure).unwrap().unwrap();
+    assert!(
+        found.best.rate.0 < 50.0 && found.best.failed.0 == 0.0,
+        "{found:?}"
+    );
+    assert!(found.best.p99 >= Duration::from_millis(20));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_it_begins() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    let mut context = Context {
+        clock: &clock,
+        stop: &stop,
+        observer: &mut keymark_load::Unwatched,
+    };
+    let mut error = |target: &Target, settings: &Settings| {
+        run(target, settings, &mut context).unwrap_err().to_string()
+    };
+    let mut settings = users(1, 1000);
+    settings.engine = Some(keymark_load::Engine::Rustls);
+    let rsa = server.target(Version::Tls12, KeyExchange::Rsa);
+    assert!(error(&rsa, &settings).starts_with("rustls has not the key exchange rsa"));
+    assert!(error(&target(&server), &users(4_000_000_000, 1000)).contains("ulimit"));
+    assert!(error(&target(&server), &users(1, 0)).contains("duration"));
+    let nowhere =
+        Server::start(&p256(), Behaviour::Serve).target(Version::Tls13, KeyExchange::X448);
+    let mut short = users(1, 500);
+    short.warm_up = WarmUp::For(Duration::from_millis(100));
+    let measured = load(&nowhere, &short);
+    let none = measured.steady().unwrap_err();
+    assert!(matches!(none, NoSteadyState::TooShort { .. }), "{none}");
+}

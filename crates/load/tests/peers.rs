@@ -1,0 +1,292 @@
+//! Handshakes and failures, against servers that behave and servers that do not.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::net::TcpListener;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use keymark_load::{
+    Alert, Certificate, CipherSuite, Engine, Expectation, Failure, Fingerprint, KeyExchange, Phase,
+    Target, Timeouts, Version, WeakSizes,
+};
+use openssl::dh::Dh;
+use openssl::pkey::PKey;
+use openssl::ssl::SslVersion;
+
+use support::impostor::Impostor;
+use support::nginx::Nginx;
+use support::{BODY, Behaviour, Server, all_well, load, only, only_failure, p256, rsa, users};
+
+/// Long enough for some handshakes of any kind.
+const SHORT: u64 = 400;
+
+fn works(server: &Server, target: &Target, engine: Engine) {
+    let mut settings = users(2, SHORT);
+    settings.engine = Some(engine);
+    let measured = load(target, &settings);
+    all_well(&measured);
+    assert_eq!(measured.engine, engine);
+    let (negotiated, count) = measured.negotiated.first_key_value().unwrap();
+    assert_eq!(measured.negotiated.len(), 1);
+    assert_eq!(negotiated.version, target.expected.version);
+    assert_eq!(negotiated.key_exchange, target.expected.key_exchange);
+    assert!(*count >= measured.transactions());
+    let resumed = server.seen.1.load(Ordering::Relaxed);
+    assert_eq!(resumed, 0, "{engine} {negotiated}");
+}
+
+#[test]
+fn both_engines_make_full_handshakes_in_each_group_though_the_server_gives_tickets() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let rustls = [
+        (Version::Tls13, KeyExchange::EcdheP256),
+        (Version::Tls13, KeyExchange::EcdheP384),
+        (Version::Tls13, KeyExchange::X25519),
+        (Version::Tls13, KeyExchange::X25519MlKem768),
+        (Version::Tls13, KeyExchange::SecP256r1MlKem768),
+        (Version::Tls12, KeyExchange::EcdheP256),
+        (Version::Tls12, KeyExchange::X25519),
+    ];
+    for (version, exchange) in rustls {
+        let target = server.target(version, exchange);
+        for engine in [Engine::Rustls, Engine::OpenSsl] {
+            works(&server, &target, engine);
+        }
+    }
+    let openssl = [
+        (Version::Tls13, KeyExchange::X448),
+        (Version::Tls13, KeyExchange::EcdheP521),
+        (Version::Tls13, KeyExchange::SecP384r1MlKem1024),
+        (Version::Tls13, KeyExchange::Dhe { bits: 2048 }),
+    ];
+    for (version, exchange) in openssl {
+        assert_eq!(Engine::for_(exchange), Engine::OpenSsl);
+        works(&server, &server.target(version, exchange), Engine::OpenSsl);
+    }
+}
+
+#[test]
+fn openssl_exchanges_keys_as_they_did_once() {
+    let server = Server::with(&rsa(2048), Behaviour::Serve, |context| {
+        context.set_tmp_dh(&Dh::get_2048_256().unwrap()).unwrap();
+    });
+    for exchange in [KeyExchange::Rsa, KeyExchange::Dhe { bits: 2048 }] {
+        works(
+            &server,
+            &server.target(Version::Tls12, exchange),
+            Engine::for_(exchange),
+        );
+    }
+    let target = server.target(Version::Tls12, KeyExchange::Dhe { bits: 3072 });
+    let failure = only_failure(&load(&target, &users(1, SHORT)));
+    assert_eq!(failure, Failure::Unexpected(Expectation::KeyExchange));
+}
+
+#[test]
+fn weak_sizes_are_refused_unless_they_are_asked_for() {
+    let server = Server::with(&rsa(1024), Behaviour::Serve, |context| {
+        context.set_tmp_dh(&Dh::get_1024_160().unwrap()).unwrap();
+    });
+    let dhe = KeyExchange::Dhe { bits: 1024 };
+    for exchange in [KeyExchange::Rsa, dhe, KeyExchange::EcdheP256] {
+        let mut target = server.target(Version::Tls12, exchange);
+        target.expected.certificate = Certificate::Key("rsa1024".parse().unwrap());
+        let mut settings = users(1, SHORT);
+        let failure = only_failure(&load(&target, &settings));
+        let refused = if exchange == dhe {
+            Failure::Tls("dh key too small".to_owned())
+        } else {
+            Failure::Unexpected(Expectation::KeySize)
+        };
+        assert_eq!(failure, refused);
+        settings.weak = WeakSizes::Allowed;
+        all_well(&load(&target, &settings));
+    }
+}
+
+#[test]
+fn certificates_of_other_kinds_are_for_openssl() {
+    let keys = [
+        ("ed25519", PKey::generate_ed25519().unwrap(), Engine::Rustls),
+        ("ed448", PKey::generate_ed448().unwrap(), Engine::OpenSsl),
+        (
+            "mldsa65",
+            keymark_evp::generate(c"ML-DSA-65").unwrap(),
+            Engine::OpenSsl,
+        ),
+        ("rsa2048", rsa(2048), Engine::Rustls),
+    ];
+    for (name, key, engine) in keys {
+        let server = Server::start(&key, Behaviour::Serve);
+        let mut target = server.target(Version::Tls13, KeyExchange::X25519);
+        target.expected.certificate = Certificate::Key(name.parse().unwrap());
+        let measured = load(&target, &users(1, SHORT));
+        all_well(&measured);
+        assert_eq!(measured.engine, engine, "{name}");
+        let key = measured.negotiated.keys().next().unwrap().key.unwrap();
+        assert_eq!(key.name(), name);
+    }
+}
+
+#[test]
+fn a_wrong_certificate_cipher_or_body_does_not_count() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    for engine in [Engine::Rustls, Engine::OpenSsl] {
+        let mut settings = users(1, SHORT);
+        settings.engine = Some(engine);
+        let mut target = server.target(Version::Tls13, KeyExchange::EcdheP256);
+        target.expected.certificate = Certificate::Pinned(Fingerprint([7; 32]));
+        let wrong = only_failure(&load(&target, &settings));
+        assert_eq!(wrong, Failure::Unexpected(Expectation::Certificate));
+        let mut target = server.target(Version::Tls13, KeyExchange::EcdheP256);
+        target.expected.body = Some(3);
+        let wrong = only_failure(&load(&target, &settings));
+        assert_eq!(wrong, Failure::Unexpected(Expectation::BodyLength));
+        let mut target = server.target(Version::Tls13, KeyExchange::EcdheP256);
+        target.expected.cipher = Some(CipherSuite(0x1301));
+        let measured = load(&target, &settings);
+        all_well(&measured);
+        let negotiated = measured.negotiated.keys().next().unwrap();
+        assert_eq!(negotiated.cipher, CipherSuite(0x1301));
+    }
+}
+
+#[test]
+fn what_the_server_lacks_is_an_alert_by_its_name() {
+    let server = Server::with(&p256(), Behaviour::Serve, |context| {
+        context.set_groups_list("P-256").unwrap();
+        only(SslVersion::TLS1_2)(context);
+    });
+    for engine in [Engine::Rustls, Engine::OpenSsl] {
+        let mut settings = users(1, SHORT);
+        settings.engine = Some(engine);
+        let failure =
+            |version, exchange| only_failure(&load(&server.target(version, exchange), &settings));
+        let version = failure(Version::Tls13, KeyExchange::EcdheP256);
+        assert_eq!(version.to_string(), "alert protocol_version", "{engine}");
+        // A client of TLS 1.2 offers the certificate's curve as well, and the server takes that one.
+        let group = failure(Version::Tls12, KeyExchange::X25519);
+        assert_eq!(
+            group,
+            Failure::Unexpected(Expectation::KeyExchange),
+            "{engine}"
+        );
+    }
+    let server = Server::with(&p256(), Behaviour::Serve, |context| {
+        context.set_groups_list("P-256").unwrap();
+    });
+    let target = server.target(Version::Tls13, KeyExchange::X25519);
+    let failure = only_failure(&load(&target, &users(1, SHORT)));
+    assert_eq!(failure, Failure::Alert(Alert(40)));
+}
+
+#[test]
+fn failures_have_their_classes() {
+    let vacant = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let mut target = server.target(Version::Tls13, KeyExchange::EcdheP256);
+    target.address = vacant;
+    assert_eq!(
+        only_failure(&load(&target, &users(2, SHORT))),
+        Failure::Refused
+    );
+
+    let short = Failure::ShortBody;
+    let cases = [
+        (Behaviour::Reset, Failure::Reset(Phase::Handshake)),
+        (Behaviour::Close, Failure::Closed(Phase::Handshake)),
+        (Behaviour::Mute, Failure::HandshakeTimeout),
+        (
+            Behaviour::Slow(Duration::from_millis(200)),
+            Failure::WholeTimeout,
+        ),
+        (
+            Behaviour::Answer("HTTP/1.1 503 Busy\r\n\r\n"),
+            Failure::Status(503),
+        ),
+        (
+            Behaviour::Answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"),
+            short,
+        ),
+        (Behaviour::Answer(""), Failure::Closed(Phase::FirstByte)),
+    ];
+    for (behaviour, class) in cases {
+        let server = Server::start(&p256(), behaviour);
+        let target = server.target(Version::Tls13, KeyExchange::EcdheP256);
+        for engine in [Engine::Rustls, Engine::OpenSsl] {
+            let mut settings = users(1, SHORT);
+            settings.engine = Some(engine);
+            settings.timeouts = Timeouts {
+                connect: Duration::from_millis(50),
+                handshake: if matches!(behaviour, Behaviour::Mute) {
+                    Duration::from_millis(50)
+                } else {
+                    Duration::from_secs(5)
+                },
+                whole: Duration::from_millis(100),
+            };
+            let measured = load(&target, &settings);
+            assert_eq!(only_failure(&measured), class, "{engine} {behaviour:?}");
+            assert_eq!(measured.siege().failed, measured.failures()[&class]);
+        }
+    }
+}
+
+#[test]
+fn a_server_without_the_key_of_its_certificate_is_found_out() {
+    for key in [p256(), rsa(2048)] {
+        let impostor = Impostor::start(&key);
+        let cases = [
+            (Engine::Rustls, Version::Tls13),
+            (Engine::Rustls, Version::Tls12),
+            (Engine::OpenSsl, Version::Tls13),
+            (Engine::OpenSsl, Version::Tls12),
+        ];
+        for (engine, version) in cases {
+            let mut settings = users(1, SHORT);
+            settings.engine = Some(engine);
+            let target = impostor.target(version, KeyExchange::EcdheP256);
+            let failure = only_failure(&load(&target, &settings));
+            let class = Failure::Unexpected(Expectation::Signature);
+            assert_eq!(failure, class, "{engine} {version}");
+        }
+    }
+}
+
+#[test]
+fn nginx_sees_full_handshakes_only() {
+    let Some(nginx) = Nginx::start(&p256(), BODY) else {
+        return;
+    };
+    let cases = [
+        (Engine::Rustls, Version::Tls13),
+        (Engine::Rustls, Version::Tls12),
+        (Engine::OpenSsl, Version::Tls13),
+        (Engine::OpenSsl, Version::Tls12),
+    ];
+    let mut done = 0;
+    for (engine, version) in cases {
+        let exchange = KeyExchange::EcdheP256;
+        let target = support::target(nginx.address, nginx.leaf, version, exchange);
+        let mut settings = users(3, 1000);
+        settings.engine = Some(engine);
+        let measured = load(&target, &settings);
+        all_well(&measured);
+        done += measured.transactions();
+        let protocol = format!("TLSv{version}");
+        let seen = nginx.requests();
+        assert!(seen.last().unwrap().contains(&protocol), "{seen:?}");
+    }
+    let requests = nginx.requests();
+    assert!(requests.len() as u64 >= done);
+    let resumed = requests.iter().filter(|line| line.starts_with('r')).count();
+    assert_eq!(
+        resumed, 0,
+        "`r` is nginx's word for a session that was resumed"
+    );
+}
