@@ -49,6 +49,8 @@ impl ProcessorTime {
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
+    /// None when it had ended before it was looked at.
+    master: Option<Process>,
     directory: PathBuf,
     log: PathBuf,
     /// Those that were seen, since a worker without its master is nobody's child.
@@ -79,6 +81,7 @@ impl Running {
             .spawn()
             .map_err(|error| Error::call(call, error, ""))?;
         let running = Self {
+            master: Process::of(child.id()),
             child,
             directory: directory.to_owned(),
             log: log.to_owned(),
@@ -88,9 +91,15 @@ impl Running {
         Ok(running)
     }
 
+    /// The master and everything below it. Once the master was waited for, somebody else may have its number.
+    fn family(&self) -> Vec<Process> {
+        let living = self.master.filter(|master| master.lives());
+        living.map_or_else(Vec::new, |master| Process::with_descendants(master.number))
+    }
+
     /// The processes that live now. New ones are taken down, so that they end with the private directory at the latest.
     pub(crate) fn look(&self) -> Result<Vec<Process>, Error> {
-        let now = Process::with_descendants(self.child.id());
+        let now = self.family();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for process in &now {
             if !seen.contains(process) {
@@ -137,26 +146,32 @@ impl Running {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if let Some(master) = Process::of(self.child.id()) {
+        if let Some(master) = self.master {
             master.signal(Signal::SIGTERM);
         }
+        self.await_end_of(&mut left);
+        // A worker that was started meanwhile has the master as its parent still.
+        left.extend(self.family());
+        for process in &left {
+            process.signal(Signal::SIGKILL);
+        }
+        self.await_end_of(&mut left);
+        // A zombie until then; it may have been waited for above.
+        let _ = self.child.wait();
+    }
+
+    /// Until none of them lives, or their time is up.
+    fn await_end_of(&mut self, processes: &mut Vec<Process>) {
         let clock = MonotonicClock::new();
         let deadline = clock.now().after(GRACE);
-        while clock.now() < deadline {
+        loop {
             let _ = self.child.try_wait();
-            left.retain(|process| process.lives());
-            if left.is_empty() {
-                break;
+            processes.retain(|process| process.lives());
+            if processes.is_empty() || clock.now() >= deadline {
+                return;
             }
             std::thread::sleep(STEP);
         }
-        // A worker that was started meanwhile has the master as its parent still.
-        let late = Process::with_descendants(self.child.id());
-        for process in left.iter().chain(&late) {
-            process.signal(Signal::SIGKILL);
-        }
-        // A zombie until then; it may have been waited for above.
-        let _ = self.child.wait();
     }
 }
 

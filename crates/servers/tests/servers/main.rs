@@ -7,5 +7,6 @@ mod balancing;
 mod client;
 mod faults;
 mod files;
+mod guides;
 mod lifecycle;
 mod tokens;
