@@ -10,7 +10,7 @@ mod sweep;
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
@@ -99,6 +99,17 @@ impl Drop for PrivateDir {
         // A process that is just ending may still put a file there; the next sweep has it then.
         let _ = sweep::take_apart(&self.path);
     }
+}
+
+/// Lets a group pass through a private directory to what in it is the group's: a server's workers are another user
+/// than who starts it. They can neither see what is there nor put anything.
+///
+/// # Errors
+/// As the system reports.
+pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
+    chown(directory, None, Some(group))
+        .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o710)))
+        .map_err(|error| Error::call(format!("chmod {}", directory.display()), error, ""))
 }
 
 /// Whether a socket can be in a private directory: the path below it is `below`, at most.

@@ -65,7 +65,8 @@ pub fn record(directory: &Path, process: u32) -> Result<(), Error> {
     written.map_err(|error| Error::call(format!("writing {}", path.display()), error, ""))
 }
 
-/// Ends the processes that were taken down in the directory and in those in it.
+/// Ends the processes that were taken down in the directory and in those in it, and those below them: a server starts a
+/// worker anew that has ended.
 pub(super) fn end_recorded(directory: &Path) {
     let inner = fs::read_dir(directory).into_iter().flatten().flatten();
     let inner = inner
@@ -73,10 +74,14 @@ pub(super) fn end_recorded(directory: &Path) {
         .map(|entry| entry.path());
     for place in inner.chain([directory.to_owned()]) {
         let lines = fs::read_to_string(place.join(RECORD)).unwrap_or_default();
-        lines
-            .lines()
-            .filter_map(parse)
-            .for_each(|process| process.signal(Signal::SIGKILL));
+        let recorded = lines.lines().filter_map(parse);
+        for process in recorded.filter(|process| process.lives()) {
+            let below = Process::with_descendants(process.number);
+            process.signal(Signal::SIGKILL);
+            below
+                .iter()
+                .for_each(|process| process.signal(Signal::SIGKILL));
+        }
     }
 }
 

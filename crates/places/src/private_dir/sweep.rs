@@ -78,7 +78,7 @@ fn end_users(contents: &Path) {
     process::end_recorded(contents);
 }
 
-/// A directory of this user's that nobody else may enter, held open: whatever becomes of its name, what is
+/// A directory of this user's that nobody else may see or write to, though a group may pass through it, held open: whatever becomes of its name, what is
 /// looked at and removed is in this one.
 struct Own(File);
 
@@ -90,7 +90,7 @@ impl Own {
             .open(path)
             .ok()?;
         let meta = directory.metadata().ok()?;
-        let private = meta.uid() == nix::unistd::geteuid().as_raw() && meta.mode() & 0o077 == 0;
+        let private = meta.uid() == nix::unistd::geteuid().as_raw() && meta.mode() & 0o067 == 0;
         private.then_some(Self(directory))
     }
 
@@ -224,6 +224,16 @@ mod tests {
         fs::set_permissions(&left, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(sweep_within(parent.path()), 0);
         assert!(left.exists());
+    }
+
+    #[test]
+    fn what_a_group_may_pass_through_is_taken() {
+        let parent = tempfile::tempdir().unwrap();
+        let left = abandoned(parent.path());
+        let group = nix::unistd::getegid().as_raw();
+        super::super::let_pass(&left, group).unwrap();
+        assert_eq!(sweep_within(parent.path()), 1);
+        assert!(!left.exists());
     }
 
     #[test]

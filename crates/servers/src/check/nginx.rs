@@ -1,0 +1,296 @@
+//! nginx's configuration: directives that end with `;`, blocks in braces.
+
+use std::path::Path;
+
+use keymark_bench::error::Error;
+
+use super::advice::{Finding, Problem};
+use super::{At, Host, Order, Setting, files};
+
+/// A directive, with its block if it has one.
+#[derive(Debug)]
+struct Directive {
+    name: String,
+    setting: Setting,
+    block: Vec<Directive>,
+}
+
+/// All hosts with TLS.
+pub(super) fn hosts(
+    path: &Path,
+    text: &str,
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<Host>, Error> {
+    let root = path.parent().unwrap_or(Path::new("."));
+    let mut reader = Reader {
+        root,
+        findings,
+        depth: 0,
+    };
+    let all = reader.directives(path, text)?;
+    let mut hosts = Vec::new();
+    collect(&all, &[], root, &mut hosts);
+    if hosts.is_empty() && all.iter().any(|one| one.name == "ssl_certificate") {
+        // A part that a `server` block includes.
+        let at = At {
+            file: path.to_owned(),
+            line: 1,
+        };
+        hosts.push(host(&[&all], "this part of a server", at, root));
+    }
+    Ok(hosts)
+}
+
+struct Reader<'r> {
+    root: &'r Path,
+    findings: &'r mut Vec<Finding>,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn directives(&mut self, path: &Path, text: &str) -> Result<Vec<Directive>, Error> {
+        let words = words(path, text);
+        let mut at = 0;
+        let read = self.block(&words, &mut at)?;
+        match words.get(at) {
+            None => Ok(read),
+            Some(word) => Err(unreadable(&word.at, "there is a '}' too many")),
+        }
+    }
+
+    fn block(&mut self, words: &[Word], at: &mut usize) -> Result<Vec<Directive>, Error> {
+        let mut directives = Vec::new();
+        let mut pending: Vec<&Word> = Vec::new();
+        while let Some(word) = words.get(*at) {
+            match word.kind {
+                Kind::Close if pending.is_empty() => break,
+                Kind::Close => return Err(unreadable(&word.at, "a directive has no ';'")),
+                Kind::Text => {
+                    pending.push(word);
+                    *at += 1;
+                }
+                Kind::End | Kind::Open => {
+                    *at += 1;
+                    let block = if word.kind == Kind::Open {
+                        let block = self.block(words, at)?;
+                        if words.get(*at).is_none() {
+                            return Err(unreadable(&word.at, "this '{' has no '}'"));
+                        }
+                        *at += 1;
+                        block
+                    } else {
+                        Vec::new()
+                    };
+                    let read = directive(&std::mem::take(&mut pending), block);
+                    self.taken(read, &mut directives)?;
+                }
+            }
+        }
+        match pending.first() {
+            None => Ok(directives),
+            Some(word) => Err(unreadable(&word.at, "a directive has no ';'")),
+        }
+    }
+
+    /// An `include` is what it includes.
+    fn taken(
+        &mut self,
+        read: Option<Directive>,
+        directives: &mut Vec<Directive>,
+    ) -> Result<(), Error> {
+        let Some(read) = read else { return Ok(()) };
+        if read.name != "include" {
+            directives.push(read);
+            return Ok(());
+        }
+        let found = files::matching(self.root, read.setting.first());
+        for file in found {
+            let text = (self.depth < files::DEEPEST).then(|| files::read(&file).ok());
+            let Some(text) = text.flatten() else {
+                self.findings.push(Finding {
+                    at: read.setting.at.clone(),
+                    problem: Problem::NotIncluded(file),
+                });
+                continue;
+            };
+            self.depth += 1;
+            let inner = self.directives(&file, &text);
+            self.depth -= 1;
+            directives.extend(inner?);
+        }
+        Ok(())
+    }
+}
+
+fn directive(words: &[&Word], block: Vec<Directive>) -> Option<Directive> {
+    let (name, values) = words.split_first()?;
+    Some(Directive {
+        name: name.text.clone(),
+        setting: Setting {
+            values: values.iter().map(|word| word.text.clone()).collect(),
+            at: name.at.clone(),
+        },
+        block,
+    })
+}
+
+/// The `server` blocks, each with what stands around it.
+fn collect<'d>(
+    directives: &'d [Directive],
+    around: &[&'d [Directive]],
+    root: &Path,
+    hosts: &mut Vec<Host>,
+) {
+    let around: Vec<&[Directive]> = [directives]
+        .into_iter()
+        .chain(around.iter().copied())
+        .collect();
+    for directive in directives {
+        if directive.name != "server" || directive.block.is_empty() {
+            collect(&directive.block, &around, root, hosts);
+            continue;
+        }
+        let of_block = |name: &str| directive.block.iter().find(move |one| one.name == name);
+        let names = of_block("server_name").map(|one| one.setting.values.join(" "));
+        let levels: Vec<&[Directive]> = [directive.block.as_slice()]
+            .into_iter()
+            .chain(around.iter().copied())
+            .collect();
+        if has_tls(&directive.block) {
+            let name = names.unwrap_or_else(|| "a server without a name".to_owned());
+            hosts.push(host(&levels, &name, directive.setting.at.clone(), root));
+        }
+    }
+}
+
+fn has_tls(block: &[Directive]) -> bool {
+    block.iter().any(|one| {
+        let values = &one.setting.values;
+        match one.name.as_str() {
+            "listen" => values.iter().any(|value| value == "ssl" || value == "quic"),
+            "ssl" => one.setting.first() == "on",
+            "ssl_certificate" => true,
+            _ => false,
+        }
+    })
+}
+
+/// What stands nearest counts: `levels` begins with the block itself.
+fn host(levels: &[&[Directive]], name: &str, at: At, root: &Path) -> Host {
+    let all = |name: &str| -> Vec<Setting> {
+        let of_level = |level: &&[Directive]| -> Vec<Setting> {
+            let named = level.iter().filter(|one| one.name == name);
+            named.map(|one| one.setting.clone()).collect()
+        };
+        let mut found = levels.iter().map(of_level);
+        found
+            .find(|settings| !settings.is_empty())
+            .unwrap_or_default()
+    };
+    let one = |name: &str| all(name).into_iter().next_back();
+    let prefers = one("ssl_prefer_server_ciphers");
+    let order = match prefers.as_ref().map(Setting::first) {
+        Some("on") => Order::Servers,
+        Some(_) | None => Order::Clients,
+    };
+    Host {
+        name: name.to_owned(),
+        at,
+        certificates: all("ssl_certificate"),
+        keys: all("ssl_certificate_key"),
+        ciphers: one("ssl_ciphers"),
+        groups: one("ssl_ecdh_curve"),
+        protocols: one("ssl_protocols"),
+        order,
+        ignored: Vec::new(),
+        root: root.to_owned(),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    /// `;`
+    End,
+    /// `{`
+    Open,
+    /// `}`
+    Close,
+}
+
+#[derive(Debug)]
+struct Word {
+    kind: Kind,
+    text: String,
+    at: At,
+}
+
+/// As nginx's own reader does: quotes, backslashes, comments.
+fn words(path: &Path, text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut line = 1;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let at = At {
+            file: path.to_owned(),
+            line,
+        };
+        let kind = match letter {
+            '\n' => {
+                line += 1;
+                continue;
+            }
+            ';' => Kind::End,
+            '{' => Kind::Open,
+            '}' => Kind::Close,
+            '#' => {
+                while letters.peek().is_some_and(|next| *next != '\n') {
+                    letters.next();
+                }
+                continue;
+            }
+            other if other.is_whitespace() => continue,
+            _ => Kind::Text,
+        };
+        let mut word = String::from(letter);
+        match letter {
+            '"' | '\'' => {
+                word.clear();
+                while let Some(next) = letters.next() {
+                    line += u32::from(next == '\n');
+                    if next == letter {
+                        break;
+                    }
+                    word.push(if next == '\\' {
+                        letters.next().unwrap_or('\\')
+                    } else {
+                        next
+                    });
+                }
+            }
+            _ if kind == Kind::Text => {
+                let goes_on = |next: &char| !next.is_whitespace() && !";{".contains(*next);
+                // `${name}` has braces of its own.
+                while let Some(next) = letters.peek().copied() {
+                    let variable = next == '{' && word.ends_with('$');
+                    if !goes_on(&next) && !variable {
+                        break;
+                    }
+                    word.push(next);
+                    letters.next();
+                }
+            }
+            _ => {}
+        }
+        words.push(Word {
+            kind,
+            text: word,
+            at,
+        });
+    }
+    words
+}
+
+fn unreadable(at: &At, why: &str) -> Error {
+    Error::call(format!("reading {at}"), why, "'nginx -t' says more")
+}

@@ -1,0 +1,134 @@
+//! What is left: nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use keymark_places::private_dir;
+use keymark_servers::{Mpm, Software};
+use keymark_testkit::place::short_directory;
+use keymark_testkit::process::{naming, this_test_program};
+use keymark_testkit::waiting::{found, until};
+
+use crate::client::{s_client, spec, started};
+
+const ALL: [Software; 4] = [
+    Software::Apache(Mpm::Event),
+    Software::Apache(Mpm::Prefork),
+    Software::Apache(Mpm::Worker),
+    Software::Nginx,
+];
+/// Which server the owner that is killed has.
+const OWNED: &str = "KEYMARK_TEST_OWNED_SERVER";
+
+#[test]
+fn nothing_is_left_of_a_server() {
+    for software in ALL {
+        let server = started(software, &spec("nistp256", "x25519"));
+        s_client(server.address(), &[]);
+        let processes = server.processes().unwrap();
+        assert!(processes.len() >= 2, "{software}: {processes:?}");
+        let directory = fs::read_link(format!("/proc/{}/cwd", processes[0].number)).unwrap();
+        assert!(directory.join("error.log").exists());
+        drop(server);
+        assert!(!directory.exists());
+        assert!(processes.iter().all(|process| !process.lives()));
+        assert_eq!(naming(&directory), 0);
+    }
+}
+
+#[test]
+fn keys_and_configuration_are_for_root_alone() {
+    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+        let server = started(software, &spec("nistp256", "x25519"));
+        let master = server.processes().unwrap()[0].number;
+        let directory = fs::read_link(format!("/proc/{master}/cwd")).unwrap();
+        let mode = |name: &str| {
+            let meta = fs::metadata(directory.join(name)).unwrap();
+            meta.permissions().mode() & 0o777
+        };
+        assert_eq!(mode("k0") & 0o077, 0);
+        assert_eq!(mode("k0/key.pem"), 0o600);
+        assert_eq!(mode("server.conf"), 0o600);
+        // Others may not even list it.
+        assert_eq!(mode("") & 0o067, 0);
+        if nix::unistd::geteuid().is_root() {
+            let workers = server.processes().unwrap().into_iter().skip(1);
+            for worker in workers {
+                let status = fs::read_to_string(format!("/proc/{}/status", worker.number)).unwrap();
+                let line = status
+                    .lines()
+                    .find(|line| line.starts_with("Uid:"))
+                    .unwrap();
+                assert!(!line.split_whitespace().any(|word| word == "0"), "{line}");
+            }
+        }
+    }
+}
+
+/// A program of its own, which is killed: started by the test below.
+#[test]
+fn owner_of_a_server() {
+    let Ok(which) = std::env::var(OWNED) else {
+        return;
+    };
+    let software = if which == "nginx" {
+        Software::Nginx
+    } else {
+        Software::Apache(Mpm::Event)
+    };
+    let server = started(software, &spec("nistp256", "x25519"));
+    println!("owned {}", server.processes().unwrap()[0].number);
+    std::thread::sleep(std::time::Duration::from_secs(600));
+}
+
+#[test]
+fn the_server_of_an_owner_who_was_killed_is_swept() {
+    for which in ["nginx", "apache"] {
+        let place = short_directory();
+        // root's workers are somebody else, who has to come to the directory.
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut owner = this_test_program("lifecycle::owner_of_a_server")
+            .env(OWNED, which)
+            .env("TMPDIR", place.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let directory = found("a private directory", || private(place.path()));
+        until("workers are taken down", || {
+            let record = fs::read_to_string(directory.join("processes")).unwrap_or_default();
+            record.lines().count() >= 2
+        });
+        owner.kill().unwrap();
+        owner.wait().unwrap();
+        assert!(naming(&directory) > 0, "the server goes on");
+        swept(place.path(), &directory);
+    }
+}
+
+fn private(place: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(place).unwrap().flatten();
+    let entry = entries.find(|entry| entry.file_name().to_string_lossy().starts_with("keymark-"));
+    entry.map(|entry| entry.path())
+}
+
+/// The next start sweeps: another process, whose directory for temporary files is that one.
+fn swept(place: &Path, directory: &Path) {
+    let status = this_test_program("lifecycle::sweeper")
+        .env("TMPDIR", place)
+        .env(OWNED, "sweep")
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    until("no process is left", || naming(directory) == 0);
+    assert!(!directory.exists());
+}
+
+#[test]
+fn sweeper() {
+    if std::env::var(OWNED).is_ok() {
+        assert_eq!(private_dir::sweep(), 1);
+    }
+}
