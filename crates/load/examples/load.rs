@@ -16,7 +16,7 @@ use keymark_stats::PerSecond;
 
 const USAGE: &str = "load ADDRESS [--users N] [--delay S] [--ramp S] [--rate R] [--cap N] [--duration S] \
     [--threads N] [--seed N] [--tls 1.2|1.3] [--kex NAME] [--cipher NAME] [--cert SHA256|ALGORITHM] [--engine E] \
-    [--name HOST] [--path PATH] [--weak yes] [--first fresh|residual] [--quiet yes]";
+    [--name HOST] [--path PATH] [--weak yes] [--first fresh|residual] [--as-siege yes] [--quiet yes]";
 
 struct Options(Vec<String>);
 
@@ -67,6 +67,8 @@ fn demand(options: &Options) -> Result<Demand, Box<dyn Error>> {
         count: NonZeroU32::new(options.get("--users", 8)?).ok_or(USAGE)?,
         think: if most.is_zero() {
             Think::None
+        } else if options.has("--as-siege") {
+            Think::Siege { most }
         } else {
             Think::Uniform { most, first }
         },

@@ -36,9 +36,10 @@ pub(crate) enum Progress {
 pub(crate) struct Answer {
     head: Vec<u8>,
     length: Option<Length>,
-    body: u64,
+    /// Bytes of the body so far.
+    pub(crate) body: u64,
     /// Bytes of head and body so far.
-    pub(crate) bytes: u64,
+    bytes: u64,
 }
 
 impl Answer {

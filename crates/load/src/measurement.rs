@@ -206,7 +206,8 @@ fn warm_up(settings: &Settings) -> Duration {
             Think::Uniform {
                 most,
                 first: FirstThink::Fresh,
-            } => (users.ramp, 2 * most),
+            }
+            | Think::Siege { most } => (users.ramp, 2 * most),
             Think::Uniform {
                 most: _,
                 first: FirstThink::Residual,

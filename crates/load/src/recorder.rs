@@ -22,8 +22,8 @@ pub struct Second {
     pub busiest: Duration,
     /// Processor time of all the client's threads.
     pub processor: Duration,
-    /// Bytes of the answers that ended in it.
-    pub bytes: u64,
+    /// Bytes of the bodies of the answers that ended in it.
+    pub body: u64,
 }
 
 impl Second {
@@ -55,7 +55,7 @@ impl Second {
         }
         self.busiest = self.busiest.max(other.busiest);
         self.processor += other.processor;
-        self.bytes += other.bytes;
+        self.body += other.body;
     }
 }
 
@@ -147,9 +147,9 @@ impl Recorder {
         let whole = nanoseconds(transaction.whole);
         record(&mut self.recent.whole, whole);
         self.recent.transactions += 1;
-        self.now.bytes += transaction.bytes;
+        self.now.body += transaction.body;
         self.completions.push(transaction.scheduled, ended);
-        self.totals.push(transaction.whole, transaction.bytes);
+        self.totals.push(transaction.whole, transaction.body);
         self.reservoir.offer(transaction);
     }
 
@@ -190,7 +190,7 @@ mod tests {
             handshake: Duration::from_millis(70),
             first_byte: Duration::from_millis(10),
             whole: Duration::from_millis(100),
-            bytes: 7,
+            body: 7,
         }
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let handshake = recorder.seconds[0].phase(Phase::Handshake);
         let median = handshake.quantile(0.5).unwrap();
         assert!(median.abs_diff(Duration::from_millis(70)) < Duration::from_micros(70));
-        assert_eq!(recorder.seconds[0].bytes, 14);
+        assert_eq!(recorder.seconds[0].body, 14);
         assert_eq!(
             (recorder.totals.transactions, recorder.totals.failed),
             (4, 2)

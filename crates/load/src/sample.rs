@@ -22,8 +22,8 @@ pub struct Transaction {
     pub first_byte: Duration,
     /// From the scheduled start to the last byte.
     pub whole: Duration,
-    /// Bytes of the answer, head and body.
-    pub bytes: u64,
+    /// Bytes of the answer's body.
+    pub body: u64,
 }
 
 impl Transaction {
@@ -118,7 +118,7 @@ mod tests {
             handshake: Duration::ZERO,
             first_byte: Duration::ZERO,
             whole: Duration::ZERO,
-            bytes: 0,
+            body: 0,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_stats::PerSecond;
 
-/// What siege 4 prints at its end. All of the run counts, its start and end too; for the server's capacity see
+/// What siege 4.0.7 prints at its end. All of the run counts, its start and end too; for the server's capacity see
 /// [`crate::Steady`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SiegeFigures {
@@ -15,7 +15,7 @@ pub struct SiegeFigures {
     pub availability: f64,
     /// From the start until the last user was done; what was under way then does not count.
     pub elapsed: Duration,
-    /// Bytes of all answers, heads and bodies.
+    /// Bytes of all answers' bodies. (siege's manual says heads as well; siege 4.0.7 counts bodies.)
     pub data_transferred: u64,
     /// Mean time of a transaction, from before the connection to the answer's end.
     pub response_time: Duration,

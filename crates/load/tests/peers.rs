@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use keymark_load::{
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;
+use socket2::{Domain, Socket, Type};
 
 use support::impostor::Impostor;
 use support::nginx::Nginx;
@@ -235,6 +236,28 @@ fn failures_have_their_classes() {
             assert_eq!(measured.siege().failed, measured.failures()[&class]);
         }
     }
+}
+
+#[test]
+fn a_server_that_accepts_nobody_is_given_up() {
+    let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    listener.bind(&any.into()).unwrap();
+    listener.listen(0).unwrap();
+    let address = listener.local_addr().unwrap().as_socket().unwrap();
+    let wait = Duration::from_millis(100);
+    // What the kernel accepts on the server's behalf.
+    let kept: Vec<_> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&address, wait).ok()).collect();
+    assert!(kept.len() < 10);
+    let leaf = Fingerprint([0; 32]);
+    let target = support::target(address, leaf, Version::Tls13, KeyExchange::EcdheP256);
+    let mut settings = users(2, SHORT);
+    settings.timeouts.connect = wait;
+    assert_eq!(
+        only_failure(&load(&target, &settings)),
+        Failure::ConnectTimeout
+    );
 }
 
 #[test]

@@ -199,7 +199,7 @@ impl Conversation {
             handshake: times.secured.since(times.connected),
             first_byte: times.first_byte.unwrap_or(end).since(times.secured),
             whole: end.since(times.scheduled),
-            bytes: self.answer.bytes,
+            body: self.answer.body,
         }
     }
 }
