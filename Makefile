@@ -93,7 +93,8 @@ packages-test: packages-bench packages-soft
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
 	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl \
-	    /usr/include/tss2/tss2_esys.h:libtss2-dev
+	    /usr/include/tss2/tss2_esys.h:libtss2-dev \
+	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 
 clean:
 	$(CARGO) clean
