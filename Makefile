@@ -92,8 +92,9 @@ packages-test: packages-bench packages-soft
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
-	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
-	    /usr/include/tss2/tss2_esys.h:libtss2-dev
+    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
+	    /usr/include/tss2/tss2_esys.h:libtss2-dev \
+	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
 
 clean:

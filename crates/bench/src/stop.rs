@@ -71,6 +71,8 @@ pub enum StopRule {
         /// Measuring time of one case; none if only the plan's time counts.
         max_time: Option<Duration>,
     },
+    /// After so long, whatever has come of it: loads on servers.
+    For(Duration),
 }
 
 /// Why a case stopped.

@@ -107,6 +107,18 @@ impl Measurement {
         Span::of_whole_seconds(settled, self.elapsed)
     }
 
+    /// A window cut into twenty equal parts: their length, and the transactions that succeeded and ended in each.
+    #[must_use]
+    pub fn completed_in_parts(&self, window: Span) -> (Duration, Vec<u64>) {
+        self.completions.in_parts(window)
+    }
+
+    /// Time of all transactions that succeeded, together.
+    #[must_use]
+    pub const fn time_of_transactions(&self) -> Duration {
+        self.totals.time
+    }
+
     /// Rate and response time of the steady state.
     ///
     /// # Errors

@@ -77,6 +77,18 @@ impl Completions {
         }
     }
 
+    /// A window of whole seconds cut into equal parts, as the intervals of [`steady`] are made of: their length, and how
+    /// many transactions ended in each.
+    pub(crate) fn in_parts(&self, window: Span) -> (Duration, Vec<u64>) {
+        let (begin, bins) = (bin(window.begin), bin(window.length()) / BATCHES);
+        let count = |part| {
+            let from = begin + part * bins;
+            self.sum(from, from + bins).count
+        };
+        let length = window.length() / BATCHES as u32;
+        (length, (0..BATCHES).map(count).collect())
+    }
+
     fn sum(&self, begin: usize, end: usize) -> Bin {
         let mut sum = Bin::default();
         let bins = self.bins.iter().take(end).skip(begin);

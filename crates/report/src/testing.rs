@@ -378,6 +378,7 @@ prop_compose! {
         let target = Precision::try_from(target).unwrap();
         Settings {
             stop: match runs {
+                Some(runs) if runs % 3 == 0 => StopRule::For(Duration::from_millis(runs.into())),
                 Some(runs) => StopRule::Runs(NonZeroU32::new(runs).unwrap()),
                 None => StopRule::Precision { target, max_time },
             },

@@ -143,10 +143,18 @@ pub fn guide(
         dh: None,
     };
     sections.extend(server_sections(installed.software, &tls, source)?);
+    let way = match source {
+        Source::File => "",
+        Source::Token(_, TokenWay::Engine) => ", libengine-pkcs11-openssl",
+        Source::Token(_, TokenWay::Provider) => ", pkcs11-provider",
+    };
     Ok(Guide {
         title: format!(
-            "{} {} (OpenSSL {}) {how}",
-            installed.software, installed.version, installed.openssl.version
+            "{} {} (OpenSSL {}) {how}. It takes the packages {}, openssl{way}.",
+            installed.software,
+            installed.version,
+            installed.openssl.version,
+            installed.software.package()
         ),
         sections,
     })
@@ -204,7 +212,9 @@ fn token_sections(
         TokenWay::Engine => KeyReference::Engine { uri },
         TokenWay::Provider => {
             sections.push(Section {
-                title: "The key's URI, in the form of a key's file".to_owned(),
+                title: "The key's URI (with type=private: otherwise the public key may be found first), in the form of \
+                        a key's file"
+                    .to_owned(),
                 place: Place::File(files.path("key-uri.pem")),
                 text: token::uri_pem(&uri),
             });

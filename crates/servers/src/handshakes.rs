@@ -234,16 +234,10 @@ impl Handshakes {
     pub fn usual() -> Self {
         Self {
             protocol: Protocol::Both,
-            ..Self::of(KeyExchange::Ecdhe(Group::X25519)).with_groups(vec![
-                Group::X25519,
-                Group::P256,
-                Group::P384,
-            ])
+            ciphers: Ciphers("ECDHE+AESGCM:ECDHE+CHACHA20".to_owned()),
+            groups: vec![Group::X25519, Group::P256, Group::P384],
+            dh: None,
         }
-    }
-
-    fn with_groups(self, groups: Vec<Group>) -> Self {
-        Self { groups, ..self }
     }
 }
 

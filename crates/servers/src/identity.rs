@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
-use keymark_stores::pkcs11::uri::Pkcs11Uri;
+use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
 use keymark_stores::pkcs11::{ProgramKey, ServedKey, ServedToken};
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
@@ -48,7 +48,7 @@ pub struct TokenKey {
 }
 
 impl TokenKey {
-    /// The key of that URI behind the module. A PIN's file in the URI is not used: the PIN is `pin`.
+    /// The private key of that URI behind the module. A PIN's file in the URI is not used: the PIN is `pin`.
     ///
     /// # Errors
     /// When it is no URI of a key.
@@ -63,9 +63,15 @@ impl TokenKey {
                 "add object=LABEL or id=%NN",
             ));
         }
+        // Without a type pkcs11-provider comes to the public key first, by chance.
+        let object = ObjectPart {
+            kind: Some(ObjectKind::Private),
+            ..uri.object
+        };
         Ok(Self {
             module: module.to_owned(),
             uri: Pkcs11Uri {
+                object,
                 pin_file: None,
                 module_path: None,
                 module_name: None,

@@ -18,6 +18,7 @@ pub mod check;
 mod ciphers;
 mod configuration;
 mod dh;
+mod drain;
 mod error;
 mod handshakes;
 mod identity;

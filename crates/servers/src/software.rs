@@ -71,11 +71,11 @@ impl Software {
         }
     }
 
-    /// Debian's package.
+    /// Debian's package. That of Apache without the service, which would listen at port 80.
     #[must_use]
     pub const fn package(self) -> &'static str {
         match self {
-            Self::Apache(_) => "apache2",
+            Self::Apache(_) => "apache2-bin",
             Self::Nginx => "nginx",
             Self::Haproxy => "haproxy",
         }
@@ -242,7 +242,7 @@ mod tests {
         let nowhere = tempfile::tempdir().unwrap();
         let search = SearchPath::only(nowhere.path());
         for (software, package) in [
-            (Software::Apache(Mpm::Event), "install apache2 brings"),
+            (Software::Apache(Mpm::Event), "install apache2-bin brings"),
             (Software::Nginx, "install nginx brings"),
             (Software::Haproxy, "install haproxy brings"),
         ] {

@@ -17,6 +17,8 @@ pub mod provider;
 pub mod raw;
 pub mod registry;
 pub mod ssh;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use keymark_places::{private_dir, process};
 

@@ -241,6 +241,7 @@ impl Plan {
                 StopRule::Precision { max_time, .. } => {
                     max_time.unwrap_or(Duration::MAX / 1_000_000)
                 }
+                StopRule::For(length) => length,
             })
             .fold(Duration::ZERO, Duration::saturating_add);
         self.settings

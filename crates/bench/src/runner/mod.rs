@@ -441,7 +441,7 @@ impl Run<'_> {
     fn is_awaited(&self, id: CaseId, stopped: Stopped) -> bool {
         let by_precision = match self.settings.stop {
             StopRule::Precision { .. } => stopped == Stopped::RuleMet,
-            StopRule::Runs(_) => false,
+            StopRule::Runs(_) | StopRule::For(_) => false,
         };
         let own = id.0 as usize;
         let is_measured = |index: usize| self.records[index].ending.is_none();

@@ -114,6 +114,7 @@ impl Progress {
             StopRule::Precision { max_time, .. } => {
                 max_time.map(|limit| limit.saturating_sub(self.spent))
             }
+            StopRule::For(length) => Some(length.saturating_sub(self.spent)),
         }
     }
 
@@ -137,7 +138,7 @@ impl Progress {
             Pacing::Open(rate) => {
                 let full = Duration::try_from_secs_f64(MOST_ARRIVALS / rate.per_second());
                 let left = match self.stop {
-                    StopRule::Precision { .. } => f64::MAX,
+                    StopRule::Precision { .. } | StopRule::For(_) => f64::MAX,
                     StopRule::Runs(runs) => f64::from(runs.get()) - self.done as f64,
                 };
                 let rest = Duration::try_from_secs_f64(left.max(1.0) / rate.per_second());
@@ -154,7 +155,7 @@ impl Progress {
             Pacing::Closed => Duration::ZERO,
         };
         let operations = match self.stop {
-            StopRule::Precision { .. } => u64::MAX,
+            StopRule::Precision { .. } | StopRule::For(_) => u64::MAX,
             // A block that ends with its last arrival would be shorter than what it holds took to come.
             StopRule::Runs(_) if self.is_open() => u64::MAX,
             StopRule::Runs(runs) => {
@@ -213,6 +214,7 @@ impl Progress {
                     .is_some_and(|limit| self.spent >= limit)
                     .then_some(Stopped::OutOfTime)
             }
+            StopRule::For(length) => (self.spent >= length).then_some(Stopped::RuleMet),
         }
     }
 
@@ -245,6 +247,7 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
             let limit = max_time.or(part);
             limit.unwrap_or(Duration::from_secs(60)).as_secs_f64()
         }
+        StopRule::For(length) => length.as_secs_f64(),
     };
     let wanted = 10.0 * service / (idle * idle);
     Duration::try_from_secs_f64(wanted.min(most / f64::from(FILLING))).unwrap_or_default()

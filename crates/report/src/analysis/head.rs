@@ -102,6 +102,7 @@ fn settings(settings: &Settings) -> String {
             "until the mean is known to ±{} %",
             target.fraction() * 100.0
         ),
+        StopRule::For(length) => format!("{} a case", units::chosen(length)),
     };
     let order = match settings.order {
         Order::Interleaved => "interleaved",

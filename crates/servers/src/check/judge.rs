@@ -60,7 +60,7 @@ pub(super) fn judged(host: &Host, dialect: Dialect, nginx: Option<&Version>) -> 
     let has_ecdsa = kinds.contains(&Kind::Ecdsa);
     let certificates = (has_ecdsa, kinds.contains(&Kind::Unknown));
     let tls12 = has_protocol(host, dialect, "TLSv1.2");
-    let suited = !tls12 || cipher_string(host, dialect, kinds.contains(&Kind::Rsa), &mut findings);
+    let suited = !tls12 || cipher_string(host, dialect, &kinds, &mut findings);
     groups(host, dialect, &mut findings);
     ignored(host, &mut findings);
     let verdict = match certificates {
@@ -191,7 +191,7 @@ fn has_protocol(host: &Host, dialect: Dialect, version: &str) -> bool {
 fn cipher_string(
     host: &Host,
     dialect: Dialect,
-    with_rsa: bool,
+    kinds: &[Kind],
     findings: &mut Vec<Finding>,
 ) -> bool {
     let usual = match dialect {
@@ -226,6 +226,7 @@ fn cipher_string(
         report(Problem::NoEcdsaCipher { instead }, findings);
         return false;
     }
+    let with_rsa = kinds.contains(&Kind::Rsa);
     if host.order == Order::Servers && with_rsa && has_rsa_first(&suites) {
         let instead = line(&format!("{ECDSA}:{string}"));
         report(Problem::RsaFirst { instead }, findings);

@@ -1,6 +1,8 @@
 //! nginx's configuration: directives that end with `;`, blocks in braces.
 
+use std::iter::Peekable;
 use std::path::Path;
+use std::str::Chars;
 
 use keymark_bench::error::Error;
 
@@ -227,7 +229,7 @@ struct Word {
 
 /// As nginx's own reader does: quotes, backslashes, comments.
 fn words(path: &Path, text: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+    let mut words = Vec::new();
     let mut line = 1;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -235,60 +237,56 @@ fn words(path: &Path, text: &str) -> Vec<Word> {
             file: path.to_owned(),
             line,
         };
-        let kind = match letter {
+        let (kind, text) = match letter {
             '\n' => {
                 line += 1;
                 continue;
             }
-            ';' => Kind::End,
-            '{' => Kind::Open,
-            '}' => Kind::Close,
             '#' => {
-                while letters.peek().is_some_and(|next| *next != '\n') {
-                    letters.next();
-                }
+                while letters.next_if(|next| *next != '\n').is_some() {}
                 continue;
             }
-            other if other.is_whitespace() => continue,
-            _ => Kind::Text,
+            space if space.is_whitespace() => continue,
+            ';' => (Kind::End, String::new()),
+            '{' => (Kind::Open, String::new()),
+            '}' => (Kind::Close, String::new()),
+            '"' | '\'' => (Kind::Text, quoted(letter, &mut letters, &mut line)),
+            first => (Kind::Text, bare(first, &mut letters)),
         };
-        let mut word = String::from(letter);
-        match letter {
-            '"' | '\'' => {
-                word.clear();
-                while let Some(next) = letters.next() {
-                    line += u32::from(next == '\n');
-                    if next == letter {
-                        break;
-                    }
-                    word.push(if next == '\\' {
-                        letters.next().unwrap_or('\\')
-                    } else {
-                        next
-                    });
-                }
-            }
-            _ if kind == Kind::Text => {
-                let goes_on = |next: &char| !next.is_whitespace() && !";{".contains(*next);
-                // `${name}` has braces of its own.
-                while let Some(next) = letters.peek().copied() {
-                    let variable = next == '{' && word.ends_with('$');
-                    if !goes_on(&next) && !variable {
-                        break;
-                    }
-                    word.push(next);
-                    letters.next();
-                }
-            }
-            _ => {}
-        }
-        words.push(Word {
-            kind,
-            text: word,
-            at,
-        });
+        words.push(Word { kind, text, at });
     }
     words
+}
+
+/// Up to the quote that it began with.
+fn quoted(quote: char, letters: &mut Peekable<Chars<'_>>, line: &mut u32) -> String {
+    let mut word = String::new();
+    while let Some(letter) = letters.next() {
+        *line += u32::from(letter == '\n');
+        match letter {
+            '\\' => word.extend(letters.next()),
+            end if end == quote => break,
+            other => word.push(other),
+        }
+    }
+    word
+}
+
+/// Up to a space, `;` or `{`; `${name}` has braces of its own.
+fn bare(first: char, letters: &mut Peekable<Chars<'_>>) -> String {
+    let mut word = String::from(first);
+    loop {
+        let is_variable = word.ends_with('$');
+        let goes_on = |next: &char| match next {
+            ';' => false,
+            '{' => is_variable,
+            other => !other.is_whitespace(),
+        };
+        match letters.next_if(goes_on) {
+            Some(letter) => word.push(letter),
+            None => return word,
+        }
+    }
 }
 
 fn unreadable(at: &At, why: &str) -> Error {

@@ -1,6 +1,8 @@
 //! Apache's configuration: <https://httpd.apache.org/docs/2.4/mod/mod_ssl.html>.
 
-use crate::configuration::{Comments, Directive, KeyReference, Purpose, QuotedPath, Tls, text};
+use crate::configuration::{
+    Comments, Directive, ENGINE_WITHOUT_RSA_EXCHANGE, KeyReference, Purpose, QuotedPath, Tls, text,
+};
 use crate::software::Mpm;
 use crate::spec::Capacity;
 
@@ -116,6 +118,9 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
             "Parameters for DHE go behind the certificate in the first SSLCertificateFile: \
              'SSLOpenSSLConfCmd DHParameters' is ignored without a word.",
         )),
+    }
+    if tls.by_engine() {
+        lines.push(Directive::warning(ENGINE_WITHOUT_RSA_EXCHANGE));
     }
     if tls.by_provider() {
         lines.push(Directive::warning(

@@ -12,6 +12,10 @@ use crate::error::Impossible;
 use crate::handshakes::{Group, Handshakes};
 use crate::spec::Weak;
 
+/// For administrators, where a key is reached by the engine.
+const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot decrypt for \
+                                           it, and such handshakes fail; by pkcs11-provider they work.";
+
 /// A line, and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directive {
@@ -94,9 +98,9 @@ impl std::fmt::Display for QuotedPath {
     }
 }
 
-/// A path that can stand in OpenSSL's configuration as it is (config(5)), or in a line of shell.
+/// A path that can stand in OpenSSL's configuration as it is (config(5)), in a line of shell, or in a unit of systemd's.
 pub(crate) fn plain<'p>(what: &'static str, path: &'p Path) -> Result<&'p str, Impossible> {
-    spoken(what, path, " \"'`\\${}#;&|<>()*?!~")
+    spoken(what, path, " \"'`\\${}#;&|<>()*?!~%")
 }
 
 fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p str, Impossible> {

@@ -1,6 +1,8 @@
 //! nginx's configuration: <https://nginx.org/en/docs/http/ngx_http_ssl_module.html>.
 
-use crate::configuration::{Comments, Directive, KeyReference, Purpose, QuotedPath, Tls, text};
+use crate::configuration::{
+    Comments, Directive, ENGINE_WITHOUT_RSA_EXCHANGE, KeyReference, Purpose, QuotedPath, Tls, text,
+};
 use crate::spec::Capacity;
 
 /// What stands around the part about TLS.
@@ -39,14 +41,12 @@ pub(crate) fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
         out += &format!("user {user} {group};\n");
     }
     out += &text(&main_part(tls, &frame.environment), Comments::Left, "");
-    // What one worker takes, the listening socket and the channel to the master included.
-    let connections =
-        u32::from(capacity.connections.get()).div_ceil(capacity.processes.get().into());
+    // Clients fall on the workers as they like: each has room for all.
+    let connections = u32::from(capacity.connections.get()) + 16;
     out += &format!(
-        "worker_rlimit_nofile {};\nevents {{\n    worker_connections {};\n}}\nhttp {{\n    access_log off;\n",
+        "worker_rlimit_nofile {};\nevents {{\n    worker_connections {connections};\n}}\nhttp {{\n    access_log off;\n",
+        // A connection and the file that it gets.
         connections * 2 + 64,
-        // Clients fall on the workers as they like.
-        u32::from(capacity.connections.get()) + 16,
     );
     for name in TEMPORARY {
         let directory = frame.directory.to_string();
@@ -107,6 +107,9 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
     }
     if let Some(dh) = &tls.dh {
         lines.push(Directive::new(format!("ssl_dhparam {dh};")));
+    }
+    if tls.by_engine() {
+        lines.push(Directive::warning(ENGINE_WITHOUT_RSA_EXCHANGE));
     }
     if tls.by_provider() {
         lines.push(Directive::warning(

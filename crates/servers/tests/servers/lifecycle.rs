@@ -1,9 +1,11 @@
 //! What is left: nothing.
 
 use std::fs;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use keymark_places::private_dir;
 use keymark_servers::{Mpm, Software};
@@ -67,6 +69,25 @@ fn keys_and_configuration_are_for_root_alone() {
     }
 }
 
+#[test]
+fn a_server_is_drained_when_nobody_is_connected_any_more() {
+    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+        let mut server = started(software, &spec("nistp256", "x25519"));
+        // A client that says nothing, and one that has left.
+        let silent = TcpStream::connect(server.address()).unwrap();
+        let error = server.drain(Duration::from_millis(300)).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("1 connections are open after 0.3 s"),
+            "{error}"
+        );
+        drop(silent);
+        let took = server.drain(Duration::from_secs(20)).unwrap();
+        assert!(took < Duration::from_secs(20), "{took:?}");
+    }
+}
+
 /// A program of its own, which is killed: started by the test below.
 #[test]
 fn owner_of_a_server() {
@@ -80,7 +101,7 @@ fn owner_of_a_server() {
     };
     let server = started(software, &spec("nistp256", "x25519"));
     println!("owned {}", server.processes().unwrap()[0].number);
-    std::thread::sleep(std::time::Duration::from_secs(600));
+    std::thread::sleep(Duration::from_secs(600));
 }
 
 #[test]

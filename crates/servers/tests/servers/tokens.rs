@@ -27,7 +27,7 @@ fn token() -> SoftHsmToken {
 }
 
 fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> TokenKey {
-    let uri = format!("{URI};object={label};type=private");
+    let uri = format!("{URI};object={label}");
     let key = TokenKey::new(module, &uri, Some(Pin::new(pin))).unwrap();
     let configuration: OsString = token.configuration().into();
     key.with_environment(vec![(CONFIGURATION.into(), configuration)])

@@ -39,6 +39,7 @@ pub struct ProgramKey {
     pub pin: Option<Pin>,
     /// The whole environment of the program.
     pub environment: Vec<(OsString, OsString)>,
+    own_place: Option<PathBuf>,
 }
 
 /// A test key that was written onto a token of keymark's own.
@@ -53,6 +54,12 @@ impl ProgramKey {
     #[must_use]
     pub fn module(&self) -> &Path {
         &self.module
+    }
+
+    /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
+    #[must_use]
+    pub fn own_place(&self) -> Option<&Path> {
+        self.own_place.as_deref()
     }
 
     /// The token's URI: its PIN is one, for however many keys.
@@ -106,6 +113,7 @@ impl ModuleAccess {
             object,
             pin: self.token.accepted_pin()?,
             environment: self.environment(),
+            own_place: self.token.own_place(),
         })
     }
 
@@ -163,6 +171,24 @@ pub(super) const NAME_A_KEY: &str =
     "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
 
 impl Token {
+    /// Where keymark's own token has its files: what its module finds by the environment, or beside itself.
+    fn own_place(&self) -> Option<PathBuf> {
+        let TestKeyPlace::OwnToken(_) = &self.place else {
+            return None;
+        };
+        let file = self.file();
+        let named = file.environment.values().map(Path::new);
+        let named = named.filter(|path| path.is_absolute()).find_map(|path| {
+            if path.is_dir() {
+                Some(path)
+            } else {
+                path.parent()
+            }
+        });
+        let place = named.or_else(|| file.path.parent());
+        place.map(Path::to_owned)
+    }
+
     /// Writes the test key onto the token, unless it is there already, and says what finds it.
     fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
         let TestKeyPlace::OwnToken(there) = &self.place else {

@@ -1,0 +1,85 @@
+//! Where the servers' private keys are: test keys in files, or keys on a PKCS#11 token.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_servers::{Identity, Installed, ServerError, TokenKey, TokenWay};
+use keymark_stores::access::Access;
+use keymark_stores::device::{Device, Run};
+use keymark_stores::store::{KeyStore, unsupported};
+
+/// The keys of one device.
+#[derive(Debug)]
+pub struct Keys {
+    identity: StoreIdentity,
+    store: Arc<dyn KeyStore>,
+}
+
+impl Keys {
+    /// The device, ready.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn of(device: &dyn Device, run: &Run) -> Result<Self, Error> {
+        Ok(Self {
+            identity: device.identity().clone(),
+            store: device.open(run)?,
+        })
+    }
+
+    /// The device.
+    #[must_use]
+    pub const fn identity(&self) -> &StoreIdentity {
+        &self.identity
+    }
+
+    /// Removes what was written for the run.
+    ///
+    /// # Errors
+    /// When something stays.
+    pub fn restore(&self) -> Result<(), Error> {
+        self.store.restore()
+    }
+
+    /// A certificate for a key of the algorithm, and the key as the server gets at it: on a token by that way, or the one
+    /// that works.
+    pub(super) fn certified(
+        &self,
+        algorithm: Algorithm,
+        server: &Installed,
+        way: Option<TokenWay>,
+    ) -> Result<Identity, ServerError> {
+        let capability = Capability {
+            algorithm,
+            operation: Operation::Sign,
+        };
+        let key = self.store.key(capability)?;
+        match self.store.access(&key)? {
+            Access::File(key) => Identity::in_file(&key),
+            #[cfg(feature = "openpgp-card")]
+            Access::Card(_) => Err(unsupported("a TLS server", capability).into()),
+            #[cfg(feature = "tpm")]
+            Access::Tpm(_) => Err(unsupported("a TLS server", capability).into()),
+            Access::Module(access) => {
+                let told = access.for_programs()?;
+                let place = told.own_place().map(ToOwned::to_owned);
+                let mut key = TokenKey::of_program(told)?;
+                if let Some(place) = place {
+                    key = key.with_own_place(&place);
+                }
+                let way = match way {
+                    Some(way) => way,
+                    // Distributions have one or the other.
+                    None if server.openssl.loadable(TokenWay::Provider).is_ok() => {
+                        TokenWay::Provider
+                    }
+                    None => TokenWay::Engine,
+                };
+                Identity::on_token(server, algorithm, key, way)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! From what the client has measured to what is kept.
+
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_bench::server_load::{
+    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
+};
+use keymark_load::{Bottleneck, Latencies, Measurement, Phase};
+use keymark_servers::RunningServer;
+
+pub(super) fn of(
+    measured: &Measurement,
+    server: &RunningServer,
+    server_processor: Duration,
+    drained: Duration,
+) -> Result<ServerLoad, Error> {
+    let siege = measured.siege();
+    let steady = measured.window();
+    Ok(ServerLoad {
+        server: server.describe(),
+        client: measured.engine.to_string(),
+        seed: measured.settings.seed,
+        elapsed_ns: nanoseconds(measured.elapsed),
+        unsteady: steady.as_ref().err().map(ToString::to_string),
+        steady: steady.ok().map(|span| {
+            let (part, completed) = measured.completed_in_parts(span);
+            Steady {
+                from_s: span.begin.as_secs(),
+                to_s: span.end.as_secs(),
+                part_ns: nanoseconds(part),
+                completed,
+            }
+        }),
+        seconds: measured.seconds.iter().map(second).collect(),
+        sample: measured.sample.iter().map(transaction).collect(),
+        totals: Totals {
+            transactions: siege.transactions,
+            failed: siege.failed,
+            bytes: siege.data_transferred,
+            time_ns: nanoseconds(measured.time_of_transactions()),
+            longest_ns: nanoseconds(siege.longest),
+            shortest_ns: nanoseconds(siege.shortest),
+        },
+        cut_off: measured.cut_off,
+        waiting: measured.waiting,
+        server_cpu_ns: nanoseconds(server_processor),
+        client_cpu_ns: nanoseconds(measured.processor()),
+        limit: match measured.bottleneck() {
+            Ok(Bottleneck::Client { .. }) => LoadLimit::Client,
+            Ok(Bottleneck::Elsewhere { .. }) => LoadLimit::Elsewhere,
+            Err(_) => LoadLimit::Unknown,
+        },
+        drained_ns: nanoseconds(drained),
+    })
+}
+
+/// Why no transaction of a load succeeded: what most of them failed of.
+pub(super) fn why_nothing(load: &ServerLoad) -> String {
+    let failures = load.failures();
+    let most = failures.iter().max_by_key(|(_, count)| **count);
+    most.map_or_else(
+        || "no transaction was over before the load was".to_owned(),
+        |(class, count)| {
+            format!(
+                "no transaction succeeded: {count} of {} {class}",
+                load.totals.failed
+            )
+        },
+    )
+}
+
+fn second(second: &keymark_load::Second) -> Second {
+    let phase = |phase| durations(second.phase(phase));
+    let failures = second.failures.iter();
+    Second {
+        connect: phase(Phase::Connect),
+        handshake: phase(Phase::Handshake),
+        first_byte: phase(Phase::FirstByte),
+        whole: phase(Phase::Whole),
+        failures: failures
+            .map(|(failure, count)| (failure.to_string(), *count))
+            .collect(),
+    }
+}
+
+fn durations(latencies: &Latencies) -> Durations {
+    let buckets = latencies.buckets();
+    Durations(
+        buckets
+            .map(|(duration, count)| (nanoseconds(duration), count))
+            .collect(),
+    )
+}
+
+fn transaction(one: &keymark_load::Transaction) -> Transaction {
+    Transaction {
+        scheduled_ns: nanoseconds(one.scheduled),
+        start_ns: nanoseconds(one.started),
+        connect_ns: nanoseconds(one.connect),
+        handshake_ns: nanoseconds(one.handshake),
+        first_byte_ns: nanoseconds(one.first_byte),
+        whole_ns: nanoseconds(one.whole),
+    }
+}
+
+/// 584 years fit.
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
