@@ -284,6 +284,13 @@ impl Identity {
         self.authority.as_ref()
     }
 
+    /// The same in PEM.
+    #[must_use]
+    pub fn authority_pem(&self) -> Option<String> {
+        let pem = self.authority.as_ref()?.to_pem().ok()?;
+        String::from_utf8(pem).ok()
+    }
+
     /// Where the private key is.
     #[must_use]
     pub const fn key_place(&self) -> KeyPlace {

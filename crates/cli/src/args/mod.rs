@@ -3,6 +3,8 @@
 mod cards;
 mod comparison;
 mod mcu;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -26,6 +28,12 @@ pub use comparison::{CompareArguments, SeriesArguments};
 pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
     PredictArguments, StorageArguments,
+};
+
+#[cfg(feature = "tls")]
+pub use tls::{
+    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsServeArguments,
+    TlsVersionArgument,
 };
 
 const EXAMPLES: &str = "\
@@ -99,6 +107,10 @@ pub enum Command {
     /// What firmware would cost on a microcontroller, by simulation
     #[command(subcommand)]
     Mcu(Box<McuCommand>),
+    /// TLS servers: what a key costs in handshakes under load, and how a server is configured for it
+    #[cfg(feature = "tls")]
+    #[command(subcommand)]
+    Tls(Box<TlsCommand>),
     /// Take in published figures (CSV) or a run of another machine (JSON)
     #[command(
         after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"

@@ -13,9 +13,7 @@ use keymark_bench::plan::{Plan, PlanError, Selection};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::reference;
 use keymark_bench::runner::{Measured, Observer, Runner, Spent};
-use keymark_bench::stop::Stopped;
-use keymark_report::analysis::failures;
-use keymark_report::archive::{Archive, LastMeans};
+use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::private_dir;
@@ -26,6 +24,7 @@ use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
 use keymark_stores::user::User;
 
+use super::saving::{self, BeingSaved, Saving, Told};
 use super::{Outcome, leftovers, open_archive, selection, series, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
@@ -79,7 +78,8 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     if !arguments.json {
         show::print(&record, &arguments.tables);
     }
-    let exit = conclude(&record, saved, arguments)?;
+    let told = Told::of(arguments.json, arguments.no_save);
+    let exit = saving::conclude(&record, saved, told);
     if kept.is_empty() {
         return Ok(exit);
     }
@@ -125,13 +125,16 @@ fn wish(arguments: &BenchArguments) -> Wish {
 
 /// What everything random is drawn from.
 pub(super) fn seed(arguments: &BenchArguments) -> u64 {
-    arguments.seed.unwrap_or_else(|| {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        // Short enough to be typed again.
-        now.as_nanos() as u64 % 1_000_000_007
-    })
+    arguments.seed.unwrap_or_else(fresh_seed)
+}
+
+/// One that nobody has chosen.
+pub(super) fn fresh_seed() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    // Short enough to be typed again.
+    now.as_nanos() as u64 % 1_000_000_007
 }
 
 /// The plan, and the selections that it was made of.
@@ -263,30 +266,6 @@ fn libraries(plan: &Plan) -> BTreeMap<String, String> {
     named.filter_map(version).collect()
 }
 
-/// An archive that may not be there: a run is worth more than its archive.
-struct Saving {
-    archive: Option<Archive>,
-    error: Option<String>,
-}
-
-impl Saving {
-    fn open(path: Option<&PathBuf>) -> Self {
-        match open_archive(path) {
-            Ok(archive) => Self {
-                archive: Some(archive),
-                error: None,
-            },
-            Err(error) => {
-                output::warning(&format!("{error}; the run goes on, unsaved"));
-                Self {
-                    archive: None,
-                    error: Some(error.to_string()),
-                }
-            }
-        }
-    }
-}
-
 /// Runs the plan into the record. An error is why the run is not, or not wholly, in the archive.
 fn measure(
     record: &mut Record,
@@ -301,22 +280,9 @@ fn measure(
     let mut stream = arguments
         .json
         .then(|| JsonStream::new(&plan, &devices, interrupt));
-    let mut error = None;
-    let mut writer = None;
-    if let Some(saving) = saving {
-        error = saving.error.take();
-        if let Some(archive) = &mut saving.archive {
-            match archive.begin(record) {
-                Ok(begun) => writer = Some(begun),
-                Err(refused) => {
-                    output::warning(&format!("{refused}; the run goes on, unsaved"));
-                    error = Some(refused.to_string());
-                }
-            }
-        }
-    }
+    let mut saving = saving.map(|saving| saving.begin(record));
     let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
-    observers.extend(writer.as_mut().map(|writer| writer as &mut dyn Observer));
+    observers.extend(saving.as_mut().and_then(BeingSaved::observer));
     observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
     let runner = Runner {
         reference: reference::calculate,
@@ -338,17 +304,7 @@ fn measure(
     } else {
         RunState::Finished
     };
-    if writer
-        .as_ref()
-        .is_some_and(|writer| !writer.is_up_to_date())
-    {
-        output::note("another program holds the archive; waiting for it to let go");
-    }
-    match (writer.map(|writer| writer.finish(record.state)), error) {
-        (_, Some(error)) => Err(error),
-        (Some(Err(error)), None) => Err(error.to_string()),
-        _ => Ok(()),
-    }
+    saving.map_or(Ok(()), |saving| saving.finish(record.state))
 }
 
 /// What a run took, as `dry_run` promises it.
@@ -364,37 +320,6 @@ fn took(spent: Spent) -> String {
         "took {all}: {preparing} to make keys and agents ready, {measuring} of measuring, {checking} of \
          checking the results"
     )
-}
-
-fn conclude(record: &Record, saved: Result<(), String>, arguments: &BenchArguments) -> Outcome {
-    match &saved {
-        Err(error) => output::error(&format!("the run is not saved: {error}")),
-        Ok(()) if arguments.no_save || arguments.json => {}
-        Ok(()) => output::note(&format!(
-            "saved as {}; 'keymark show' shows it again",
-            record.id
-        )),
-    }
-    let ended = |stopped| {
-        record
-            .cases
-            .iter()
-            .any(|case| case.ending.as_ref().is_some_and(|e| e.stopped == stopped))
-    };
-    if arguments.json {
-        let failed = record.cases.iter();
-        let failed = failed.filter_map(|case| Some((&case.case, case.failure()?)));
-        for warning in failures(failed) {
-            output::warning(&warning);
-        }
-    }
-    Ok(if record.state == RunState::Interrupted {
-        Exit::Interrupted
-    } else if ended(Stopped::Failed) || saved.is_err() {
-        Exit::Failed
-    } else {
-        Exit::Fine
-    })
 }
 
 fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {

@@ -14,9 +14,12 @@ mod pkcs11_module;
 mod profile;
 mod published;
 mod runs;
+mod saving;
 mod selection;
 mod series;
 mod show;
+#[cfg(feature = "tls")]
+mod tls;
 #[cfg(feature = "openpgp-card")]
 mod token;
 #[cfg(feature = "openpgp-card")]
@@ -49,6 +52,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Profile(own) => profile::run(own, &archive(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
+        #[cfg(feature = "tls")]
+        Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
         Command::Worker => worker::run(),
         #[cfg(feature = "pkcs11")]
         Command::Pkcs11Module { file } => pkcs11_module::run(file),

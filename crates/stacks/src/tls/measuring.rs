@@ -1,6 +1,6 @@
 //! One case after the other: a server is started, driven, and ended.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use keymark_load::{
     Spacing, Target, Think, Users, Version, WeakSizes,
 };
 use keymark_servers::{
-    BodySize, Capacity, Certificates, Handshakes, RunningServer, ServerSpec, TokenWay, Weak,
+    BodySize, Capacity, Certificates, Handshakes, Port, RunningServer, ServerSpec, TokenWay, Weak,
 };
 use keymark_stats::PerSecond;
 
@@ -36,23 +36,56 @@ pub trait Watch {
     fn progress(&mut self, case: &Case, progress: &Progress);
 }
 
+/// How servers are started.
+#[derive(Debug, Clone, Copy)]
+pub struct Starting<'a> {
+    /// Those that are installed.
+    pub servers: &'a Servers,
+    /// Whether what has 80 bits of security may be there.
+    pub weak: Weak,
+    /// How OpenSSL gets at keys on tokens, if the user has chosen.
+    pub way: Option<TokenWay>,
+    /// Processes of each.
+    pub processes: NonZeroU16,
+    /// Where each listens.
+    pub port: Port,
+}
+
+impl Starting<'_> {
+    /// Starts the server of a case, with a key of that device.
+    ///
+    /// # Errors
+    /// When it cannot be had, or does not start.
+    pub fn start(&self, case: &Case, keys: &Keys) -> Result<RunningServer, Error> {
+        let (version, exchange) = handshake_of(case)?;
+        let installed = self.servers.get(case.stack)?;
+        let identity = keys.certified(case.algorithm, installed, self.way)?;
+        let handshakes = Handshakes::of(of_server(version, exchange)?);
+        let spec = ServerSpec {
+            weak: self.weak,
+            capacity: Capacity {
+                processes: self.processes,
+                connections: connections(case),
+            },
+            port: self.port,
+            body: BodySize(case.input_bytes),
+            ..ServerSpec::new(Certificates::one(identity), handshakes)
+        };
+        Ok(RunningServer::start(installed, &spec)?)
+    }
+}
+
 /// What cases are measured with.
 #[derive(Debug)]
 pub struct Measuring<'a> {
     /// The devices.
     pub keys: &'a [Keys],
-    /// The servers.
-    pub servers: &'a Servers,
-    /// Whether what has 80 bits of security may be measured.
-    pub weak: Weak,
-    /// How OpenSSL gets at keys on tokens, if the user has chosen.
-    pub way: Option<TokenWay>,
+    /// How servers are started.
+    pub starting: Starting<'a>,
     /// Length of each load.
     pub duration: Duration,
     /// Threads of the client.
     pub threads: NonZeroU32,
-    /// Processes of the server.
-    pub processes: std::num::NonZeroU16,
     /// All time comes from here.
     pub clock: &'a dyn Clock,
     /// Ends the run.
@@ -120,26 +153,13 @@ impl Measuring<'_> {
     }
 
     fn start(&self, case: &Case) -> Result<RunningServer, Error> {
-        let (version, exchange) = handshake_of(case)?;
-        let installed = self.servers.get(case.stack)?;
         let mut devices = self.keys.iter();
         let keys = devices.find(|keys| keys.identity().device == case.device);
         let keys = keys.ok_or_else(|| {
             let reason = format!("{} is none of the plan's devices", case.device);
             Error::call("starting a server", reason, "")
         })?;
-        let identity = keys.certified(case.algorithm, installed, self.way)?;
-        let handshakes = Handshakes::of(of_server(version, exchange)?);
-        let spec = ServerSpec {
-            weak: self.weak,
-            capacity: Capacity {
-                processes: self.processes,
-                connections: connections(case),
-            },
-            body: BodySize(case.input_bytes),
-            ..ServerSpec::new(Certificates::one(identity), handshakes)
-        };
-        Ok(RunningServer::start(installed, &spec)?)
+        self.starting.start(case, keys)
     }
 
     fn target(case: &Case, server: &RunningServer) -> Result<Target, Error> {
@@ -193,7 +213,7 @@ impl Measuring<'_> {
         Settings {
             threads: self.threads,
             seed,
-            weak: match self.weak {
+            weak: match self.starting.weak {
                 Weak::Allowed => WeakSizes::Allowed,
                 Weak::Refused => WeakSizes::Refused,
             },
@@ -220,13 +240,13 @@ fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
 }
 
 /// Room for all users, and for those who come while others leave.
-fn connections(case: &Case) -> std::num::NonZeroU16 {
+fn connections(case: &Case) -> NonZeroU16 {
     let users = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) => case.concurrency(),
         Pacing::Open(_) => IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);
-    std::num::NonZeroU16::new(room as u16).unwrap_or(std::num::NonZeroU16::MAX)
+    NonZeroU16::new(room as u16).unwrap_or(NonZeroU16::MAX)
 }
 
 fn failed(error: &keymark_load::Error) -> Error {

@@ -13,7 +13,7 @@ use keymark_bench::error::Error;
 use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
-pub use measuring::{Measuring, Watch};
+pub use measuring::{Measuring, Starting, Watch};
 pub use server::Servers;
 
 /// Apache with the MPM that distributions choose.

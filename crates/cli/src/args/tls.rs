@@ -1,0 +1,257 @@
+//! The command line of `keymark tls`.
+
+use std::num::{NonZeroU16, NonZeroU32};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{KeyExchange, Rate, StackName};
+use keymark_stacks::tls::SERVERS;
+
+use super::{CardArguments, TableArguments, concurrency, duration};
+
+const BENCH_HELP: &str = "\
+Apache and nginx are started in private directories on loopback, with tickets and caches off, and asked for a file by
+keymark's own client: every handshake is a full one, and checked. Debian and Ubuntu have them in apache2-bin and nginx.
+
+Examples:
+  keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
+  keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
+  keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s --duration 60s
+  keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json";
+
+/// `keymark tls`
+#[derive(Debug, Subcommand)]
+pub enum TlsCommand {
+    /// Measure servers under load
+    #[command(after_help = BENCH_HELP)]
+    Bench(TlsBenchArguments),
+    /// Read a configuration of Apache or nginx: can it offer ECDSA certificates at all?
+    #[command(
+        after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, 1 if not."
+    )]
+    Check(TlsCheckArguments),
+    /// Print a working configuration for a key in a file or on a token, with a line on each trap
+    #[command(
+        after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server apache --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so' --host www.example.org"
+    )]
+    Config(TlsConfigArguments),
+    /// Leave a server running on loopback until Ctrl-C
+    #[command(
+        after_help = "Examples:\n  keymark tls serve --server nginx --algorithm nistp256\n  keymark tls serve --server apache --device twin:nitrokey-hsm --algorithm rsa2048 --json"
+    )]
+    Serve(TlsServeArguments),
+}
+
+/// How OpenSSL gets at a key on a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TokenWayArgument {
+    /// libp11's engine
+    Engine,
+    /// pkcs11-provider
+    Provider,
+}
+
+impl From<TokenWayArgument> for keymark_servers::TokenWay {
+    fn from(way: TokenWayArgument) -> Self {
+        match way {
+            TokenWayArgument::Engine => Self::Engine,
+            TokenWayArgument::Provider => Self::Provider,
+        }
+    }
+}
+
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsVersionArgument {
+    /// TLS 1.2
+    #[value(name = "1.2")]
+    V1_2,
+    /// TLS 1.3
+    #[value(name = "1.3")]
+    V1_3,
+}
+
+/// `keymark tls bench`
+#[derive(Debug, Args)]
+pub struct TlsBenchArguments {
+    /// Which servers: apache, apache-prefork, apache-worker, nginx
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx", help_heading = "What to measure")]
+    pub server: Vec<StackName>,
+
+    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "software",
+        help_heading = "What to measure"
+    )]
+    pub device: Vec<String>,
+
+    /// Keys of the certificates
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "rsa2048,nistp256",
+        help_heading = "What to measure"
+    )]
+    pub algorithm: Vec<Algorithm>,
+
+    /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "x25519",
+        help_heading = "What to measure"
+    )]
+    pub kex: Vec<KeyExchange>,
+
+    /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
+    #[arg(long, value_name = "VERSION", help_heading = "What to measure")]
+    pub tls: Option<TlsVersionArgument>,
+
+    /// How many users at once, each with one transaction at a time
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8", allow_negative_numbers = true, help_heading = "What to measure")]
+    pub users: Vec<NonZeroU32>,
+
+    /// Users think before each transaction, for a random time up to this, as siege's do [default: none, siege's benchmark
+    /// mode]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
+    pub delay: Option<Duration>,
+
+    /// Open loop instead of users: transactions arrive at random at this rate, such as 50/s
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true, help_heading = "What to measure")]
+    pub rate: Option<Rate>,
+
+    /// Bytes of the file that is served
+    #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216), help_heading = "What to measure")]
+    pub body: u32,
+
+    /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
+    #[arg(long, help_heading = "What to measure")]
+    pub allow_weak: bool,
+
+    /// How long each load lasts
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", allow_hyphen_values = true, help_heading = "How long")]
+    pub duration: Duration,
+
+    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
+    pub openssl: Option<TokenWayArgument>,
+
+    /// Processes of the server [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        allow_negative_numbers = true,
+        help_heading = "How"
+    )]
+    pub server_processes: NonZeroU16,
+
+    /// Threads of the client [default: 1]
+    #[arg(long, value_name = "N", value_parser = concurrency, default_value = "1", allow_negative_numbers = true, help_heading = "How")]
+    pub client_threads: NonZeroU32,
+
+    /// Seed of everything random [default: from the time; recorded]
+    #[arg(long, value_name = "N", help_heading = "How")]
+    pub seed: Option<u64>,
+
+    /// How cards in readers may be used
+    #[command(flatten)]
+    pub card: CardArguments,
+
+    /// Print the cases and how long they take, and measure nothing
+    #[arg(long, help_heading = "How")]
+    pub dry_run: bool,
+
+    /// One JSON object a finished case, in place of the tables
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Do not put the run into the archive
+    #[arg(long, help_heading = "Output")]
+    pub no_save: bool,
+
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
+}
+
+/// `keymark tls check`
+#[derive(Debug, Args)]
+pub struct TlsCheckArguments {
+    /// The configuration, with what it includes
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+/// `keymark tls config`
+#[derive(Debug, Args)]
+pub struct TlsConfigArguments {
+    /// Which server: apache, nginx
+    #[arg(long, value_name = "NAME", value_parser = server)]
+    pub server: StackName,
+    /// Where the private key is: software (a file), or a 'pkcs11:' URI of a key with its module
+    #[arg(long, value_name = "DEVICE", default_value = "software")]
+    pub device: String,
+    /// The server's name
+    #[arg(long, value_name = "NAME", default_value = "www.example.org")]
+    pub host: String,
+    /// Where the server's files go
+    #[arg(long, value_name = "DIR", default_value = "/etc/keymark-tls")]
+    pub directory: PathBuf,
+    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    #[arg(long, value_enum, value_name = "WAY")]
+    pub openssl: Option<TokenWayArgument>,
+}
+
+/// `keymark tls serve`
+#[derive(Debug, Args)]
+pub struct TlsServeArguments {
+    /// Which server: apache, apache-prefork, apache-worker, nginx
+    #[arg(long, value_name = "NAME", value_parser = server, default_value = "nginx")]
+    pub server: StackName,
+    /// Where the private key is: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
+    #[arg(long, value_name = "DEVICE", default_value = "software")]
+    pub device: String,
+    /// Key of the certificate
+    #[arg(long, value_name = "NAME", default_value = "nistp256")]
+    pub algorithm: Algorithm,
+    /// Key exchange
+    #[arg(long, value_name = "NAME", default_value = "x25519")]
+    pub kex: KeyExchange,
+    /// Version of TLS [default: 1.3, and 1.2 for rsa and dhe]
+    #[arg(long, value_name = "VERSION")]
+    pub tls: Option<TlsVersionArgument>,
+    /// Port on loopback [default: one that is free]
+    #[arg(long, value_name = "N")]
+    pub port: Option<NonZeroU16>,
+    /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
+    #[arg(long)]
+    pub allow_weak: bool,
+    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    #[arg(long, value_enum, value_name = "WAY")]
+    pub openssl: Option<TokenWayArgument>,
+    /// How cards in readers may be used
+    #[command(flatten)]
+    pub card: CardArguments,
+    /// One JSON object with address, certificate authority and processes
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn server(word: &str) -> Result<StackName, String> {
+    let known = SERVERS.iter().find(|(name, _)| name.word() == word);
+    known.map(|(name, _)| *name).ok_or_else(|| {
+        let words: Vec<_> = SERVERS.iter().map(|(name, _)| name.to_string()).collect();
+        format!(
+            "no server is called '{word}'; there are {}",
+            words.join(", ")
+        )
+    })
+}

@@ -1,0 +1,21 @@
+//! `keymark tls check`
+
+use keymark_servers::check::{self, Verdict};
+use keymark_servers::{Installed, SearchPath, Software};
+
+use super::super::Outcome;
+use crate::args::TlsCheckArguments;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {
+    // Of an nginx that is not here nobody knows the version.
+    let nginx = Installed::find(Software::Nginx, &SearchPath::usual()).ok();
+    let nginx = nginx.as_ref().map(|nginx| &nginx.version);
+    let report = check::file(&arguments.file, None, nginx).map_err(Failure::nothing_usable)?;
+    output::print(&report.to_string());
+    let offers = report.hosts.iter();
+    let all =
+        offers.clone().count() > 0 && offers.clone().all(|host| host.verdict == Verdict::Offered);
+    Ok(if all { Exit::Fine } else { Exit::Failed })
+}

@@ -1,0 +1,57 @@
+//! `keymark tls`
+
+mod bench;
+mod check;
+mod config;
+mod serve;
+
+use std::path::PathBuf;
+
+use keymark_bench::case::{KeyExchange, TlsVersion};
+use keymark_servers::Weak;
+use keymark_stacks::inventory::Inventory;
+use keymark_stacks::tls::usual_version;
+use keymark_stores::device::Wish;
+use keymark_stores::user::User;
+
+use super::Outcome;
+use crate::args::{TlsCommand, TlsVersionArgument};
+use crate::exit::Failure;
+
+pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
+    match command {
+        TlsCommand::Bench(arguments) => bench::run(arguments, archive),
+        TlsCommand::Check(arguments) => check::run(arguments),
+        TlsCommand::Config(arguments) => config::run(arguments),
+        TlsCommand::Serve(arguments) => serve::run(arguments),
+    }
+}
+
+/// The version that was chosen, or that in which the key exchange is usual.
+fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVersion {
+    match chosen {
+        Some(TlsVersionArgument::V1_2) => TlsVersion::V1_2,
+        Some(TlsVersionArgument::V1_3) => TlsVersion::V1_3,
+        None => usual_version(exchange),
+    }
+}
+
+const fn weak(allowed: bool) -> Weak {
+    if allowed {
+        Weak::Allowed
+    } else {
+        Weak::Refused
+    }
+}
+
+/// The devices of that names, none of them missing.
+fn devices(names: &[String], user: &User) -> Result<Inventory, Failure> {
+    let inventory = Inventory::look(Some(&[]), &Wish::Named(names.to_vec()), user);
+    let inventory = inventory.map_err(Failure::nothing_usable)?;
+    if let Some(unknown) = inventory.unknown.first() {
+        return Err(Failure::usage(format!(
+            "no device is called '{unknown}'; 'keymark devices' lists those that are here"
+        )));
+    }
+    Ok(inventory)
+}

@@ -1,0 +1,96 @@
+//! `keymark tls serve`
+
+use std::net::SocketAddr;
+
+use keymark_bench::case::{Case, Load, Parameters};
+use keymark_bench::operation::Operation;
+use keymark_servers::{Port, RunningServer};
+use keymark_stacks::private_dir;
+use keymark_stacks::tls::{Keys, Servers, Starting};
+use keymark_stores::device::Run;
+use serde::Serialize;
+use signal_hook::iterator::Signals;
+
+use super::super::Outcome;
+use crate::args::TlsServeArguments;
+use crate::exit::{Exit, Failure};
+use crate::{output, signals, user};
+
+/// What other programs need, for those who read JSON.
+#[derive(Serialize)]
+struct Told {
+    address: SocketAddr,
+    path: String,
+    /// PEM, what clients have to trust.
+    authority: String,
+    processes: Vec<u32>,
+}
+
+pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
+    let _ = private_dir::sweep();
+    let user = user::of_arguments(&arguments.card);
+    let inventory = super::devices(std::slice::from_ref(&arguments.device), &user)?;
+    let servers = Servers::find(&[arguments.server]).map_err(Failure::nothing_usable)?;
+    let mut ended = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
+    let found = inventory
+        .devices
+        .first()
+        .ok_or_else(|| Failure::nothing_usable(format!("{} is not here", arguments.device)))?;
+    let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
+    let case = Case {
+        device: found.identity.device.clone(),
+        store: found.identity.kind,
+        provenance: found.identity.provenance,
+        algorithm: arguments.algorithm,
+        operation: Operation::Handshake,
+        stack: arguments.server,
+        parameters: Parameters::Tls {
+            version: super::version(arguments.tls, arguments.kex),
+            key_exchange: arguments.kex,
+        },
+        load: Load::single(),
+        input_bytes: 4096,
+        replica: 0,
+    };
+    let starting = Starting {
+        servers: &servers,
+        weak: super::weak(arguments.allow_weak),
+        way: arguments.openssl.map(Into::into),
+        processes: std::num::NonZeroU16::MIN,
+        port: arguments.port.map_or(Port::Free, Port::Given),
+    };
+    let server = starting
+        .start(&case, &keys)
+        .map_err(Failure::nothing_usable)?;
+    tell(&server, arguments)?;
+    let _ = ended.forever().next();
+    drop(server);
+    keys.restore().map_err(Failure::failed)?;
+    Ok(Exit::Fine)
+}
+
+fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Failure> {
+    let mut certificates = server.spec().certificates.iter();
+    let authority = certificates.next().and_then(|one| one.authority_pem());
+    let told = Told {
+        address: server.address(),
+        path: server.path(),
+        authority: authority.unwrap_or_default(),
+        processes: (server.processes().map_err(Failure::failed)?)
+            .iter()
+            .map(|process| process.number)
+            .collect(),
+    };
+    if arguments.json {
+        let text = serde_json::to_string(&told).map_err(Failure::failed)?;
+        output::print(&(text + "\n"));
+        return Ok(());
+    }
+    output::heading(&format!("https://{}{}", told.address, told.path));
+    for (name, value) in server.describe() {
+        output::entry(2, &name, 16, &value);
+    }
+    output::print(&told.authority);
+    output::note("it is there until Ctrl-C, with a certificate of the authority above");
+    Ok(())
+}
