@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::clock::MonotonicClock;
+use keymark_load::saturate::{Observed, search_rate, search_users};
 use keymark_load::{
     Arrivals, Certificate, Context, Demand, Expected, FirstThink, Measurement, Observer, Phase,
     Progress, Settings, Spacing, Target, Think, Users, WeakSizes, run,
@@ -16,7 +17,8 @@ use keymark_stats::PerSecond;
 
 const USAGE: &str = "load ADDRESS [--users N] [--delay S] [--ramp S] [--rate R] [--cap N] [--duration S] \
     [--threads N] [--seed N] [--tls 1.2|1.3] [--kex NAME] [--cipher NAME] [--cert SHA256|ALGORITHM] [--engine E] \
-    [--name HOST] [--path PATH] [--weak yes] [--first fresh|residual] [--as-siege yes] [--quiet yes]";
+    [--name HOST] [--path PATH] [--weak yes] [--first fresh|residual] [--as-siege yes] \
+    [--saturate SECONDS_OF_P99] [--quiet yes]";
 
 struct Options(Vec<String>);
 
@@ -163,6 +165,46 @@ fn show(measured: &Measurement, before_kib: u64) {
     );
 }
 
+/// Best throughput over users, then the highest rate whose p99 stays below a limit.
+fn saturate(
+    target: &Target,
+    settings: &Settings,
+    limit: Duration,
+    clock: &MonotonicClock,
+) -> Result<(), Box<dyn Error>> {
+    let measure = |demand: Demand| -> Result<Observed, Box<dyn Error>> {
+        let settings = Settings {
+            demand,
+            ..settings.clone()
+        };
+        let mut context = Context {
+            clock,
+            stop: &AtomicBool::new(false),
+            observer: &mut keymark_load::Unwatched,
+        };
+        let measured = run(target, &settings, &mut context)?;
+        let observed = Observed::of(&measured)?;
+        println!("{demand:?}: {observed:?}, {}", measured.bottleneck()?);
+        Ok(observed)
+    };
+    let most = NonZeroU32::new(256).ok_or(USAGE)?;
+    let of_users = |count| {
+        let (think, ramp) = (Think::None, Duration::ZERO);
+        measure(Demand::Users(Users { count, think, ramp }))
+    };
+    let found = search_users(most, of_users)?.ok_or("every load failed")?;
+    println!("{found:#?}");
+    let of_rate = |rate| {
+        measure(Demand::Arrivals(Arrivals {
+            rate,
+            spacing: Spacing::Poisson,
+            most_in_flight: most,
+        }))
+    };
+    println!("{:?}", search_rate(found.best.rate, limit, of_rate)?);
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options(std::env::args().skip(1).collect());
     let duration = Duration::from_secs_f64(options.get("--duration", 10.0)?);
@@ -187,6 +229,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
     };
     let target = target(&options)?;
+    if options.has("--saturate") {
+        let limit = Duration::from_secs_f64(options.get("--saturate", 0.01)?);
+        return saturate(&target, &settings, limit, &clock);
+    }
     let before = resident_kib();
     let measured = run(&target, &settings, &mut context)?;
     eprintln!();

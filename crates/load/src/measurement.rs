@@ -155,6 +155,16 @@ impl Measurement {
         Ok(Ratio(failed as f64 / (failed + done).max(1) as f64))
     }
 
+    /// Transactions that were due and had not ended at the cut-off, as a share of all that were due: many if arrivals pile
+    /// up.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
+    pub fn unfinished(&self) -> Ratio {
+        let left = self.cut_off + self.waiting;
+        let all = self.totals.transactions + self.totals.failed + left;
+        Ratio(left as f64 / all.max(1) as f64)
+    }
+
     fn steady_seconds(&self) -> Result<impl Iterator<Item = &Second>, NoSteadyState> {
         let window = self.window()?;
         let until = self.seconds.iter().take(whole_seconds(window.end));

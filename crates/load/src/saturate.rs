@@ -21,6 +21,8 @@ pub struct Observed {
     pub p99: Duration,
     /// Transactions that failed, as a share of all.
     pub failed: Ratio,
+    /// Transactions that were due and had not ended when the load did, as a share of all that were due.
+    pub unfinished: Ratio,
 }
 
 impl Observed {
@@ -36,6 +38,7 @@ impl Observed {
             rate: steady.rate.value,
             p99: whole.quantile(0.99).ok_or(NoSteadyState::NothingDone)?,
             failed: measured.steady_failed()?,
+            unfinished: measured.unfinished(),
         })
     }
 }
@@ -161,8 +164,9 @@ fn counted(observed: &Observed) -> f64 {
     }
 }
 
-/// Arrivals of which less than this share is done pile up.
-const KEPT_UP: f64 = 0.97;
+/// Arrivals of which more than this share is left at the end pile up. (Their rate says less: that of Poisson arrivals
+/// varies by as much within seconds.)
+pub const MOST_UNFINISHED: Ratio = Ratio(0.03);
 /// A search for a rate is over when its bounds are this close.
 const CLOSE: f64 = 1.05;
 /// Below this share of the expected rate nobody looks.
@@ -207,7 +211,7 @@ impl RateSearch {
     pub fn tell(&mut self, rate: PerSecond, observed: Observed) {
         let holds = observed.p99 <= self.limit
             && observed.failed.0 <= MOST_FAILED.0
-            && observed.rate.0 >= KEPT_UP * rate.0;
+            && observed.unfinished.0 <= MOST_UNFINISHED.0;
         if holds {
             self.holds = Some((rate.0, observed));
         } else {
@@ -274,6 +278,7 @@ mod tests {
                 rate: PerSecond(rate),
                 p99: Duration::from_secs_f64(users / rate),
                 failed: Ratio(0.0),
+                unfinished: Ratio(0.0),
             }
         }
     }
@@ -325,6 +330,7 @@ mod tests {
                 rate: PerSecond(0.0),
                 p99: Duration::ZERO,
                 failed: Ratio(1.0),
+                unfinished: Ratio(0.0),
             })
         };
         let Ok(found) = search_users(NonZeroU32::new(64).unwrap(), nothing);
@@ -338,6 +344,7 @@ mod tests {
             rate: PerSecond(rate.0.min(capacity)),
             p99: Duration::from_secs_f64(100.0_f64.ln() / spare),
             failed: Ratio(0.0),
+            unfinished: Ratio((1.0 - capacity / rate.0).max(0.0)),
         }
     }
 
@@ -357,6 +364,19 @@ mod tests {
             assert!(rate <= exact && rate > exact / 1.06, "{rate} {exact}");
             assert!(tries <= 10, "{tries}");
         }
+    }
+
+    #[test]
+    fn arrivals_that_pile_up_do_not_hold_however_patient_the_limit() {
+        let patient = |rate| {
+            Ok::<_, Infallible>(Observed {
+                p99: Duration::ZERO,
+                ..queue(500.0, rate)
+            })
+        };
+        let Ok(found) = search_rate(PerSecond(900.0), Duration::from_secs(60), patient);
+        let rate = found.unwrap().0.0;
+        assert!(rate < 500.0 * 1.04 && rate > 480.0, "{rate}");
     }
 
     #[test]

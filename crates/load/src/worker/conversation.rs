@@ -47,7 +47,8 @@ enum Stage {
     Over,
 }
 
-/// A transaction under way.
+/// A transaction under way. When it is dropped the socket is closed, without an alert of the client's own: the server has
+/// sent its `close_notify` or is about to, and reads no more (RFC 8446 §6.1).
 #[derive(Debug)]
 pub(super) struct Conversation {
     times: Times,

@@ -143,7 +143,7 @@ impl<'a> Worker<'a> {
                 break now.min(end);
             }
             self.keep_up(now);
-            while let Some(turn) = self.source.take(self.time(self.job.clock.now())) {
+            while let Some(turn) = self.turn(end) {
                 self.begin(turn);
             }
             self.wait(&mut events, end)?;
@@ -152,6 +152,15 @@ impl<'a> Worker<'a> {
             }
         };
         Ok(self.report(ended))
+    }
+
+    fn turn(&mut self, end: Timestamp) -> Option<Turn> {
+        let now = self.job.clock.now();
+        if now < end {
+            self.source.take(self.time(now))
+        } else {
+            None
+        }
     }
 
     fn report(mut self, ended: Timestamp) -> Report {
