@@ -14,7 +14,7 @@ use crate::error::{Impossible, ServerError};
 use crate::handshakes::Handshakes;
 use crate::identity::{TokenKey, TokenWay};
 use crate::software::{Installed, Software};
-use crate::spec::Weak;
+use crate::spec::SecurityLevel;
 use crate::token;
 
 /// Where the administrator's key is.
@@ -138,7 +138,7 @@ pub fn guide(
     let tls = Tls {
         pairs: vec![pair],
         handshakes: &handshakes,
-        weak: Weak::Refused,
+        level: SecurityLevel::Distributions,
         purpose: Purpose::Administration,
         dh: None,
     };

@@ -108,6 +108,14 @@ impl Authority {
     }
 }
 
+/// Whether a certificate for TLS can have such a key.
+pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
+    match signer(algorithm) {
+        Some(_) => Ok(()),
+        None => Err(Impossible::NoCertificate(algorithm)),
+    }
+}
+
 /// The algorithm of an authority for such a key.
 fn signer(algorithm: Algorithm) -> Option<&'static str> {
     match algorithm.family() {

@@ -25,7 +25,7 @@ pub enum Impossible {
     )]
     NotByEngine(Algorithm),
     /// Below 112 bits, and not allowed.
-    #[error("{0} is weak: it has 80 bits of security; allow it by --allow-weak")]
+    #[error("{0} is weak: it has 80 bits of security or less; allow it by --allow-weak")]
     Weak(String),
     /// No certificate for TLS can have such a key.
     #[error(

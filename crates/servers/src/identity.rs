@@ -13,7 +13,7 @@ use keymark_stores::user::Pin;
 use openssl::pkey::{PKey, Private};
 use openssl::x509::X509;
 
-use crate::certificate::{Authority, private_key};
+use crate::certificate::{self, Authority, private_key};
 use crate::error::{Impossible, ServerError};
 use crate::software::Installed;
 use crate::token;
@@ -93,7 +93,8 @@ impl TokenKey {
     }
 
     /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
-    /// it. Other tokens' files are left as they are.
+    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
+    /// files are left as they are.
     #[must_use]
     pub fn with_own_place(self, place: &Path) -> Self {
         Self {
@@ -217,7 +218,7 @@ impl Identity {
     /// When no certificate for TLS can have such a key.
     pub fn generate(algorithm: Algorithm) -> Result<Self, ServerError> {
         // Asked first: a large key takes its time.
-        let _ = Authority::signing_for(algorithm)?;
+        certificate::check(algorithm)?;
         Self::in_file(&TestKey::generate(algorithm)?)
     }
 

@@ -158,7 +158,7 @@ impl Place {
         Ok(Tls {
             pairs,
             handshakes: &spec.handshakes,
-            weak: spec.weak,
+            level: spec.level(),
             purpose: Purpose::Measuring,
             dh: dh_file,
         })

@@ -7,7 +7,7 @@ use crate::error::{Impossible, ServerError};
 use crate::handshakes::{Group, Handshakes, Protocol};
 use crate::identity::{KeyPlace, TokenWay};
 use crate::software::{Installed, Software};
-use crate::spec::{ServerSpec, Weak};
+use crate::spec::{SecurityLevel, ServerSpec, Weak};
 use crate::version::Version;
 
 /// Whether it can be.
@@ -31,18 +31,11 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
     Ok(())
 }
 
-/// 80 bits of security (NIST SP 800-57 part 1, table 2).
+/// Less than 112 bits of security (NIST SP 800-57 part 1, table 2).
 fn weakness(spec: &ServerSpec) -> Result<(), Impossible> {
-    if spec.weak == Weak::Allowed {
-        return Ok(());
-    }
-    let mut algorithms = spec.certificates.iter().map(|identity| identity.algorithm);
-    if let Some(weak) = algorithms.find(|algorithm| is_weak(*algorithm)) {
-        return Err(Impossible::Weak(weak.to_string()));
-    }
-    match spec.handshakes.dh.filter(|dh| dh.bits() < 2048) {
-        Some(dh) => Err(Impossible::Weak(format!("DHE with {} bits", dh.bits()))),
-        None => Ok(()),
+    match (spec.weak, spec.weaknesses().into_iter().next()) {
+        (Weak::Refused, Some(weak)) => Err(Impossible::Weak(weak)),
+        (Weak::Refused, None) | (Weak::Allowed, _) => Ok(()),
     }
 }
 
@@ -119,7 +112,7 @@ fn cipher_string(server: &Installed, spec: &ServerSpec) -> Result<(), ServerErro
         ..
     } = &spec.handshakes;
     // What this OpenSSL does not know, the server's may: it says so itself when it starts.
-    let Ok(suites) = ciphers::resolved(&with_level(&ciphers.to_string(), spec.weak)) else {
+    let Ok(suites) = ciphers::resolved(&with_level(&ciphers.to_string(), spec.level())) else {
         return Ok(());
     };
     let tls12 = |suite: &&Suite| suite.exchange != Exchange::Any;
@@ -163,10 +156,10 @@ fn fits(by: Authentication, family: Family) -> bool {
 }
 
 /// The cipher string as the server gets it: RSA-1024 and DH-1024 are refused at the usual level 2.
-pub(crate) fn with_level(ciphers: &str, weak: Weak) -> String {
-    match weak {
-        Weak::Allowed => format!("{ciphers}:@SECLEVEL=1"),
-        Weak::Refused => ciphers.to_owned(),
+pub(crate) fn with_level(ciphers: &str, level: SecurityLevel) -> String {
+    match level {
+        SecurityLevel::One => format!("{ciphers}:@SECLEVEL=1"),
+        SecurityLevel::Distributions => ciphers.to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::possible;
 use crate::process::{ProcessorTime, Running};
 use crate::ready::{self, Expected};
 use crate::software::{Installed, Software};
-use crate::spec::{Port, ServerSpec, Weak};
+use crate::spec::{Port, SecurityLevel, ServerSpec};
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
@@ -300,11 +300,11 @@ fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<St
         "dh_parameters",
         dh.unwrap_or_else(|| "none given".to_owned()),
     );
-    let level = match spec.weak {
-        Weak::Allowed => "1: weak keys and parameters are allowed",
-        Weak::Refused => "of the distribution",
+    let level = match spec.level() {
+        SecurityLevel::One => format!("1, for {}", spec.weaknesses().join(" and ")),
+        SecurityLevel::Distributions => "of the distribution".to_owned(),
     };
-    tell("security_level", level.to_owned());
+    tell("security_level", level);
     let words: Vec<String> = spec.certificates.iter().map(identity_words).collect();
     tell("certificates", words.join(", "));
     // With TLS 1.3 OpenSSL sends two all the same; no server takes one.

@@ -3,16 +3,26 @@
 use std::num::NonZeroU16;
 
 use crate::handshakes::Handshakes;
-use crate::identity::Certificates;
+use crate::identity::{Certificates, Identity};
+use crate::possible::is_weak;
 
 /// Whether keys and parameters with 80 bits of security may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Weak {
-    /// They may: OpenSSL's level of security is lowered to 1 (SSL_CTX_set_security_level(3)).
+    /// They may: where there are any, OpenSSL's level of security is lowered to 1 (SSL_CTX_set_security_level(3)).
     Allowed,
     /// They may not.
     #[default]
     Refused,
+}
+
+/// Of OpenSSL (SSL_CTX_set_security_level(3)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SecurityLevel {
+    /// 2 in Debian: 112 bits.
+    Distributions,
+    /// 80 bits.
+    One,
 }
 
 /// How many clients are served at once.
@@ -90,6 +100,26 @@ impl ServerSpec {
             capacity: Capacity::default(),
             port: Port::default(),
             body: BodySize::default(),
+        }
+    }
+
+    /// What of it has less than 112 bits of security, for people.
+    #[must_use]
+    pub fn weaknesses(&self) -> Vec<String> {
+        let keys = self.certificates.iter().map(Identity::algorithm);
+        let keys = keys
+            .filter(|algorithm| is_weak(*algorithm))
+            .map(|algorithm| algorithm.to_string());
+        let dh = self.handshakes.dh.filter(|dh| dh.bits() < 2048);
+        let dh = dh.map(|dh| format!("DHE with {} bits", dh.bits()));
+        keys.chain(dh).collect()
+    }
+
+    /// What it takes.
+    pub(crate) fn level(&self) -> SecurityLevel {
+        match self.weak {
+            Weak::Allowed if !self.weaknesses().is_empty() => SecurityLevel::One,
+            Weak::Allowed | Weak::Refused => SecurityLevel::Distributions,
         }
     }
 }

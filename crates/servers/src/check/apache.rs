@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::advice::{Finding, Problem};
-use super::{At, Host, Order, Setting, files};
+use super::{At, Host, Order, Setting, files, say};
 
 /// The directives that count, of one virtual host or of the server itself.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) fn hosts(path: &Path, text: &str, findings: &mut Vec<Finding>) -> Vec
         hosts: Vec::new(),
         open: false,
         findings,
-        depth: 0,
+        included: files::Included::default(),
     };
     reader.lines(path, text);
     let Reader {
@@ -58,7 +58,7 @@ struct Reader<'r> {
     /// Whether the last of them has not ended.
     open: bool,
     findings: &'r mut Vec<Finding>,
-    depth: u32,
+    included: files::Included,
 }
 
 impl Reader<'_> {
@@ -125,17 +125,18 @@ impl Reader<'_> {
 
     fn include(&mut self, setting: &Setting) {
         for file in files::matching(&self.root, setting.first()) {
-            let text = (self.depth < files::DEEPEST).then(|| files::read(&file).ok());
-            match text.flatten() {
+            match self.included.enter(&file) {
                 Some(text) => {
-                    self.depth += 1;
                     self.lines(&file, &text);
-                    self.depth -= 1;
+                    self.included.left();
                 }
-                None => self.findings.push(Finding {
-                    at: setting.at.clone(),
-                    problem: Problem::NotIncluded(file),
-                }),
+                None => {
+                    let finding = Finding {
+                        at: setting.at.clone(),
+                        problem: Problem::NotIncluded(file),
+                    };
+                    say(self.findings, finding);
+                }
             }
         }
     }

@@ -9,7 +9,34 @@ use keymark_bench::error::Error;
 /// More than a configuration ever has.
 const LONGEST: u64 = 4 << 20;
 /// Files that include each other.
-pub(super) const DEEPEST: u32 = 8;
+const DEEPEST: u32 = 8;
+/// Files of one configuration.
+const MOST: u32 = 1000;
+
+/// What keeps files that include themselves from being read for ever.
+#[derive(Debug, Default)]
+pub(super) struct Included {
+    depth: u32,
+    read: u32,
+}
+
+impl Included {
+    /// An included file's text, with `left` to be called behind it; none where it cannot be read or there are too many.
+    pub(super) fn enter(&mut self, file: &Path) -> Option<String> {
+        if self.depth >= DEEPEST || self.read >= MOST {
+            return None;
+        }
+        let text = read(file).ok()?;
+        self.depth += 1;
+        self.read += 1;
+        Some(text)
+    }
+
+    /// It has been gone through.
+    pub(super) const fn left(&mut self) {
+        self.depth -= 1;
+    }
+}
 
 /// A configuration's text.
 pub(super) fn read(path: &Path) -> Result<String, Error> {

@@ -15,6 +15,13 @@ pub use advice::{Finding, Problem};
 
 use crate::version::Version;
 
+/// Says it, unless it was said: a file may be included many times.
+fn say(findings: &mut Vec<Finding>, finding: Finding) {
+    if !findings.contains(&finding) {
+        findings.push(finding);
+    }
+}
+
 /// Whose configuration a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {

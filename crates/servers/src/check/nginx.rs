@@ -7,7 +7,10 @@ use std::str::Chars;
 use keymark_bench::error::Error;
 
 use super::advice::{Finding, Problem};
-use super::{At, Host, Order, Setting, files};
+use super::{At, Host, Order, Setting, files, say};
+
+/// Blocks in blocks: nginx itself has five.
+const DEEPEST: u32 = 32;
 
 /// A directive, with its block if it has one.
 #[derive(Debug)]
@@ -27,7 +30,8 @@ pub(super) fn hosts(
     let mut reader = Reader {
         root,
         findings,
-        depth: 0,
+        included: files::Included::default(),
+        nested: 0,
     };
     let all = reader.directives(path, text)?;
     let mut hosts = Vec::new();
@@ -46,7 +50,9 @@ pub(super) fn hosts(
 struct Reader<'r> {
     root: &'r Path,
     findings: &'r mut Vec<Finding>,
-    depth: u32,
+    included: files::Included,
+    /// Blocks in blocks.
+    nested: u32,
 }
 
 impl Reader<'_> {
@@ -74,7 +80,12 @@ impl Reader<'_> {
                 Kind::End | Kind::Open => {
                     *at += 1;
                     let block = if word.kind == Kind::Open {
+                        if self.nested >= DEEPEST {
+                            return Err(unreadable(&word.at, "blocks are too deep in each other"));
+                        }
+                        self.nested += 1;
                         let block = self.block(words, at)?;
+                        self.nested -= 1;
                         if words.get(*at).is_none() {
                             return Err(unreadable(&word.at, "this '{' has no '}'"));
                         }
@@ -107,17 +118,16 @@ impl Reader<'_> {
         }
         let found = files::matching(self.root, read.setting.first());
         for file in found {
-            let text = (self.depth < files::DEEPEST).then(|| files::read(&file).ok());
-            let Some(text) = text.flatten() else {
-                self.findings.push(Finding {
+            let Some(text) = self.included.enter(&file) else {
+                let finding = Finding {
                     at: read.setting.at.clone(),
                     problem: Problem::NotIncluded(file),
-                });
+                };
+                say(self.findings, finding);
                 continue;
             };
-            self.depth += 1;
             let inner = self.directives(&file, &text);
-            self.depth -= 1;
+            self.included.left();
             directives.extend(inner?);
         }
         Ok(())

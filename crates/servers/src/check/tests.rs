@@ -228,3 +228,32 @@ fn what_is_no_configuration_is_refused() {
     let report = file(&path, Some(Dialect::Apache), None).unwrap();
     assert_eq!(report.to_string(), "no host with TLS is configured here\n");
 }
+
+#[test]
+fn files_that_are_made_to_take_for_ever_do_not() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("nginx.conf");
+    fs::write(&path, "a {".repeat(100_000)).unwrap();
+    let error = file(&path, Some(Dialect::Nginx), None).unwrap_err();
+    assert!(error.to_string().contains("too deep"), "{error}");
+    fs::write(&path, "include nginx.conf;\n".repeat(20)).unwrap();
+    let report = file(&path, Some(Dialect::Nginx), None).unwrap();
+    assert_eq!(report.findings.len(), 20);
+    fs::write(&path, "Include nginx.conf\n".repeat(20)).unwrap();
+    let report = file(&path, Some(Dialect::Apache), None).unwrap();
+    assert_eq!(report.findings.len(), 20);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_too_odd(text in "([a-z_ ]|[;{}#'\"$<>\\\\\n/]|ssl_certificate |listen 1 ssl;|<VirtualHost x>|SSLEngine on\n){0,60}") {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        fs::write(&path, &text).unwrap();
+        for dialect in [Dialect::Apache, Dialect::Nginx] {
+            if let Ok(report) = file(&path, Some(dialect), None) {
+                proptest::prop_assert!(!report.to_string().contains('\0'));
+            }
+        }
+    }
+}

@@ -58,13 +58,13 @@ pub(crate) fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
 }
 
 /// Everything is started at the beginning and nothing ends for want of work: the load finds the same server at every
-/// moment.
+/// moment. With more to spare than one the log would complain, since there cannot be any.
 fn capacity(mpm: Mpm, capacity: Capacity) -> String {
     let connections = u32::from(capacity.connections.get());
     match mpm {
         Mpm::Prefork => format!(
             "ServerLimit {connections}\nMaxRequestWorkers {connections}\nStartServers {connections}\n\
-             MinSpareServers {connections}\nMaxSpareServers {}\nMaxConnectionsPerChild 0\n",
+             MinSpareServers 1\nMaxSpareServers {}\nMaxConnectionsPerChild 0\n",
             connections + 1
         ),
         Mpm::Event | Mpm::Worker => {
@@ -73,7 +73,7 @@ fn capacity(mpm: Mpm, capacity: Capacity) -> String {
             let all = threads * processes;
             format!(
                 "ServerLimit {processes}\nStartServers {processes}\nThreadLimit {threads}\nThreadsPerChild {threads}\n\
-                 MaxRequestWorkers {all}\nMinSpareThreads {all}\nMaxSpareThreads {}\nMaxConnectionsPerChild 0\n",
+                 MaxRequestWorkers {all}\nMinSpareThreads 1\nMaxSpareThreads {}\nMaxConnectionsPerChild 0\n",
                 all + threads
             )
         }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::error::Impossible;
 use crate::handshakes::{Group, Handshakes};
-use crate::spec::Weak;
+use crate::spec::SecurityLevel;
 
 /// For administrators, where a key is reached by the engine.
 const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot decrypt for \
@@ -147,7 +147,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Tls<'s> {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) handshakes: &'s Handshakes,
-    pub(crate) weak: Weak,
+    pub(crate) level: SecurityLevel,
     pub(crate) purpose: Purpose,
     /// nginx's; Apache finds them in its first certificate's file.
     pub(crate) dh: Option<QuotedPath>,
@@ -155,7 +155,7 @@ pub(crate) struct Tls<'s> {
 
 impl Tls<'_> {
     pub(crate) fn ciphers(&self) -> String {
-        crate::possible::with_level(&self.handshakes.ciphers.to_string(), self.weak)
+        crate::possible::with_level(&self.handshakes.ciphers.to_string(), self.level)
     }
 
     pub(crate) fn groups(&self) -> String {

@@ -142,7 +142,15 @@ fn what_is_weak_is_served_when_it_is_allowed() {
             assert!(!has_document(&usual), "a client at level 2: {usual}");
             let said = verified(&server, &["-cipher", "ALL:@SECLEVEL=1"]);
             assert!(said.contains(expected) && has_document(&said), "{said}");
+            assert!(server.describe()["security_level"].starts_with("1, for "));
         }
+        // What is not weak is served as ever.
+        let mut spec = spec("nistp256", "x25519");
+        spec.weak = Weak::Allowed;
+        assert_eq!(
+            started(software, &spec).describe()["security_level"],
+            "of the distribution"
+        );
     }
 }
 
