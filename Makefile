@@ -7,13 +7,13 @@ DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
-# Besides the default ones, where libtss2-dev is installed.
-TEST_FEATURES = --features keymark/tpm
+# Besides the default ones: where libtss2-dev is installed, and what takes long to build.
+TEST_FEATURES = --features keymark/tpm,keymark/tls
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
-    packages-test build clean
+.PHONY: bench bench-all bench-tls kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
+    packages-test packages-tls build clean
 
 # Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
 bench: packages-bench build
@@ -23,6 +23,12 @@ bench: packages-bench build
 bench-all: bench packages-soft kryoptic
 	$(BIN) bench --device softhsm,kryoptic,swtpm --algorithm rsa2048,nistp256 --operation sign \
 	    --concurrency 1,2 --processes 2 --precision 5% --max-time 2m $(ARGS)
+
+# TLS servers under load, two minutes: Apache and nginx with keys in files, on SoftHSM2 and on a Nitrokey HSM's twin.
+bench-tls: packages-bench packages-tls
+	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
+	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
+	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
 
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench
@@ -37,7 +43,7 @@ build:
 test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	$(CARGO) test --workspace --locked
-	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance
+	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance --test tls
 	$(MAKE) deny
 
 lint:
@@ -86,9 +92,15 @@ packages-soft: packages-bench
 	    $(LIBRARIES)/libtss2-tcti-swtpm.so.0:libtss2-tcti-swtpm0 \
 	    $(LIBRARIES)/libtss2-tcti-tabrmd.so.0:libtss2-tcti-tabrmd0
 
+# The servers that are loaded, and OpenSSL's ways to keys on tokens.
+packages-tls:
+	scripts/packages /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy openssl:openssl \
+	    /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl
+	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
+
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, OpenSC's tool and p11-kit's.
-packages-test: packages-bench packages-soft
+packages-test: packages-bench packages-soft packages-tls
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

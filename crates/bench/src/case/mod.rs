@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Family};
 use crate::operation::Operation;
 use crate::store::Capability;
 use crate::words::words;
@@ -184,13 +184,28 @@ impl Case {
         self.load == Load::single() && self.replica == 0
     }
 
+    /// Whether it is a handshake that 80 bits of security protect (NIST SP 800-57 part 1, table 2): no table has one without
+    /// saying so.
+    #[must_use]
+    pub fn is_weak_handshake(&self) -> bool {
+        let Some((_, exchange)) = self.parameters.tls() else {
+            return false;
+        };
+        exchange == KeyExchange::Dhe1024 || self.algorithm.family() == Family::Rsa(1024)
+    }
+
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
     #[must_use]
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
+        let weak = if self.is_weak_handshake() {
+            " weak"
+        } else {
+            ""
+        };
         let replica = (self.replica > 0).then(|| format!(" #{}", u64::from(self.replica) + 1));
         format!(
-            "{}{}{}{}",
+            "{}{}{weak}{}{}",
             self.stack,
             remark.unwrap_or_default(),
             self.load,
