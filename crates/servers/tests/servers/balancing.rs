@@ -1,5 +1,6 @@
 //! haproxy before two servers.
 
+use std::net::TcpListener;
 use std::num::NonZeroU16;
 
 use keymark_servers::{Balance, Balancer, Port, Software};
@@ -49,4 +50,19 @@ fn a_backend_elsewhere_is_refused() {
     let elsewhere = ["192.0.2.1:443".parse().unwrap()];
     let error = Balancer::start(&haproxy, &elsewhere, Balance::RoundRobin, room).unwrap_err();
     assert!(error.to_string().contains("on loopback"), "{error}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let haproxy = installed(Software::Haproxy);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = NonZeroU16::new(taken.local_addr().unwrap().port()).unwrap();
+    let room = (Port::Given(port), NonZeroU16::new(64).unwrap());
+    let backends = ["127.0.0.1:9".parse().unwrap()];
+    let error = Balancer::start(&haproxy, &backends, Balance::RoundRobin, room).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("the port is taken") && error.contains(&port.to_string()),
+        "{error}"
+    );
 }
