@@ -173,13 +173,16 @@ const CLOSE: f64 = 1.05;
 const LEAST: f64 = 1.0 / 64.0;
 
 /// Looks for the highest rate of an open loop at which 99 % of the transactions stay under a limit, almost none fails
-/// and nothing piles up: up by halves until it does not hold, then halving the distance.
+/// and nothing piles up: up by halves until it does not hold, then halving the distance. A rate that does not hold is tried
+/// a second time, since one disturbance spoils a p99.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateSearch {
     start: f64,
     limit: Duration,
     holds: Option<(f64, Observed)>,
     fails: Option<f64>,
+    /// It has failed once, which something else on the machine may have done.
+    doubted: Option<f64>,
 }
 
 impl RateSearch {
@@ -191,12 +194,16 @@ impl RateSearch {
             limit,
             holds: None,
             fails: None,
+            doubted: None,
         }
     }
 
     /// The rate to try next; `None` when the bounds are close, or nothing holds.
     #[must_use]
     pub fn next(&self) -> Option<PerSecond> {
+        if let Some(again) = self.doubted {
+            return Some(PerSecond(again));
+        }
         let next = match (self.holds, self.fails) {
             (None, None) => self.start * 0.5,
             (Some((holds, _)), None) => holds * 1.5,
@@ -212,10 +219,13 @@ impl RateSearch {
         let holds = observed.p99 <= self.limit
             && observed.failed.0 <= MOST_FAILED.0
             && observed.unfinished.0 <= MOST_UNFINISHED.0;
+        let doubted = self.doubted.take();
         if holds {
             self.holds = Some((rate.0, observed));
-        } else {
+        } else if doubted.is_some() {
             self.fails = Some(rate.0);
+        } else {
+            self.doubted = Some(rate.0);
         }
     }
 
@@ -362,8 +372,24 @@ mod tests {
             let Ok(found) = search_rate(PerSecond(expected), limit, measure);
             let rate = found.unwrap().0.0;
             assert!(rate <= exact && rate > exact / 1.06, "{rate} {exact}");
-            assert!(tries <= 10, "{tries}");
+            assert!(tries <= 14, "{tries}");
         }
+    }
+
+    #[test]
+    fn one_disturbance_bounds_nothing() {
+        let mut tries = 0;
+        let disturbed = |rate| {
+            tries += 1;
+            let observed = queue(500.0, rate);
+            Ok::<_, Infallible>(Observed {
+                p99: observed.p99.max(Duration::from_secs(u64::from(tries == 1))),
+                ..observed
+            })
+        };
+        let limit = Duration::from_millis(50);
+        let Ok(found) = search_rate(PerSecond(450.0), limit, disturbed);
+        assert!(found.unwrap().0.0 > 385.0);
     }
 
     #[test]
