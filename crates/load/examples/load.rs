@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::saturate::{Observed, search_rate, search_users};
 use keymark_load::{
@@ -16,7 +17,7 @@ use keymark_load::{
 use keymark_stats::PerSecond;
 
 const USAGE: &str = "load ADDRESS [--users N] [--delay S] [--ramp S] [--rate R] [--cap N] [--duration S] \
-    [--threads N] [--seed N] [--tls 1.2|1.3] [--kex NAME] [--cipher NAME] [--cert SHA256|ALGORITHM] [--engine E] \
+    [--threads N] [--seed N] [--tls tls1.2|tls1.3] [--kex NAME] [--cipher NAME] [--cert SHA256|ALGORITHM] [--engine E] \
     [--name HOST] [--path PATH] [--weak yes] [--first fresh|residual] [--as-siege yes] \
     [--saturate SECONDS_OF_P99] [--quiet yes]";
 
@@ -86,8 +87,8 @@ fn target(options: &Options) -> Result<Target, Box<dyn Error>> {
         server_name: options.get("--name", "localhost".to_owned())?,
         path: options.get("--path", "/".to_owned())?,
         expected: Expected {
-            version: options.get("--tls", keymark_load::Version::Tls13)?,
-            key_exchange: options.get("--kex", keymark_load::KeyExchange::EcdheP256)?,
+            version: options.get("--tls", TlsVersion::V1_3)?,
+            key_exchange: options.get("--kex", KeyExchange::EcdheP256)?,
             cipher: if options.has("--cipher") {
                 Some(options.get("--cipher", keymark_load::CipherSuite(0))?)
             } else {

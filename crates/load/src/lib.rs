@@ -5,9 +5,10 @@
 //!
 //! ```no_run
 //! use std::{num::NonZeroU32, sync::atomic::AtomicBool, time::Duration};
+//! use keymark_bench::case::{KeyExchange, TlsVersion};
 //! use keymark_bench::clock::MonotonicClock;
 //! use keymark_load::{
-//!     Certificate, Context, Expected, KeyExchange, Settings, Target, Unwatched, Version, run,
+//!     Certificate, Context, Expected, Settings, Target, Unwatched, run,
 //! };
 //!
 //! let target = Target {
@@ -15,7 +16,7 @@
 //!     server_name: "localhost".to_owned(),
 //!     path: "/".to_owned(),
 //!     expected: Expected {
-//!         version: Version::Tls13,
+//!         version: TlsVersion::V1_3,
 //!         key_exchange: KeyExchange::X25519MlKem768,
 //!         cipher: None,
 //!         certificate: Certificate::Key("rsa2048".parse()?),
@@ -68,7 +69,7 @@
 //!
 //! | file | has |
 //! |---|---|
-//! | `target.rs`, `protocol.rs`, `key_exchange.rs` | what is asked and expected |
+//! | `target.rs`, `protocol.rs` | what is asked and expected |
 //! | `tls/` | the engines behind one trait, the check of a handshake |
 //! | `demand.rs`, `worker/source.rs` | whose turn it is: pure |
 //! | `worker/` | the event loop, a transaction's stages |
@@ -93,7 +94,6 @@ mod descriptors;
 mod error;
 mod failure;
 mod http;
-mod key_exchange;
 mod latencies;
 mod measurement;
 mod protocol;
@@ -112,10 +112,9 @@ pub use bottleneck::{BUSY, Bottleneck};
 pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
-pub use key_exchange::KeyExchange;
 pub use latencies::{DIGITS, Latencies};
 pub use measurement::Measurement;
-pub use protocol::{Alert, CipherSuite, Version};
+pub use protocol::{Alert, CipherSuite};
 pub use recorder::Second;
 pub use run::{Context, Observer, Progress, Unwatched, run};
 pub use sample::Transaction;

@@ -3,37 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use keymark_bench::case::TlsVersion;
+
 use crate::target::Unknown;
-
-/// A version of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Version {
-    /// TLS 1.2 (RFC 5246).
-    Tls12,
-    /// TLS 1.3 (RFC 8446).
-    Tls13,
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Tls12 => "1.2",
-            Self::Tls13 => "1.3",
-        })
-    }
-}
-
-impl FromStr for Version {
-    type Err = Unknown;
-
-    fn from_str(word: &str) -> Result<Self, Unknown> {
-        match word {
-            "1.2" => Ok(Self::Tls12),
-            "1.3" => Ok(Self::Tls13),
-            other => Err(Unknown::new("version of TLS", other)),
-        }
-    }
-}
 
 /// A cipher suite by its number (IANA, "TLS Cipher Suites").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,12 +79,12 @@ impl CipherSuite {
 
     /// The version that the suite belongs to.
     #[must_use]
-    pub const fn version(self) -> Version {
+    pub const fn version(self) -> TlsVersion {
         // RFC 8446 §B.4: suites of TLS 1.3 are 0x13, and older ones are not.
         if self.0 >> 8 == 0x13 {
-            Version::Tls13
+            TlsVersion::V1_3
         } else {
-            Version::Tls12
+            TlsVersion::V1_2
         }
     }
 
@@ -220,7 +192,7 @@ mod tests {
             let suite = CipherSuite(number);
             assert_eq!(name.parse(), Ok(suite));
             let apart = suite.exchange() == Some(SuiteExchange::Apart);
-            assert_eq!(apart, suite.version() == Version::Tls13, "{name}");
+            assert_eq!(apart, suite.version() == TlsVersion::V1_3, "{name}");
         }
         assert_eq!(
             CipherSuite(0x009D).exchange(),

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use keymark_bench::algorithm::Algorithm;
 
-use crate::key_exchange::KeyExchange;
-use crate::protocol::{CipherSuite, Version};
+use keymark_bench::case::{KeyExchange, TlsVersion};
+
+use crate::protocol::CipherSuite;
 
 /// A word that names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +46,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     /// The version, the only one that is offered.
-    pub version: Version,
+    pub version: TlsVersion,
     /// The key exchange, the only one that is offered.
     pub key_exchange: KeyExchange,
     /// The cipher suite, if one is wanted, then the only one that is offered; else what the server chooses.

@@ -7,18 +7,19 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::saturate::{Observed, search_users};
 use keymark_load::{
-    Arrivals, Context, Demand, FirstThink, KeyExchange, NoSteadyState, Observer, Phase, Progress,
-    Settings, Spacing, Target, Think, Users, Version, WarmUp, run,
+    Arrivals, Context, Demand, FirstThink, NoSteadyState, Observer, Phase, Progress, Settings,
+    Spacing, Target, Think, Users, WarmUp, run,
 };
 use keymark_stats::PerSecond;
 
 use support::{Behaviour, Server, all_well, load, p256, users};
 
 fn target(server: &Server) -> Target {
-    server.target(Version::Tls13, KeyExchange::EcdheP256)
+    server.target(TlsVersion::V1_3, KeyExchange::EcdheP256)
 }
 
 fn arrivals(rate: f64, most: u32, seconds: u64) -> Settings {
@@ -215,12 +216,12 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     };
     let mut settings = users(1, 1000);
     settings.engine = Some(keymark_load::Engine::Rustls);
-    let rsa = server.target(Version::Tls12, KeyExchange::Rsa);
+    let rsa = server.target(TlsVersion::V1_2, KeyExchange::Rsa);
     assert!(error(&rsa, &settings).starts_with("rustls has not the key exchange rsa"));
     assert!(error(&target(&server), &users(4_000_000_000, 1000)).contains("ulimit"));
     assert!(error(&target(&server), &users(1, 0)).contains("duration"));
     let nowhere =
-        Server::start(&p256(), Behaviour::Serve).target(Version::Tls13, KeyExchange::X448);
+        Server::start(&p256(), Behaviour::Serve).target(TlsVersion::V1_3, KeyExchange::X448);
     let mut short = users(1, 500);
     short.warm_up = WarmUp::For(Duration::from_millis(100));
     let measured = load(&nowhere, &short);

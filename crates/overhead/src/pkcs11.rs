@@ -190,8 +190,8 @@ impl Own {
     }
 
     /// Operations a second as a row says.
-    fn rate(&self, operations: u32) -> Result<f64, Failure> {
-        raw::keymark(&self.case, &self.stack, operations)
+    fn rate(&self, time: Duration) -> Result<f64, Failure> {
+        raw::keymark(&self.case, &self.stack, time)
     }
 }
 
@@ -214,13 +214,11 @@ pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     // Its login is over by then: while a process logs in, SoftHSM2 shows the token to no other.
     let rate = bare.rate(threads)?;
     let own = Own::of(module, key, threads)?;
-    let operations = |time: Duration| ((rate * time.as_secs_f64()) as u32).max(20);
-    let mut said =
-        in_turn(PAIRS, || own.rate(operations(HALF)), || bare.rate(threads))?.to_string();
+    let mut said = in_turn(PAIRS, || own.rate(HALF), || bare.rate(threads))?.to_string();
     if let [tokens, ..] = more {
-        let operations = operations(SPEED_HALF);
+        let operations = ((rate * SPEED_HALF.as_secs_f64()) as u32).max(20);
         let speed = || speed(directory, Path::new(tokens), threads, operations);
-        let ratio = in_turn(SPEED_PAIRS, || own.rate(operations), speed)?;
+        let ratio = in_turn(SPEED_PAIRS, || own.rate(SPEED_HALF), speed)?;
         said = format!("{said} {ratio}");
     }
     Ok(said)

@@ -45,3 +45,47 @@ words! {
         SecP384r1MlKem1024 = "secp384r1mlkem1024",
     }
 }
+
+impl KeyExchange {
+    /// Length of the prime of Diffie-Hellman, in bits; none of the others.
+    #[must_use]
+    pub const fn dhe_bits(self) -> Option<u16> {
+        match self {
+            Self::Dhe1024 => Some(1024),
+            Self::Dhe2048 => Some(2048),
+            Self::Dhe3072 => Some(3072),
+            Self::Dhe4096 => Some(4096),
+            Self::Rsa
+            | Self::EcdheP256
+            | Self::EcdheP384
+            | Self::EcdheP521
+            | Self::X25519
+            | Self::X448
+            | Self::X25519MlKem768
+            | Self::SecP256r1MlKem768
+            | Self::SecP384r1MlKem1024 => None,
+        }
+    }
+
+    /// Diffie-Hellman modulo a prime of that length.
+    #[must_use]
+    pub fn dhe(bits: u16) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|exchange| exchange.dhe_bits() == Some(bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_diffie_hellman_are_those_of_the_names() {
+        for bits in [1024, 2048, 3072, 4096] {
+            let exchange = KeyExchange::dhe(bits).unwrap();
+            assert_eq!(exchange.word(), format!("dhe-{bits}"));
+        }
+        assert_eq!(KeyExchange::dhe(512), None);
+        assert_eq!(KeyExchange::X25519.dhe_bits(), None);
+    }
+}

@@ -6,9 +6,10 @@ use std::fmt;
 use keymark_bench::algorithm::Algorithm;
 
 use super::{WeakSizes, leaf};
+use keymark_bench::case::{KeyExchange, TlsVersion};
+
 use crate::failure::{Expectation, Failure};
-use crate::key_exchange::KeyExchange;
-use crate::protocol::{CipherSuite, Version};
+use crate::protocol::CipherSuite;
 use crate::target::{Certificate, Expected, Fingerprint};
 
 /// Whether a session was resumed.
@@ -22,7 +23,7 @@ pub(crate) enum Handshake {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) handshake: Handshake,
-    pub(crate) version: Option<Version>,
+    pub(crate) version: Option<TlsVersion>,
     pub(crate) cipher: Option<CipherSuite>,
     pub(crate) key_exchange: Option<KeyExchange>,
     /// The server's certificate in DER.
@@ -33,7 +34,7 @@ pub(crate) struct Seen<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Negotiated {
     /// The protocol's version.
-    pub version: Version,
+    pub version: TlsVersion,
     /// The key exchange with its group.
     pub key_exchange: KeyExchange,
     /// The cipher suite.
@@ -53,7 +54,7 @@ impl fmt::Display for Negotiated {
             cipher,
             ..
         } = self;
-        write!(f, "TLS {version} {key_exchange} {cipher} {key}")
+        write!(f, "{version} {key_exchange} {cipher} {key}")
     }
 }
 
@@ -166,7 +167,7 @@ mod tests {
 
     fn expected() -> Expected {
         Expected {
-            version: Version::Tls13,
+            version: TlsVersion::V1_3,
             key_exchange: KeyExchange::EcdheP256,
             cipher: None,
             certificate: Certificate::Pinned(Fingerprint::of(b"leaf")),
@@ -177,7 +178,7 @@ mod tests {
     fn seen() -> Seen<'static> {
         Seen {
             handshake: Handshake::Full,
-            version: Some(Version::Tls13),
+            version: Some(TlsVersion::V1_3),
             cipher: Some(CipherSuite(0x1302)),
             key_exchange: Some(KeyExchange::EcdheP256),
             leaf: b"leaf",
@@ -201,7 +202,7 @@ mod tests {
             ),
             (
                 Seen {
-                    version: Some(Version::Tls12),
+                    version: Some(TlsVersion::V1_2),
                     ..seen()
                 },
                 Expectation::Version,

@@ -14,10 +14,11 @@ use mio::net::TcpStream;
 pub use check::Negotiated;
 pub(crate) use check::{Checker, Handshake, Seen};
 
+use keymark_bench::case::{KeyExchange, TlsVersion};
+
 use crate::error::Error;
 use crate::failure::Failure;
-use crate::key_exchange::KeyExchange;
-use crate::protocol::{CipherSuite, Version};
+use crate::protocol::CipherSuite;
 use crate::target::{Certificate, Expected, Target, Unknown};
 
 /// The library that speaks TLS.
@@ -61,7 +62,10 @@ impl Engine {
             | KeyExchange::X25519MlKem768
             | KeyExchange::SecP256r1MlKem768 => Self::Rustls,
             KeyExchange::Rsa
-            | KeyExchange::Dhe { .. }
+            | KeyExchange::Dhe1024
+            | KeyExchange::Dhe2048
+            | KeyExchange::Dhe3072
+            | KeyExchange::Dhe4096
             | KeyExchange::EcdheP521
             | KeyExchange::X448
             | KeyExchange::SecP384r1MlKem1024 => Self::OpenSsl,
@@ -130,9 +134,9 @@ const fn is_for_rustls(family: Family) -> bool {
 fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
     const BOTH: &[KeyExchange] = &[KeyExchange::EcdheP256, KeyExchange::EcdheP384];
     match (expected.version, expected.certificate) {
-        (Version::Tls13, _) => &[],
-        (Version::Tls12, Certificate::Pinned(_) | Certificate::Any) => BOTH,
-        (Version::Tls12, Certificate::Key(algorithm)) => match algorithm.length() {
+        (TlsVersion::V1_3, _) => &[],
+        (TlsVersion::V1_2, Certificate::Pinned(_) | Certificate::Any) => BOTH,
+        (TlsVersion::V1_2, Certificate::Key(algorithm)) => match algorithm.length() {
             ("nist", 256) => &[KeyExchange::EcdheP256],
             ("nist", 384) => &[KeyExchange::EcdheP384],
             ("nist", 521) => &[KeyExchange::EcdheP521],

@@ -17,10 +17,11 @@ use super::{
     Checker, Connector, Engine, FAVOURITE, Handshake, Received, Seen, Session, Stop, WeakSizes,
     curves_of_certificate,
 };
+use keymark_bench::case::{KeyExchange, TlsVersion};
+
 use crate::error::Error;
 use crate::failure::{Expectation, Failure, Phase};
-use crate::key_exchange::KeyExchange;
-use crate::protocol::{Alert, CipherSuite, SuiteExchange, Version};
+use crate::protocol::{Alert, CipherSuite, SuiteExchange};
 use crate::target::{Certificate, Expected, Target};
 
 /// `SSL_AD_REASON_OFFSET` of ssl.h: an alert that came in is a reason above it.
@@ -49,8 +50,8 @@ pub(super) fn connector(target: &Target, weak: WeakSizes) -> Result<Box<dyn Conn
         .map_err(|error| cannot("a context", &error))?;
     settle(&mut builder, weak);
     let version = match expected.version {
-        Version::Tls12 => SslVersion::TLS1_2,
-        Version::Tls13 => SslVersion::TLS1_3,
+        TlsVersion::V1_2 => SslVersion::TLS1_2,
+        TlsVersion::V1_3 => SslVersion::TLS1_3,
     };
     builder
         .set_min_proto_version(Some(version))
@@ -94,18 +95,21 @@ fn settle(builder: &mut SslContextBuilder, weak: WeakSizes) {
 fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
     let iana = expected.cipher.and_then(CipherSuite::name);
     match expected.version {
-        Version::Tls13 => {
+        TlsVersion::V1_3 => {
             let others = [0x1302, 0x1303].map(CipherSuite).into_iter();
             let all = std::iter::once(FAVOURITE).chain(others);
             let all: Vec<_> = all.filter_map(CipherSuite::name).collect();
             builder.set_ciphersuites(&iana.map_or_else(|| all.join(":"), str::to_owned))
         }
-        Version::Tls12 => match iana {
+        TlsVersion::V1_2 => match iana {
             Some(name) => builder.set_cipher_list(cipher_name(name)),
             None => {
                 let exchange = match expected.key_exchange {
                     KeyExchange::Rsa => "kRSA",
-                    KeyExchange::Dhe { .. } => "DHE",
+                    KeyExchange::Dhe1024
+                    | KeyExchange::Dhe2048
+                    | KeyExchange::Dhe3072
+                    | KeyExchange::Dhe4096 => "DHE",
                     KeyExchange::EcdheP256
                     | KeyExchange::EcdheP384
                     | KeyExchange::EcdheP521
@@ -153,16 +157,20 @@ fn groups(expected: &Expected) -> Option<String> {
     Some(all.fold(wanted, |list, group| format!("{list}:{group}")))
 }
 
-fn group(exchange: KeyExchange, version: Version) -> Option<String> {
-    let name = match exchange {
-        KeyExchange::Rsa => return None,
+fn group(exchange: KeyExchange, version: TlsVersion) -> Option<String> {
+    if let Some(bits) = exchange.dhe_bits() {
         // TLS 1.2: the server's own parameters, not a group (RFC 5246 §7.4.3).
-        KeyExchange::Dhe { bits } => {
-            return match version {
-                Version::Tls12 => None,
-                Version::Tls13 => Some(format!("ffdhe{bits}")),
-            };
-        }
+        return match version {
+            TlsVersion::V1_2 => None,
+            TlsVersion::V1_3 => Some(format!("ffdhe{bits}")),
+        };
+    }
+    let name = match exchange {
+        KeyExchange::Rsa
+        | KeyExchange::Dhe1024
+        | KeyExchange::Dhe2048
+        | KeyExchange::Dhe3072
+        | KeyExchange::Dhe4096 => return None,
         KeyExchange::EcdheP256 => "P-256",
         KeyExchange::EcdheP384 => "P-384",
         KeyExchange::EcdheP521 => "P-521",
@@ -246,9 +254,7 @@ impl OfOpenSsl {
 
 fn of_key(key: &PKey<Public>) -> Option<KeyExchange> {
     match key.id() {
-        Id::DH => u16::try_from(key.bits())
-            .ok()
-            .map(|bits| KeyExchange::Dhe { bits }),
+        Id::DH => u16::try_from(key.bits()).ok().and_then(KeyExchange::dhe),
         Id::X25519 => Some(KeyExchange::X25519),
         Id::X448 => Some(KeyExchange::X448),
         Id::EC => match key.ec_key().ok()?.group().curve_name()? {
@@ -303,11 +309,11 @@ impl Session for OfOpenSsl {
     }
 }
 
-fn version(version: SslVersion) -> Option<Version> {
+fn version(version: SslVersion) -> Option<TlsVersion> {
     if version == SslVersion::TLS1_2 {
-        Some(Version::Tls12)
+        Some(TlsVersion::V1_2)
     } else if version == SslVersion::TLS1_3 {
-        Some(Version::Tls13)
+        Some(TlsVersion::V1_3)
     } else {
         None
     }

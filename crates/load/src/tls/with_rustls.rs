@@ -20,10 +20,11 @@ use super::{
     Checker, Connector, Engine, FAVOURITE, Handshake, Received, Seen, Session, Stop,
     curves_of_certificate,
 };
+use keymark_bench::case::{KeyExchange, TlsVersion};
+
 use crate::error::Error;
 use crate::failure::{Expectation, Failure, Phase};
-use crate::key_exchange::KeyExchange;
-use crate::protocol::{Alert, CipherSuite, Version};
+use crate::protocol::{Alert, CipherSuite};
 use crate::target::{Certificate, Expected, Target};
 
 #[derive(Debug)]
@@ -42,8 +43,8 @@ pub(super) fn connector(target: &Target) -> Result<Box<dyn Connector>, Error> {
         schemes,
     };
     let version: &[&SupportedProtocolVersion] = match expected.version {
-        Version::Tls12 => &[&rustls::version::TLS12],
-        Version::Tls13 => &[&rustls::version::TLS13],
+        TlsVersion::V1_2 => &[&rustls::version::TLS12],
+        TlsVersion::V1_3 => &[&rustls::version::TLS13],
     };
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(version)
@@ -101,7 +102,10 @@ fn group(exchange: KeyExchange) -> Option<&'static dyn SupportedKxGroup> {
         KeyExchange::X25519MlKem768 => Some(kx_group::X25519MLKEM768),
         KeyExchange::SecP256r1MlKem768 => Some(kx_group::SECP256R1MLKEM768),
         KeyExchange::Rsa
-        | KeyExchange::Dhe { .. }
+        | KeyExchange::Dhe1024
+        | KeyExchange::Dhe2048
+        | KeyExchange::Dhe3072
+        | KeyExchange::Dhe4096
         | KeyExchange::EcdheP521
         | KeyExchange::X448
         | KeyExchange::SecP384r1MlKem1024 => None,
@@ -339,10 +343,10 @@ fn of_rustls(error: &rustls::Error) -> Failure {
 }
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "others are never offered")]
-const fn version(version: ProtocolVersion) -> Option<Version> {
+const fn version(version: ProtocolVersion) -> Option<TlsVersion> {
     match version {
-        ProtocolVersion::TLSv1_2 => Some(Version::Tls12),
-        ProtocolVersion::TLSv1_3 => Some(Version::Tls13),
+        ProtocolVersion::TLSv1_2 => Some(TlsVersion::V1_2),
+        ProtocolVersion::TLSv1_3 => Some(TlsVersion::V1_3),
         _ => None,
     }
 }

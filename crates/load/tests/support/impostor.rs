@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use keymark_load::{Fingerprint, KeyExchange, Target, Version};
+use keymark_bench::case::{KeyExchange, TlsVersion};
+use keymark_load::{Fingerprint, Target};
 use openssl::pkey::{Id, PKey, Private};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -65,7 +66,7 @@ impl Impostor {
         }
     }
 
-    pub fn target(&self, version: Version, key_exchange: KeyExchange) -> Target {
+    pub fn target(&self, version: TlsVersion, key_exchange: KeyExchange) -> Target {
         super::target(self.address, self.leaf, version, key_exchange)
     }
 }

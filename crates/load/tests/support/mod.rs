@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
 use keymark_load::{
-    Certificate, Context, Expected, Failure, Fingerprint, KeyExchange, Measurement, Settings,
-    Target, Unwatched, Version, run,
+    Certificate, Context, Expected, Failure, Fingerprint, Measurement, Settings, Target, Unwatched,
+    run,
 };
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
@@ -143,7 +144,7 @@ impl Server {
         }
     }
 
-    pub fn target(&self, version: Version, key_exchange: KeyExchange) -> Target {
+    pub fn target(&self, version: TlsVersion, key_exchange: KeyExchange) -> Target {
         target(self.address, self.leaf, version, key_exchange)
     }
 }
@@ -152,7 +153,7 @@ impl Server {
 pub fn target(
     address: SocketAddr,
     leaf: Fingerprint,
-    version: Version,
+    version: TlsVersion,
     key_exchange: KeyExchange,
 ) -> Target {
     Target {

@@ -13,8 +13,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::stop::Stopped;
 use keymark_load::{
-    Arrivals, Certificate, Context, Demand, Expected, Fingerprint, FirstThink, Progress, Settings,
-    Spacing, Target, Think, Users, Version, WeakSizes,
+    Arrivals, Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Progress,
+    Settings, Spacing, Target, Think, Users, WeakSizes,
 };
 use keymark_servers::{
     BodySize, Capacity, Certificates, Handshakes, Port, RunningServer, ServerSpec, TokenWay, Weak,
@@ -134,7 +134,8 @@ impl Measuring<'_> {
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
         let mut server = self.start(case)?;
-        let (target, settings) = (Self::target(case, &server)?, self.settings(case, seed));
+        let target = Self::target(case, &server)?;
+        let settings = self.settings(case, &target, seed);
         let before = server.cpu_time()?;
         let mut observer = Told { case, watch };
         let mut context = Context {
@@ -175,14 +176,8 @@ impl Measuring<'_> {
             server_name: "localhost".to_owned(),
             path: server.path(),
             expected: Expected {
-                version: match version {
-                    TlsVersion::V1_2 => Version::Tls12,
-                    TlsVersion::V1_3 => Version::Tls13,
-                },
-                key_exchange: exchange
-                    .word()
-                    .parse()
-                    .map_err(|error| Error::call("loading the server", error, ""))?,
+                version,
+                key_exchange: exchange,
                 cipher: None,
                 certificate,
                 body: Some(case.input_bytes.into()),
@@ -190,7 +185,7 @@ impl Measuring<'_> {
         })
     }
 
-    fn settings(&self, case: &Case, seed: u64) -> Settings {
+    fn settings(&self, case: &Case, target: &Target, seed: u64) -> Settings {
         let users = |think| {
             Demand::Users(Users {
                 count: case.load.concurrency,
@@ -210,13 +205,21 @@ impl Measuring<'_> {
                 most_in_flight: IN_FLIGHT,
             }),
         };
+        let weak = match self.starting.weak {
+            Weak::Allowed => WeakSizes::Allowed,
+            Weak::Refused => WeakSizes::Refused,
+        };
+        // A pinned certificate does not tell its key, on which the choice depends.
+        let of_its_key = Expected {
+            certificate: Certificate::Key(case.algorithm),
+            ..target.expected.clone()
+        };
+        let engine = Engine::for_expected(&of_its_key, weak);
         Settings {
             threads: self.threads,
             seed,
-            weak: match self.starting.weak {
-                Weak::Allowed => WeakSizes::Allowed,
-                Weak::Refused => WeakSizes::Refused,
-            },
+            weak,
+            engine: Some(engine),
             ..Settings::new(demand, self.duration)
         }
     }
