@@ -1,0 +1,224 @@
+//! The command line of `keymark bench`.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use clap::Args;
+use keymark_bench::baseline::Baseline;
+use keymark_bench::case::{
+    LibraryChoice, ParameterChoice, Protection, Rate, SchemeChoice, StackName,
+};
+use keymark_bench::operation::Operation;
+use keymark_bench::stop::Precision;
+
+use super::{
+    AlgorithmArgument, CardArguments, SeriesArguments, TableArguments, algorithms, baseline,
+    concurrency, duration, runs, stack,
+};
+
+const BENCH_HELP: &str = "\
+Without any selection, the default plan: today's defaults and the longest keys of GnuPG through raw
+(in OpenSSL and libgcrypt), agent and gnupg, signatures also four and ten at once, some on the
+virtual card, and post-quantum keys raw. '--algorithm all' measures every other key, too.
+
+Examples:
+  keymark bench
+  keymark bench --algorithm ed25519,cv25519 --stack gnupg --runs 1000
+  keymark bench --algorithm longest --operation sign --input-size 40 --concurrency 1,10
+  keymark bench --algorithm rsa4096 --protection none,cached --precision 2% --max-time 30s
+  keymark bench --device virtual,twin:fst-01,twin:yubikey-4 --stack raw,gnupg
+  keymark bench --device softhsm --stack raw --concurrency 1,2 --processes 2
+  keymark bench --device 'pkcs11:token=my%20token;object=web' --pin-env PIN
+  keymark bench --algorithm mlkem768,mldsa65,slhdsa128s --stack raw --json
+  keymark bench --algorithm rsa4096,ed25519 --stack raw,agent --library openssl,libgcrypt
+  keymark bench --algorithm rsa4096,ed25519 --repeat 5
+  keymark bench --algorithm rsa4096,ed25519 --against ./keymark-of-last-week
+  keymark bench --algorithm all --dry-run
+
+Passphrases and PINs are never arguments. Test keys are made in private directories and removed;
+your own keyring is only read, for the public keys of your card.";
+
+/// `keymark bench`
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_HELP)]
+pub struct BenchArguments {
+    /// Which operations: decrypt, sign, authenticate, decapsulate [default: all that the algorithms have]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub operation: Option<Vec<Operation>>,
+
+    /// Which algorithms: names, 'all', or 'longest' (of each kind)
+    #[arg(long, value_name = "LIST", value_parser = algorithms, help_heading = "What to measure")]
+    pub algorithm: Option<AlgorithmArgument>,
+
+    /// Which devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process),
+    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'softhsm', 'kryoptic',
+    /// 'swtpm', 'tpm', a PKCS#11 module's file or name, a 'pkcs11:' URI, 'all' [default: software]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub device: Option<Vec<String>>,
+
+    /// Through which stacks: raw, agent, gnupg, and others that 'keymark devices' lists
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = stack,
+        help_heading = "What to measure"
+    )]
+    pub stack: Option<Vec<StackName>>,
+
+    /// How many workers at once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
+    pub concurrency: Option<Vec<NonZeroU32>>,
+
+    /// How many processes at once, each with the key opened for itself, as servers fork them
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
+    pub processes: Option<Vec<NonZeroU32>>,
+
+    /// Open loop: operations arrive at random at this rate, such as 50/s, and wait if they must
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_negative_numbers = true,
+        help_heading = "What to measure"
+    )]
+    pub rate: Option<Rate>,
+
+    /// Users: each worker thinks before every operation, for a random time up to this, such as 5s
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate", allow_hyphen_values = true, help_heading = "What to measure")]
+    pub think: Option<Duration>,
+
+    /// How keys are kept: in the clear, or behind a passphrase that the agent has cached
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub protection: Option<Vec<Protection>>,
+
+    /// Which libraries calculate with keys in memory through raw: openssl (built in), openssl-system,
+    /// the one that servers and ssh load here, libgcrypt, that of gpg-agent, and rustcrypto [default: openssl]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub library: Option<Vec<LibraryChoice>>,
+
+    /// How keys are used through raw: pkcs1, pss, oaep, oaep-sha1 of RSA, hashed and pss-hashed, where the
+    /// key store hashes the message as well [default: pkcs1, and of other algorithms a digest]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub scheme: Option<Vec<SchemeChoice>>,
+
+    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
+    #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
+    pub parameter: Vec<ParameterChoice>,
+
+    /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), allow_negative_numbers = true, help_heading = "What to measure")]
+    pub input_size: Option<u32>,
+
+    /// Enter each case this often: copies should not differ (see 'keymark compare RUN')
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), allow_negative_numbers = true, help_heading = "What to measure")]
+    pub replicas: Option<u32>,
+
+    /// Do so many operations of each case
+    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"], help_heading = "How long")]
+    pub runs: Option<NonZeroU32>,
+
+    /// Measure each case until its mean is known this well (95 % interval) [default: 5%]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        help_heading = "How long"
+    )]
+    pub precision: Option<Precision>,
+
+    /// ... but for no longer than this
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    pub max_time: Option<Duration>,
+
+    /// Measuring time of the whole plan [default: 100s without --runs and --max-time]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    pub total_time: Option<Duration>,
+
+    /// Operations of each worker that do not count, first
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true, help_heading = "How long")]
+    pub warmup: u32,
+
+    /// Seed of everything random [default: from the time; recorded]
+    #[arg(long, value_name = "N", help_heading = "How")]
+    pub seed: Option<u64>,
+
+    /// One case after the other, instead of interleaved in random order
+    #[arg(long, help_heading = "How")]
+    pub sequential: bool,
+
+    /// What ratios are taken to: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
+    #[arg(long, value_name = "LIST", value_parser = baseline, help_heading = "How")]
+    pub baseline: Option<Baseline>,
+
+    /// How long users tolerate one operation to take
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, allow_hyphen_values = true, help_heading = "How")]
+    pub tolerance: Duration,
+
+    /// Several runs of the plan, which can be compared
+    #[command(flatten)]
+    pub series: SeriesArguments,
+
+    /// How cards in readers may be used
+    #[command(flatten)]
+    pub card: CardArguments,
+
+    /// Print the plan and how long it should take, and measure nothing
+    #[arg(long, help_heading = "How")]
+    pub dry_run: bool,
+
+    /// One JSON object a finished case, in place of the tables
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Do not put the run into the archive
+    #[arg(long, help_heading = "Output")]
+    pub no_save: bool,
+
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
+}
+
+impl BenchArguments {
+    /// Whether nothing was selected, which means the default plan.
+    #[must_use]
+    pub const fn is_default_plan(&self) -> bool {
+        self.operation.is_none()
+            && self.algorithm.is_none()
+            && self.device.is_none()
+            && self.stack.is_none()
+            && self.concurrency.is_none()
+            && self.processes.is_none()
+            && self.rate.is_none()
+            && self.think.is_none()
+            && self.protection.is_none()
+            && self.library.is_none()
+            && self.scheme.is_none()
+            && self.parameter.is_empty()
+    }
+}
