@@ -171,6 +171,19 @@ fn keys_on_tokens_serve_by_engine_and_provider() {
 }
 
 #[test]
+fn a_tpm_is_refused_with_the_reason() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let output = place.output(&[
+        "tls", "bench", "--device", "swtpm", "--algorithm", "rsa2048", "--users", "2", "--duration", "2s", "--no-save",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let words = "tpm2-pkcs11 does not serve workers";
+    assert!(said(&output).contains(words), "{}", said(&output));
+    gone(&place);
+}
+
+#[test]
 fn an_open_loop_and_users_who_think_are_loads_too() {
     let place = Place::new(KEYMARK);
     let load = |more: &[&str]| {

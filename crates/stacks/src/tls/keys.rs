@@ -1,5 +1,6 @@
 //! Where the servers' private keys are: test keys in files, or keys on a PKCS#11 token.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
@@ -65,6 +66,14 @@ impl Keys {
             Access::Tpm(_) => Err(unsupported("a TLS server", capability).into()),
             Access::Module(access) => {
                 let told = access.for_programs()?;
+                if is_of_tpm2_pkcs11(told.module()) {
+                    return Err(Error::call(
+                        "starting a server",
+                        "tpm2-pkcs11 does not serve workers that a server forks",
+                        "by hand it works with pkcs11-provider and one process alone: apache2 -X",
+                    )
+                    .into());
+                }
                 let place = told.own_place().map(ToOwned::to_owned);
                 let mut key = TokenKey::of_program(told)?;
                 if let Some(place) = place {
@@ -82,4 +91,10 @@ impl Keys {
             }
         }
     }
+}
+
+/// Whether a module is tpm2-pkcs11, by the name that its build gives it.
+fn is_of_tpm2_pkcs11(module: &Path) -> bool {
+    let name = module.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("libtpm2_pkcs11"))
 }
