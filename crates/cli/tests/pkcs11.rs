@@ -95,21 +95,33 @@ fn clients(place: &Place) -> usize {
 #[test]
 fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "softhsm,kryoptic,swtpm", "--runs", "6", "--concurrency", "1,2",
-        "--processes", "2", "--algorithm", "rsa2048,nistp256", "--operation", "sign",
-    ]);
-    // Two algorithms, three loads.
-    assert_eq!(rows.len(), 3 * 2 * 3, "{rows:?}");
-    for device in ["softhsm", "kryoptic", "swtpm"] {
-        let of_it = rows.iter().filter(|row| row["device"] == device);
-        let fine = of_it.filter(|row| {
-            (&row["provenance"], &row["n"], &row["failed"])
-                == (&"virtual".into(), &6.into(), &0.into())
-        });
-        assert_eq!(fine.count(), 2 * 3, "{device}: {rows:?}");
-    }
+    let measure = |devices: &[&str], load: &[&str]| {
+        #[rustfmt::skip]
+        let usual = [
+            "bench", "--json", "--runs", "6", "--algorithm", "rsa2048,nistp256", "--operation", "sign", "--device",
+        ];
+        let rows = place.rows(&[&usual[..], &[devices.join(",").as_str()], load].concat());
+        for device in devices {
+            let of_it = rows.iter().filter(|row| row["device"] == *device);
+            let fine = of_it.filter(|row| {
+                (&row["provenance"], &row["n"], &row["failed"])
+                    == (&"virtual".into(), &6.into(), &0.into())
+            });
+            assert_eq!(
+                fine.count() * devices.len(),
+                rows.len(),
+                "{device}: {rows:?}"
+            );
+        }
+        rows.len()
+    };
+    let all = ["softhsm", "kryoptic", "swtpm"];
+    assert_eq!(
+        measure(&all, &["--concurrency", "1", "--processes", "2"]),
+        3 * 2 * 2
+    );
+    // tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md).
+    assert_eq!(measure(&all[..2], &["--concurrency", "2"]), 2 * 2);
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
     until("no process is left", || naming(&place.temporary()) == 0);
 }
