@@ -161,18 +161,16 @@ impl ServerLoad {
     /// The parts of the steady stretch, with what was completed in each.
     #[must_use]
     pub fn windows(&self) -> Vec<Window> {
-        let window = |steady: &Steady, round: u32, completed: u64| Window {
-            completed: completed as f64,
+        let Some(steady) = &self.steady else {
+            return Vec::new();
+        };
+        let parts = (0..).zip(&steady.completed);
+        let window = |(round, completed): (u32, &u64)| Window {
+            completed: *completed as f64,
             length_ns: steady.part_ns,
             round,
         };
-        self.steady
-            .iter()
-            .flat_map(|steady| {
-                let parts = (0..).zip(&steady.completed);
-                parts.map(|(round, completed)| window(steady, round, *completed))
-            })
-            .collect()
+        parts.map(window).collect()
     }
 
     /// What failed over the whole load, by class.

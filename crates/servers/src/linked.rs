@@ -56,6 +56,16 @@ impl LinkedOpenSsl {
         })
     }
 
+    /// The way to tokens where nobody chooses: distributions have one or the other, and the provider can do more.
+    #[must_use]
+    pub fn usual_way(&self) -> TokenWay {
+        if self.loadable(TokenWay::Provider).is_ok() {
+            TokenWay::Provider
+        } else {
+            TokenWay::Engine
+        }
+    }
+
     /// What it loads for that way to a token.
     ///
     /// # Errors

@@ -30,8 +30,11 @@ pub const FAMILY: StackFamily = StackFamily {
     layers: || Some(layers::layers()),
 };
 
-/// The longest path that a socket has in a private directory: gnupg-pkcs11-scd's.
-const LONGEST_SOCKET: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
+/// The longest path that a socket has in a private directory.
+const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
+/// The same where gnupg-pkcs11-scd has one, too.
+#[cfg(feature = "pkcs11")]
+const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
 /// What a stack of the family asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +135,7 @@ pub fn reachable<'g>(
         #[cfg(feature = "pkcs11")]
         Reach::Module => {
             token_link::program()?;
+            private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
             crate::on_token::has_a_key(device)?;
             Ok(gnupg)
         }

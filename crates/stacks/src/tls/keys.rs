@@ -79,14 +79,7 @@ impl Keys {
                 if let Some(place) = place {
                     key = key.with_own_place(&place);
                 }
-                let way = match way {
-                    Some(way) => way,
-                    // Distributions have one or the other.
-                    None if server.openssl.loadable(TokenWay::Provider).is_ok() => {
-                        TokenWay::Provider
-                    }
-                    None => TokenWay::Engine,
-                };
+                let way = way.unwrap_or_else(|| server.openssl.usual_way());
                 Identity::on_token(server, algorithm, key, way)
             }
         }

@@ -27,7 +27,7 @@ use super::{of_server, outcome};
 
 /// Connections that an open loop may have at once.
 const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
-/// After a load the server is asked once more: so long it may be busy with what nobody waits for.
+/// So long a server may be busy, after a load, with what nobody waits for.
 const DRAIN: Duration = Duration::from_secs(120);
 
 /// Who watches a load while it lasts.

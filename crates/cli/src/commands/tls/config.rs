@@ -19,12 +19,8 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let installed = Installed::find(*software, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
     let key = token_key(&arguments.device)?;
-    let way = arguments.openssl.map(TokenWay::from).unwrap_or_else(|| {
-        match installed.openssl.loadable(TokenWay::Provider) {
-            Ok(_) => TokenWay::Provider,
-            Err(_) => TokenWay::Engine,
-        }
-    });
+    let way = arguments.openssl.map(TokenWay::from);
+    let way = way.unwrap_or_else(|| installed.openssl.usual_way());
     let source = key
         .as_ref()
         .map_or(Source::File, |key| Source::Token(key, way));
