@@ -135,6 +135,31 @@ fn open_lock(directory: &Path) -> Option<File> {
 }
 
 #[cfg(test)]
+impl Mark {
+    /// As [`Mark::of`], of a keymark that has ended. Tests let go of locks while other tests start programs, whose
+    /// children hold them for a moment more: only a dead keymark's is waited for.
+    fn of_the_dead(directory: &Path) -> Self {
+        let mut ended = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let keymark = Process::of(ended.id()).unwrap();
+        ended.kill().unwrap();
+        ended.wait().unwrap();
+        Self {
+            keymark,
+            ..Self::of(directory).unwrap()
+        }
+    }
+
+    /// Makes this keymark's directory, whose lock was let go, a dead one's.
+    pub(super) fn outlive(directory: &Path) {
+        let text = Self::of_the_dead(directory).text();
+        fs::write(directory.join(LOCK), text).unwrap();
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -154,15 +179,7 @@ mod tests {
     #[test]
     fn the_lock_of_a_dead_keymark_is_waited_for() {
         let directory = tempfile::tempdir().unwrap();
-        let mut killed = std::process::Command::new("sleep");
-        let mut killed = killed.arg("60").spawn().unwrap();
-        let keymark = Process::of(killed.id()).unwrap();
-        killed.kill().unwrap();
-        killed.wait().unwrap();
-        let mark = Mark {
-            keymark,
-            ..Mark::of(directory.path()).unwrap()
-        };
+        let mark = Mark::of_the_dead(directory.path());
         let lock = mark.put(directory.path()).unwrap();
         // A child that is on its way to its program has the same open file.
         let lingering = std::thread::spawn(move || {
@@ -182,6 +199,7 @@ mod tests {
             .unwrap();
         assert!(Mark::take(directory.path()).is_none(), "held");
         drop(lock);
+        Mark::outlive(directory.path());
         assert!(Mark::take(directory.path()).is_some());
         let moved = directory.path().join("elsewhere");
         fs::rename(directory.path().join(LOCK), &moved).unwrap();

@@ -171,6 +171,7 @@ mod tests {
         fs::rename(&path, &kept).unwrap();
         drop(dir); // lets go of the lock
         fs::rename(&kept, &path).unwrap();
+        Mark::outlive(&path);
         path
     }
 
