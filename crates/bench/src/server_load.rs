@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
     pub server: BTreeMap<String, String>,
@@ -42,6 +42,50 @@ pub struct ServerLoad {
     pub limit: LoadLimit,
     /// How long the server was still busy with what nobody waited for any more.
     pub drained_ns: u64,
+    /// The search that led to this load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+    /// When one of the servers was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub killed_ns: Option<u64>,
+}
+
+/// A search for what a server can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saturation {
+    /// Every load that was tried, in order.
+    pub tried: Vec<Tried>,
+    /// Users of the load that counts.
+    pub best_users: u32,
+    /// The fewest that reached nearly as much.
+    pub knee_users: u32,
+    /// The highest rate of arrivals, in transactions a second, at which 99 % stayed below the limit.
+    pub rate_within_limit: Option<f64>,
+}
+
+/// A load on the way, shorter than the one that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What was tried.
+    pub demand: TriedDemand,
+    /// Transactions a second.
+    pub rate: f64,
+    /// What 99 % of them did not exceed.
+    pub p99_ns: u64,
+    /// Those that failed, as a share of all.
+    pub failed: f64,
+    /// Those that were due and had not ended, as a share of all that were due.
+    pub unfinished: f64,
+}
+
+/// Who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriedDemand {
+    /// So many in closed loops.
+    Users(u32),
+    /// Arrivals at random, at that rate a second.
+    Rate(f64),
 }
 
 /// The stretch in which a load was steady, cut into equal parts.

@@ -63,7 +63,7 @@
 //! have that bias, as siege's have; a seeded sample of whole transactions; the client's own processor time, and
 //! whether it was the [`Bottleneck`].
 //!
-//! [`saturate`] looks for the best throughput over users, and the highest rate under a limit of latency.
+//! [`UsersSearch`] and [`RateSearch`] look for the best throughput over users, and the highest rate under a limit of latency.
 //!
 //! # Where to look
 //!
@@ -100,7 +100,7 @@ mod protocol;
 mod recorder;
 mod run;
 mod sample;
-pub mod saturate;
+mod saturate;
 mod settings;
 mod siege;
 mod steady;
@@ -118,6 +118,10 @@ pub use protocol::{Alert, CipherSuite};
 pub use recorder::Second;
 pub use run::{Context, Observer, Progress, Unwatched, run};
 pub use sample::Transaction;
+pub use saturate::{
+    KNEE, MOST_FAILED, MOST_UNFINISHED, Observed, RateSearch, Saturation, UsersSearch, search_rate,
+    search_users,
+};
 pub use settings::{Settings, Timeouts, WarmUp};
 pub use siege::SiegeFigures;
 pub use steady::{BIN, Completions, NoSteadyState, Span, Steady, steady};

@@ -92,7 +92,7 @@ impl From<&Row> for FlatRow {
             protection: case.parameters.protection().to_string(),
             concurrency: case.concurrency(),
             rate: match case.load.pacing {
-                Pacing::Closed | Pacing::Thinking(_) => None,
+                Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
                 Pacing::Open(rate) => Some(rate.per_second()),
             },
             replica: case.replica,
@@ -117,7 +117,7 @@ impl From<&Row> for FlatRow {
             reason: row.failure.clone(),
             code: row.code.as_ref().map(ToString::to_string),
             think_s: match case.load.pacing {
-                Pacing::Closed | Pacing::Open(_) => None,
+                Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
                 Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
             },
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
@@ -151,7 +151,7 @@ impl FlatRow {
         };
         let delay = match case.load.pacing {
             Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
-            Pacing::Closed => Some(0.0),
+            Pacing::Closed | Pacing::Saturating { .. } => Some(0.0),
             Pacing::Open(_) => None,
         };
         let tls = case.parameters.tls();
@@ -159,7 +159,10 @@ impl FlatRow {
             server: Some(case.stack.to_string()),
             tls: tls.map(|(version, _)| version.to_string()),
             kex: tls.map(|(_, exchange)| exchange.to_string()),
-            users: Some(case.concurrency()),
+            users: Some(
+                load.saturated
+                    .map_or(case.concurrency(), |found| found.best_users),
+            ),
             delay_s: delay,
             transactions: Some(load.transactions),
             availability: Some(load.availability),

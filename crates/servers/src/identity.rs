@@ -352,6 +352,18 @@ impl Certificates {
         })
     }
 
+    /// Two, in either order.
+    ///
+    /// # Errors
+    /// When they are not an RSA and an ECDSA one.
+    pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
+        if matches!(one.algorithm.family(), Family::Weierstrass(_)) {
+            Self::rsa_and_ecdsa(other, one)
+        } else {
+            Self::rsa_and_ecdsa(one, other)
+        }
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Identity> {
         [&self.first].into_iter().chain(&self.second)

@@ -35,7 +35,7 @@ mod token;
 mod version;
 mod worker_user;
 
-pub use balancer::{Balance, Balancer};
+pub use balancer::Balancer;
 pub use certificate::Authority;
 pub use dh::{DhBits, DhParameters, Ffdhe};
 pub use error::{Impossible, ServerError};

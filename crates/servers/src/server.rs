@@ -9,6 +9,7 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_places::process::Process;
 use keymark_places::program;
+use nix::sys::signal::Signal;
 use openssl::x509::X509;
 
 use crate::configuration::group_words;
@@ -158,6 +159,17 @@ impl RunningServer {
     /// When its processes cannot be taken down.
     pub fn cpu_time(&self) -> Result<ProcessorTime, Error> {
         self.running.processor_time()
+    }
+
+    /// Kills it and its workers, as an accident would.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn kill(&self) -> Result<(), Error> {
+        for process in self.processes()? {
+            process.signal(Signal::SIGKILL);
+        }
+        Ok(())
     }
 
     /// Whether it still runs.

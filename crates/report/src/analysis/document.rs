@@ -56,6 +56,7 @@ impl Analysis {
     #[must_use]
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
+        sections.extend(self.servers());
         sections.extend(self.under_load());
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
         for (heading, wanted) in PARTS {

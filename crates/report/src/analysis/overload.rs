@@ -19,7 +19,7 @@ pub struct Overload {
 /// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
 pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     let rate = match record.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) => return None,
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return None,
         Pacing::Open(rate) => rate.per_second(),
     };
     let service = |sample: &Sample| sample.end.since(sample.start).as_secs_f64();

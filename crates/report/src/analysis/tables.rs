@@ -137,13 +137,13 @@ pub(super) fn phases(rows: &[Row]) -> Table {
     table
 }
 
-fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
+pub(super) fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
     rows.iter()
         .filter_map(|row| Some((row, row.under_load.as_ref()?)))
 }
 
 /// All are handshakes.
-fn load_columns() -> Vec<Column> {
+pub(super) fn load_columns() -> Vec<Column> {
     vec![
         Column::name("algorithm"),
         Column::device(),
@@ -151,7 +151,7 @@ fn load_columns() -> Vec<Column> {
     ]
 }
 
-fn load_cells(case: &Case) -> Vec<Cell> {
+pub(super) fn load_cells(case: &Case) -> Vec<Cell> {
     vec![Cell::text(case.algorithm), Cell::Text(case.way())]
 }
 

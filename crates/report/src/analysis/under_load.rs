@@ -4,6 +4,9 @@ use keymark_bench::server_load::{LoadLimit, ServerLoad};
 use keymark_stats::{PerSecond, Seconds};
 use serde::{Deserialize, Serialize};
 
+use super::loss::Loss;
+use super::saturation::Saturated;
+
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,6 +45,12 @@ pub struct UnderLoad {
     pub client_cpu: Seconds,
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
+    /// What the search for the server's limits has found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturated: Option<Saturated>,
+    /// What clients noticed of a server that was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
 }
 
 impl UnderLoad {
@@ -69,6 +78,8 @@ impl UnderLoad {
             server_cpu: seconds(load.server_cpu_ns),
             client_cpu: seconds(load.client_cpu_ns),
             limit: load.limit,
+            saturated: Saturated::of(load),
+            loss: Loss::of(load),
         }
     }
 }

@@ -6,15 +6,18 @@
 mod keys;
 mod measuring;
 mod outcome;
+mod saturating;
 mod server;
+mod site;
 
-use keymark_bench::case::{KeyExchange, StackName, TlsVersion};
+use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
 use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
-pub use measuring::{Measuring, Starting, Watch};
+pub use measuring::{Measuring, Watch};
 pub use server::Servers;
+pub use site::{Site, Starting};
 
 /// Apache with the MPM that distributions choose.
 pub const APACHE: StackName = StackName::of("apache");
@@ -88,6 +91,11 @@ fn of_server(
             ))
         }
     }
+}
+
+fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
+    let tls = case.parameters.tls();
+    tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
 }
 
 fn not_in(version: TlsVersion, exchange: KeyExchange) -> Error {

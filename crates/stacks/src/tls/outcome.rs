@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-use keymark_bench::error::Error;
 use keymark_bench::server_load::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
 };
 use keymark_load::{Bottleneck, Latencies, Measurement, Phase};
-use keymark_servers::RunningServer;
+
+use super::site::Site;
 
 pub(super) fn of(
     measured: &Measurement,
-    server: &RunningServer,
+    site: &Site,
     server_processor: Duration,
     drained: Duration,
-) -> Result<ServerLoad, Error> {
+) -> ServerLoad {
     let siege = measured.siege();
     let steady = measured.window();
-    Ok(ServerLoad {
-        server: server.describe(),
+    ServerLoad {
+        server: site.describe(),
         client: measured.engine.to_string(),
         seed: measured.settings.seed,
         elapsed_ns: nanoseconds(measured.elapsed),
@@ -52,7 +52,9 @@ pub(super) fn of(
             Err(_) => LoadLimit::Unknown,
         },
         drained_ns: nanoseconds(drained),
-    })
+        saturation: None,
+        killed_ns: None,
+    }
 }
 
 /// Why no transaction of a load succeeded: what most of them failed of.
@@ -105,6 +107,6 @@ fn transaction(one: &keymark_load::Transaction) -> Transaction {
 }
 
 /// 584 years fit.
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use keymark_bench::case::{Case, Load, Pacing, Parameters, Worker};
+use keymark_bench::case::{Arrangement, Case, Load, Pacing, Parameters, Worker};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
@@ -107,6 +107,7 @@ fn plan(arguments: &TlsBenchArguments, inventory: &Inventory) -> Plan {
                         parameters: Parameters::Tls {
                             version: super::version(arguments.tls, *kex),
                             key_exchange: *kex,
+                            arrangement: Arrangement::One,
                         },
                         load: Load {
                             concurrency: *users,

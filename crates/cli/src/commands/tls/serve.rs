@@ -1,8 +1,9 @@
 //! `keymark tls serve`
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 
-use keymark_bench::case::{Case, Load, Parameters};
+use keymark_bench::case::{Arrangement, Case, Load, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_servers::{Port, RunningServer};
 use keymark_stacks::private_dir;
@@ -15,6 +16,9 @@ use super::super::Outcome;
 use crate::args::TlsServeArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, signals, user};
+
+/// Connections at once.
+const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
@@ -47,6 +51,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         parameters: Parameters::Tls {
             version: super::version(arguments.tls, arguments.kex),
             key_exchange: arguments.kex,
+            arrangement: Arrangement::One,
         },
         load: Load::single(),
         input_bytes: 4096,
@@ -56,15 +61,15 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         servers: &servers,
         weak: super::weak(arguments.allow_weak),
         way: arguments.openssl.map(Into::into),
-        processes: std::num::NonZeroU16::MIN,
+        processes: NonZeroU16::MIN,
         port: arguments.port.map_or(Port::Free, Port::Given),
     };
-    let server = starting
-        .start(&case, &keys)
+    let site = starting
+        .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(&server, arguments)?;
+    tell(site.first().map_err(Failure::failed)?, arguments)?;
     let _ = ended.forever().next();
-    drop(server);
+    drop(site);
     keys.restore().map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }
