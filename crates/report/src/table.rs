@@ -74,6 +74,9 @@ pub struct FlatRow {
     pub p95_s: Option<f64>,
     pub server_cpu_s: Option<f64>,
     pub client_cpu_s: Option<f64>,
+    pub arrangement: Option<String>,
+    pub knee_users: Option<u32>,
+    pub limit_rate_per_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -175,6 +178,13 @@ impl FlatRow {
             p95_s: load.p95.map(|p95| p95.0),
             server_cpu_s: Some(load.server_cpu.0),
             client_cpu_s: Some(load.client_cpu.0),
+            arrangement: (case.parameters.arrangement())
+                .filter(|arrangement| !arrangement.is_one())
+                .map(|arrangement| arrangement.to_string().trim_start().to_owned()),
+            knee_users: load.saturated.map(|found| found.knee_users),
+            limit_rate_per_s: (load.saturated)
+                .and_then(|found| found.within_limit)
+                .map(|rate| rate.0),
             ..Self::default()
         }
     }

@@ -161,7 +161,7 @@ impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Pacing::Saturating { p99 } = self.pacing {
             write!(f, " saturated c≤{}", self.concurrency)?;
-            let limit = p99.map(|limit| write!(f, " p99≤{}s", limit.as_secs_f64()));
+            let limit = p99.map(|limit| write!(f, " p99≤{limit:?}"));
             return limit.unwrap_or(Ok(()));
         }
         match self.worker {

@@ -30,8 +30,8 @@ pub use mcu::{
 
 #[cfg(feature = "tls")]
 pub use tls::{
-    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsServeArguments,
-    TlsVersionArgument,
+    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
+    TlsServeArguments, TlsSuite, TlsSuiteArguments, TlsVersionArgument,
 };
 
 const EXAMPLES: &str = "\

@@ -52,6 +52,12 @@ pub struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
+    /// Length of a load on the way to a server's limits.
+    #[must_use]
+    pub fn step(duration: Duration) -> Duration {
+        saturating::step(duration)
+    }
+
     /// Measures the cases of the plan one after the other: two loads at once would be in each other's way.
     pub fn run(
         &self,

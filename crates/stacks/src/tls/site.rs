@@ -54,10 +54,11 @@ impl Starting<'_> {
                     port: Port::Free,
                     ..*self
                 };
-                let servers: Vec<_> = each
+                let started: Vec<_> = each
                     .map(|keys| inner.server(case, keys, None, room))
                     .collect::<Result<_, _>>()?;
-                self.balanced(servers, balance, room)
+                let places = keys.len().min(servers.get().into());
+                self.balanced(started, places, balance, room)
             }
         }
     }
@@ -73,6 +74,7 @@ impl Starting<'_> {
             servers: vec![self.server(case, keys, other, room)?],
             balancer: None,
             lost: None,
+            places: 1,
         })
     }
 
@@ -111,6 +113,7 @@ impl Starting<'_> {
     fn balanced(
         &self,
         servers: Vec<RunningServer>,
+        places: usize,
         balance: Balance,
         room: NonZeroU16,
     ) -> Result<Site, Error> {
@@ -121,6 +124,7 @@ impl Starting<'_> {
             servers,
             balancer: Some(balancer),
             lost: None,
+            places,
         })
     }
 }
@@ -132,6 +136,8 @@ pub struct Site {
     balancer: Option<Balancer>,
     /// The one that was killed, with the processor time that it had spent.
     lost: Option<(usize, Duration)>,
+    /// Tokens that the servers' keys are on, or places of files.
+    places: usize,
 }
 
 impl Site {
@@ -245,6 +251,9 @@ impl Site {
                 .map(Balancer::describe)
                 .unwrap_or_default(),
         );
+        if self.balancer.is_some() {
+            told.insert("key_places".to_owned(), self.places.to_string());
+        }
         told
     }
 }

@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU16;
 
-use keymark_bench::case::{Arrangement, Case, Load, Parameters};
-use keymark_bench::operation::Operation;
+use keymark_bench::case::{Arrangement, Load};
 use keymark_servers::{Port, RunningServer};
 use keymark_stacks::private_dir;
 use keymark_stacks::tls::{Keys, Servers, Starting};
@@ -41,22 +40,9 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .first()
         .ok_or_else(|| Failure::nothing_usable(format!("{} is not here", arguments.device)))?;
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
-    let case = Case {
-        device: found.identity.device.clone(),
-        store: found.identity.kind,
-        provenance: found.identity.provenance,
-        algorithm: arguments.algorithm,
-        operation: Operation::Handshake,
-        stack: arguments.server,
-        parameters: Parameters::Tls {
-            version: super::version(arguments.tls, arguments.kex),
-            key_exchange: arguments.kex,
-            arrangement: Arrangement::One,
-        },
-        load: Load::single(),
-        input_bytes: 4096,
-        replica: 0,
-    };
+    let handshake = super::parameters(arguments.tls, arguments.kex, Arrangement::One);
+    let asked = (arguments.server, arguments.algorithm);
+    let case = super::case(found, asked, handshake, Load::single());
     let starting = Starting {
         servers: &servers,
         weak: super::weak(arguments.allow_weak),
