@@ -5,6 +5,7 @@ CARGO ?= cargo
 BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
+OHA_VERSION = 1.16.0
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
@@ -12,7 +13,7 @@ TEST_FEATURES = --features keymark/tpm,keymark/tls
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
+.PHONY: bench bench-all bench-tls tls-peers kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
     packages-test packages-tls build clean
 
 # Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
@@ -29,6 +30,14 @@ bench-tls: packages-bench packages-tls
 	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
 	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
 	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
+
+# keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
+# (ten minutes of processor time), the others are packages.
+tls-peers: packages-bench packages-tls
+	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux
+	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
+	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
+	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench

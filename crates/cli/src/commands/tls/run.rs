@@ -57,7 +57,7 @@ impl Wanted<'_> {
         let mut opening = Run::new(plan.settings.seed);
         let journals = Journals::of_user().ok();
         opening.journals = journals.map(|journals| (journals, record.id.to_string()));
-        let keys = self.keys(&opening)?;
+        let (keys, _others) = self.keys(&opening)?;
         let clock = MonotonicClock::new();
         let measuring = Measuring {
             keys: &keys,
@@ -119,12 +119,12 @@ impl Wanted<'_> {
     }
 
     /// The keys of every device. Several servers have a twin each, as they would have HSMs; of other devices there
-    /// is but one, which they share.
-    fn keys(&self, opening: &Run) -> Result<Vec<Keys>, Failure> {
+    /// is but one, which they share. With them, the devices that are not the inventory's: their tokens are gone with them.
+    fn keys(&self, opening: &Run) -> Result<(Vec<Keys>, Vec<Inventory>), Failure> {
         let open = |found: &Found| {
             Keys::of(found.device.as_ref(), opening).map_err(Failure::nothing_usable)
         };
-        let mut keys = Vec::new();
+        let (mut keys, mut others) = (Vec::new(), Vec::new());
         for found in &self.inventory.devices {
             keys.push(open(found)?);
             let more = match found.identity.provenance {
@@ -140,9 +140,10 @@ impl Wanted<'_> {
                 for found in &another.devices {
                     keys.push(open(found)?);
                 }
+                others.push(another);
             }
         }
-        Ok(keys)
+        Ok((keys, others))
     }
 
     /// Servers of the case with the most of them.
