@@ -28,7 +28,8 @@ use super::saving::{self, BeingSaved, Saving, Told};
 use super::{Outcome, leftovers, open_archive, selection, series, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::observers::{JsonStream, Progress};
+use crate::observers::JsonStream;
+use crate::view::{self, RunView};
 use crate::{output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
@@ -214,6 +215,7 @@ fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selectio
 fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.view = view::view();
     for device in &inventory.devices {
         // A device's own firmware is its own affair, and stands with the device.
         let programs = device.identity.versions.iter().filter(|(name, _)| {
@@ -276,12 +278,12 @@ fn measure(
 ) -> Result<(), String> {
     let clock = MonotonicClock::new();
     let (plan, devices) = (record.plan.clone(), record.stores.clone());
-    let mut progress = Progress::new(&plan, &clock);
+    let mut view = RunView::of(&plan);
     let mut stream = arguments
         .json
         .then(|| JsonStream::new(&plan, &devices, interrupt));
     let mut saving = saving.map(|saving| saving.begin(record));
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut view];
     observers.extend(saving.as_mut().and_then(BeingSaved::observer));
     observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
     let runner = Runner {
@@ -295,7 +297,7 @@ fn measure(
         interrupted,
         spent,
     } = runner.run(&plan, &stacks.by_name(), &mut observers);
-    progress.clear();
+    drop(view);
     output::note(&took(spent));
     record.harness = Some(harness);
     record.cases = cases;

@@ -174,6 +174,7 @@ impl Wanted<'_> {
 fn head(plan: &Plan, inventory: &Inventory, servers: &Servers) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.view = crate::view::view();
     environment.versions.extend(servers.versions());
     let devices = inventory.devices.iter();
     Record {

@@ -7,6 +7,8 @@ use keymark_report::{units, visible};
 use keymark_stacks::tls::Watch;
 use keymark_stats::Seconds;
 
+use crate::view::REDRAWS;
+
 /// The line.
 pub(super) struct View {
     bar: ProgressBar,
@@ -18,7 +20,7 @@ pub(super) struct View {
 impl View {
     pub(super) fn new(cases: usize) -> Self {
         // indicatif draws nothing where stderr is no terminal.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(REDRAWS));
         if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
