@@ -311,10 +311,13 @@ pub(crate) fn server_load() -> ServerLoad {
         },
         cut_off: 2,
         waiting: 0,
-        server_cpu_ns: 40_000_000,
+        server_cpu_ns: Some(40_000_000),
         client_cpu_ns: 30_000_000,
         limit: LoadLimit::Elsewhere,
-        drained_ns: 5_000_000,
+        drained_ns: Some(5_000_000),
+        token_calls: None,
+        alone: None,
+        log: Vec::new(),
         saturation: Some(Saturation {
             tried: vec![
                 Tried {

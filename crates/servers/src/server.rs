@@ -22,6 +22,7 @@ use crate::process::{ProcessorTime, Running};
 use crate::ready::{self, Expected};
 use crate::software::{Installed, Software};
 use crate::spec::{Port, SecurityLevel, ServerSpec};
+use crate::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
@@ -38,7 +39,7 @@ pub struct RunningServer {
     spec: ServerSpec,
     user: String,
     /// Removed last.
-    _place: Place,
+    place: Place,
 }
 
 impl RunningServer {
@@ -74,7 +75,7 @@ impl RunningServer {
             installed: installed.clone(),
             spec: spec.clone(),
             user,
-            _place: place,
+            place,
         };
         server.wait()?;
         Ok(server)
@@ -170,6 +171,14 @@ impl RunningServer {
             process.signal(Signal::SIGKILL);
         }
         Ok(())
+    }
+
+    /// What it has asked of its token until now; none where nothing is counted.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
+        self.place.traces.read()
     }
 
     /// Whether it still runs.

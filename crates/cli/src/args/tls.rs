@@ -177,6 +177,10 @@ pub struct TlsRunArguments {
     #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
     pub openssl: Option<TokenWayArgument>,
 
+    /// Count what the server asks of its PKCS#11 token: calls a handshake, their time, how much of it is waiting
+    #[arg(long, help_heading = "How")]
+    pub trace: bool,
+
     /// Processes of the server [default: 1]
     #[arg(
         long,

@@ -4,6 +4,7 @@ mod breakdown;
 mod document;
 mod figures;
 mod head;
+mod key_use;
 mod latencies;
 mod limits;
 mod loss;

@@ -126,7 +126,7 @@ pub(super) fn phases(rows: &[Row]) -> Table {
                     load.first_byte,
                     row.mean(),
                     load.p95,
-                    each(load.server_cpu),
+                    load.server_cpu.and_then(each),
                     each(load.client_cpu),
                 ]
                 .map(|time| Cell::or_missing(time, Cell::Duration)),

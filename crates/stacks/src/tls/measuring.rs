@@ -19,6 +19,7 @@ use keymark_load::{
 use keymark_servers::Weak;
 use keymark_stats::PerSecond;
 
+use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::site::{Site, Starting};
 use super::{handshake_of, outcome, saturating};
@@ -111,6 +112,7 @@ impl Measuring<'_> {
             Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
         };
         let settings = self.settings(case, &target, seed, demand, self.duration);
+        let key_use = KeyUse::begin(case, self.keys_of(case)?, &site, (self.clock, seed))?;
         let before = site.processor_time()?;
         let mut observer = Told::of(case, watch);
         if let Some(Arrangement::Balanced {
@@ -131,6 +133,7 @@ impl Measuring<'_> {
         let mut load = outcome::of(&measured, &site, processor, drained);
         load.saturation = saturation;
         load.killed_ns = killed.map(outcome::nanoseconds);
+        key_use.end(&measured, &site, self.clock, &mut load)?;
         Ok(load)
     }
 
@@ -176,6 +179,15 @@ impl Measuring<'_> {
         };
         keymark_load::run(target, settings, &mut context)
             .map_err(|error| Error::call("loading the server", error, ""))
+    }
+
+    fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
+        let mut devices = self.keys.iter();
+        let keys = devices.find(|keys| keys.identity().device == case.device);
+        keys.ok_or_else(|| {
+            let reason = format!("{} is none of the plan's devices", case.device);
+            Error::call("starting a server", reason, "")
+        })
     }
 
     fn start(&self, case: &Case) -> Result<Site, Error> {

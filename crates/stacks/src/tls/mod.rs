@@ -3,6 +3,7 @@
 //! A load is no crew of workers with handles, so that no [`Stack`](keymark_bench::workload::Stack) makes it ready: a
 //! case is a server that is started, a load on it, and what came of it ([`Measuring`]).
 
+mod key_use;
 mod keys;
 mod measuring;
 mod outcome;
@@ -12,6 +13,7 @@ mod site;
 
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
+pub use keymark_servers::Tracing;
 use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;

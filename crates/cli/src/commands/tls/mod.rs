@@ -6,6 +6,7 @@ mod config;
 mod run;
 mod serve;
 mod suite;
+mod trace;
 mod view;
 
 use std::path::PathBuf;

@@ -47,6 +47,7 @@ impl Wanted<'_> {
     pub(super) fn run(self, archive: Option<&PathBuf>) -> Outcome {
         let arguments = self.arguments;
         let servers = self.installed()?;
+        let tracing = super::trace::tracing(arguments.trace, self.inventory)?;
         let plan = self.plan();
         if arguments.dry_run {
             self.dry_run();
@@ -58,6 +59,8 @@ impl Wanted<'_> {
         let journals = Journals::of_user().ok();
         opening.journals = journals.map(|journals| (journals, record.id.to_string()));
         let (keys, _others) = self.keys(&opening)?;
+        let keys = keys.into_iter().map(|keys| keys.with_tracing(tracing));
+        let keys: Vec<Keys> = keys.collect();
         let clock = MonotonicClock::new();
         let measuring = Measuring {
             keys: &keys,
