@@ -8,10 +8,9 @@ use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Ending};
+use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::{Saturation, ServerLoad};
-use keymark_bench::stop::Stopped;
 use keymark_load::{
     Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
     Settings, Target, Think, Users, WeakSizes,
@@ -22,7 +21,8 @@ use keymark_stats::PerSecond;
 use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::site::{Site, Starting};
-use super::{handshake_of, outcome, saturating};
+use super::outcome::{self, Seen};
+use super::{handshake_of, saturating};
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -73,29 +73,13 @@ impl Measuring<'_> {
             if !self.interrupt.load(Ordering::Relaxed) {
                 observer.preparing(id, case);
                 let load = self.load(case, plan.settings.seed, watch);
-                record.ending = Some(self.ending(&load));
+                record.ending = Some(outcome::ending(&load, self.interrupt));
                 record.server_load = load.ok().map(Box::new);
                 observer.finished(id, &record);
             }
             records.push(record);
         }
         records
-    }
-
-    fn ending(&self, load: &Result<ServerLoad, Error>) -> Ending {
-        let (stopped, reason) = match load {
-            Err(error) => (Stopped::Failed, Some(error.to_string())),
-            Ok(_) if self.interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
-            Ok(load) if load.totals.transactions == 0 => {
-                (Stopped::Failed, Some(outcome::why_nothing(load)))
-            }
-            Ok(_) => (Stopped::RuleMet, None),
-        };
-        Ending {
-            stopped,
-            reason,
-            code: load.as_ref().err().and_then(Error::code).cloned(),
-        }
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
@@ -130,7 +114,8 @@ impl Measuring<'_> {
         site.check()?;
         // Of one whose key is so slow nobody knows more than that.
         let drained = site.drain(DRAIN).unwrap_or(DRAIN);
-        let mut load = outcome::of(&measured, &site, processor, drained);
+        let seen = Seen { processor, drained };
+        let mut load = outcome::of(&measured, site.describe(), Some(seen));
         load.saturation = saturation;
         load.killed_ns = killed.map(outcome::nanoseconds);
         key_use.end(&measured, &site, self.clock, &mut load)?;
@@ -208,6 +193,36 @@ impl Measuring<'_> {
             Weak::Allowed => WeakSizes::Allowed,
             Weak::Refused => WeakSizes::Refused,
         };
+        let client = Client {
+            threads: self.threads,
+            seed,
+            weak,
+        };
+        client.settings(case, target, demand, duration)
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client {
+    pub(super) threads: NonZeroU32,
+    pub(super) seed: u64,
+    pub(super) weak: WeakSizes,
+}
+
+impl Client {
+    pub(super) fn settings(
+        self,
+        case: &Case,
+        target: &Target,
+        demand: Demand,
+        duration: Duration,
+    ) -> Settings {
+        let Self {
+            threads,
+            seed,
+            weak,
+        } = self;
         // A pinned certificate does not tell its key, on which the choice depends.
         let of_its_key = Expected {
             certificate: Certificate::Key(case.algorithm),
@@ -215,7 +230,7 @@ impl Measuring<'_> {
         };
         let engine = Engine::for_expected(&of_its_key, weak);
         Settings {
-            threads: self.threads,
+            threads,
             seed,
             weak,
             engine: Some(engine),
@@ -248,7 +263,7 @@ fn target(case: &Case, site: &Site) -> Result<Target, Error> {
     })
 }
 
-fn thinking(count: NonZeroU32, most: Duration) -> Demand {
+pub(super) fn thinking(count: NonZeroU32, most: Duration) -> Demand {
     Demand::Users(Users {
         count,
         think: Think::Uniform {
@@ -260,7 +275,7 @@ fn thinking(count: NonZeroU32, most: Duration) -> Demand {
 }
 
 /// Passes on what a load tells, and kills a server when it is time.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
     killing: Option<(&'a mut Site, Duration)>,
@@ -268,7 +283,7 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
+    pub(super) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
         Self {
             case,
             watch,

@@ -7,9 +7,11 @@ mod key_use;
 mod keys;
 mod measuring;
 mod outcome;
+mod remote;
 mod saturating;
 mod server;
 mod site;
+mod trust;
 
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
@@ -18,6 +20,7 @@ use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
 pub use measuring::{Measuring, Watch};
+pub use remote::{Address, Asking, CONNECT, Reached, Remote, Trust};
 pub use server::Servers;
 pub use site::{Site, Starting};
 
