@@ -36,6 +36,10 @@ impl PublishedFigure {
     }
 }
 
+/// Which table of strengths is used.
+const SECURITY: &str = "security: of certificate and key exchange the weaker one, by NIST SP 800-57 part 1 rev. 5, table 2 \
+                        (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
+
 type WhichParts = fn(&Parts) -> bool;
 
 /// Tables of parts, and which stand in each: those that were measured on the way, and those beside the operations.
@@ -134,6 +138,7 @@ impl Analysis {
             return Vec::new();
         }
         remarks.insert(0, Block::Table(phases));
+        remarks.push(remark(RemarkKind::Basis, SECURITY));
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
