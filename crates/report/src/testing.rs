@@ -12,6 +12,7 @@ use keymark_bench::case::{
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::ReturnCode;
+use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -315,9 +316,27 @@ pub(crate) fn server_load() -> ServerLoad {
         client_cpu_ns: 30_000_000,
         limit: LoadLimit::Elsewhere,
         drained_ns: Some(5_000_000),
-        token_calls: None,
-        alone: None,
-        log: Vec::new(),
+        token_calls: Some(TokenCalls {
+            handshakes: 12,
+            processes: 2,
+            functions: BTreeMap::from([(
+                "C_Sign".to_owned(),
+                FunctionCalls {
+                    calls: 12,
+                    failed: 1,
+                    total_ns: 6_000_000,
+                    waited_ns: 1_200_000,
+                    durations: durations(&[(400_000, 6), (600_000, 6)]),
+                    of_operation: true,
+                },
+            )]),
+        }),
+        alone: Some(OperationAlone {
+            operation: Operation::Sign,
+            by: "the token".to_owned(),
+            durations: durations(&[(390_000, 2), (410_000, 2)]),
+        }),
+        log: vec!["[warn] a line".to_owned()],
         saturation: Some(Saturation {
             tried: vec![
                 Tried {

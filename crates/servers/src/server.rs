@@ -202,6 +202,12 @@ impl RunningServer {
         log::read(self.running.log())
     }
 
+    /// The last lines of that, without control characters.
+    #[must_use]
+    pub fn log_end(&self) -> Vec<String> {
+        log::end(self.running.log())
+    }
+
     /// Ends it, and says what it has written to its end.
     #[must_use]
     pub fn stop(mut self) -> String {
@@ -278,16 +284,17 @@ impl<E: Into<ServerError>> From<E> for Unready {
 
 /// With what the log says.
 pub(crate) fn unready(call: &str, how: &str, log: &std::path::Path) -> Unready {
-    let fault = Fault::in_log(&log::read(log));
-    let tail = log::tail(log);
-    let (reason, advice) = match fault {
-        Some(fault) => (format!("{}; {how}", fault.reason()), fault.advice()),
-        None => (how.to_owned(), ""),
-    };
-    let said = if tail.is_empty() {
-        format!("{reason}; its log is empty")
-    } else {
-        format!("{reason}; its log ends: {tail}")
+    let text = log::read(log);
+    let fault = Fault::in_log(&text);
+    let (said, advice) = match fault {
+        Some(fault) => {
+            let line = fault.line(&text).unwrap_or_default();
+            (format!("{} ({line})", fault.reason()), fault.advice())
+        }
+        None => match log::tail(log) {
+            tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
+            tail => (format!("{how}; its log ends: {tail}"), ""),
+        },
     };
     Unready {
         error: Error::call(call, said, advice).into(),

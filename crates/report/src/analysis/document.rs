@@ -8,7 +8,7 @@ use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
-use super::{Analysis, FamilyBreakdown, Row, Scaling, figures, head, key_use, tables};
+use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
 use crate::document::{Block, Document, Remark, RemarkKind, SCHEMA, Section};
 
 /// What somebody published of the device that a twin stands for.
@@ -63,6 +63,7 @@ impl Analysis {
         sections.extend(self.servers());
         sections.extend(self.under_load());
         sections.extend(key_use::sections(record));
+        sections.extend(failures::section(record));
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
         for (heading, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);

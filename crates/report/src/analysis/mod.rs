@@ -2,6 +2,7 @@
 
 mod breakdown;
 mod document;
+mod failures;
 mod figures;
 mod head;
 mod key_use;

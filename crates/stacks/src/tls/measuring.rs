@@ -10,7 +10,7 @@ use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::{Saturation, ServerLoad};
+use keymark_bench::server_load::Saturation;
 use keymark_load::{
     Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
     Settings, Target, Think, Users, WeakSizes,
@@ -20,8 +20,8 @@ use keymark_stats::PerSecond;
 
 use super::key_use::KeyUse;
 use super::keys::Keys;
+use super::outcome::{self, Loaded, Seen};
 use super::site::{Site, Starting};
-use super::outcome::{self, Seen};
 use super::{handshake_of, saturating};
 
 /// Connections that an open loop may have at once.
@@ -74,7 +74,7 @@ impl Measuring<'_> {
                 observer.preparing(id, case);
                 let load = self.load(case, plan.settings.seed, watch);
                 record.ending = Some(outcome::ending(&load, self.interrupt));
-                record.server_load = load.ok().map(Box::new);
+                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
                 observer.finished(id, &record);
             }
             records.push(record);
@@ -82,7 +82,7 @@ impl Measuring<'_> {
         records
     }
 
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
+    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
         let mut site = self.start(case)?;
         let target = target(case, &site)?;
         let (demand, saturation) = match case.load.pacing {
@@ -110,16 +110,24 @@ impl Measuring<'_> {
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = site.processor_time()?.saturating_sub(before);
-        // One that has ended answers nobody: its log says why.
-        site.check()?;
-        // Of one whose key is so slow nobody knows more than that.
-        let drained = site.drain(DRAIN).unwrap_or(DRAIN);
-        let seen = Seen { processor, drained };
-        let mut load = outcome::of(&measured, site.describe(), Some(seen));
+        // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
+        let ended = site.check().err();
+        let seen = ended.is_none().then(|| Seen {
+            processor,
+            // Of one whose key is so slow nobody knows more than that.
+            drained: site.drain(DRAIN).unwrap_or(DRAIN),
+        });
+        let mut load = outcome::of(&measured, site.describe(), seen);
         load.saturation = saturation;
         load.killed_ns = killed.map(outcome::nanoseconds);
-        key_use.end(&measured, &site, self.clock, &mut load)?;
-        Ok(load)
+        load.log = site.log_end();
+        if ended.is_none() {
+            key_use.end(&measured, &site, self.clock, &mut load)?;
+        } else {
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded { load, ended })
     }
 
     fn saturation(

@@ -72,12 +72,30 @@ pub(super) fn of(
     }
 }
 
+/// A load, and how the server ended if it did before its time.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) load: ServerLoad,
+    pub(super) ended: Option<Error>,
+}
+
+impl From<ServerLoad> for Loaded {
+    fn from(load: ServerLoad) -> Self {
+        Self { load, ended: None }
+    }
+}
+
 /// How a case ended.
-pub(super) fn ending(load: &Result<ServerLoad, Error>, interrupt: &AtomicBool) -> Ending {
+pub(super) fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
     let (stopped, reason) = match load {
-        Err(error) => (Stopped::Failed, Some(error.to_string())),
+        Err(error)
+        | Ok(Loaded {
+            ended: Some(error), ..
+        }) => (Stopped::Failed, Some(error.to_string())),
         Ok(_) if interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
-        Ok(load) if load.totals.transactions == 0 => (Stopped::Failed, Some(why_nothing(load))),
+        Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
+            (Stopped::Failed, Some(why_nothing(load)))
+        }
         Ok(_) => (Stopped::RuleMet, None),
     };
     Ending {

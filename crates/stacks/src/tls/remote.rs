@@ -24,6 +24,7 @@ use keymark_load::{
 use keymark_stats::PerSecond;
 
 use super::measuring::{Client, Told, Watch, thinking};
+use super::outcome::Loaded;
 use super::{handshake_of, outcome, saturating};
 
 /// The stack of servers that are not keymark's.
@@ -286,9 +287,9 @@ impl Asking<'_> {
             let mut record = CaseRecord::new(case.clone());
             if !self.interrupt.load(Ordering::Relaxed) {
                 observer.preparing(id, case);
-                let load = self.load(case, plan.settings.seed, watch);
+                let load = self.load(case, plan.settings.seed, watch).map(Loaded::from);
                 record.ending = Some(outcome::ending(&load, self.interrupt));
-                record.server_load = load.ok().map(Box::new);
+                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
                 observer.finished(id, &record);
             }
             records.push(record);

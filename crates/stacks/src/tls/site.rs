@@ -191,6 +191,13 @@ impl Site {
         Ok(time)
     }
 
+    /// The last lines of what each server has written, the first one's first.
+    #[must_use]
+    pub fn log_end(&self) -> Vec<String> {
+        let each = self.servers.iter();
+        each.flat_map(RunningServer::log_end).collect()
+    }
+
     /// What all servers have asked of their tokens until now; none where nothing is counted.
     ///
     /// # Errors
