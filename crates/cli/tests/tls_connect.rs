@@ -51,6 +51,50 @@ fn refused(place: &Place, arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), said(&output))
 }
 
+/// Each with its reason and status.
+fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &str) {
+    for (arguments, status, words) in [
+        (
+            &["--connect", address, "--path", "/nothing"][..],
+            3,
+            "status 404",
+        ),
+        (
+            &[
+                "--connect",
+                address,
+                "--path",
+                path,
+                "--authority",
+                authority,
+                "--server-name",
+                "www.example.org",
+            ],
+            3,
+            "mismatch",
+        ),
+        (
+            &["--connect", address, "--path", path, "--kex", "ecdhe-p384"],
+            3,
+            "alert handshake_failure",
+        ),
+        (
+            &["--connect", address, "--path", path, "--trace"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["--connect", address, "--path", "document"],
+            2,
+            "begins with '/'",
+        ),
+    ] {
+        let (code, said) = refused(place, arguments);
+        assert_eq!(code, status, "{arguments:?}: {said}");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
 #[test]
 fn a_server_of_keymark_s_is_measured_from_outside() {
     let place = Place::new(KEYMARK);
@@ -99,46 +143,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
         "{load}"
     );
     assert!(load["server_cpu_ns"].is_null() && load["drained_ns"].is_null());
-    for (arguments, status, words) in [
-        (
-            &["--connect", address, "--path", "/nothing"][..],
-            3,
-            "status 404",
-        ),
-        (
-            &[
-                "--connect",
-                address,
-                "--path",
-                path,
-                "--authority",
-                &authority,
-                "--server-name",
-                "www.example.org",
-            ],
-            3,
-            "mismatch",
-        ),
-        (
-            &["--connect", address, "--path", path, "--kex", "ecdhe-p384"],
-            3,
-            "alert handshake_failure",
-        ),
-        (
-            &["--connect", address, "--path", path, "--trace"],
-            2,
-            "cannot be used with",
-        ),
-        (
-            &["--connect", address, "--path", "document"],
-            2,
-            "begins with '/'",
-        ),
-    ] {
-        let (code, said) = refused(&place, arguments);
-        assert_eq!(code, status, "{arguments:?}: {said}");
-        assert!(said.contains(words), "{words}: {said}");
-    }
+    what_it_is_not_is_said(&place, address, path, &authority);
     drop(server);
     let (code, said) = refused(&place, &["--connect", address]);
     assert!(code == 3 && said.contains("refused"), "{said}");
@@ -159,10 +164,8 @@ fn others_servers_are_not_loaded() {
     }
 }
 
-/// With tickets and a cache, which this client never takes.
-#[test]
-fn a_server_that_would_resume_makes_full_handshakes() {
-    let place = Place::new(KEYMARK);
+/// One that an administrator has configured.
+fn nginx_with_tickets(place: &Place) -> (Running, u16) {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -223,6 +226,14 @@ fn a_server_that_would_resume_makes_full_handshakes() {
         "{}",
         fs::read_to_string(place.path("error.log")).unwrap_or_default()
     );
+    (nginx, port)
+}
+
+/// With tickets and a cache, which this client never takes.
+#[test]
+fn a_server_that_would_resume_makes_full_handshakes() {
+    let place = Place::new(KEYMARK);
+    let (nginx, port) = nginx_with_tickets(&place);
     let address = format!("127.0.0.1:{port}");
     #[rustfmt::skip]
     let rows = place.rows(&[

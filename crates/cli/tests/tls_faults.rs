@@ -86,7 +86,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
         second["mean_s"].is_null() && second["server_cpu_s"].is_null(),
         "{second}"
     );
-    let shown = place.stdout(&["show", "last"]);
+    let shown = said(&place.output(&["show", "last"]));
     assert!(shown.contains("serving by nginx failed"), "{shown}");
     gone(&place);
 }

@@ -38,7 +38,7 @@ Examples:
 pub enum TlsCommand {
     /// Measure servers under load
     #[command(after_help = BENCH_HELP)]
-    Bench(TlsBenchArguments),
+    Bench(Box<TlsBenchArguments>),
     /// Read a configuration of Apache or nginx: can it offer ECDSA certificates at all?
     #[command(
         after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, 1 if not."

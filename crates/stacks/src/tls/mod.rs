@@ -20,7 +20,7 @@ use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
 pub use measuring::{Measuring, Watch};
-pub use remote::{Address, Asking, CONNECT, Reached, Remote, Trust};
+pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
 pub use server::Servers;
 pub use site::{Site, Starting};
 

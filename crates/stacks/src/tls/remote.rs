@@ -256,13 +256,16 @@ fn advice(why: &str) -> &'static str {
     }
 }
 
+/// A handshake that was asked for, and what came of it.
+pub type Tried = ((TlsVersion, KeyExchange), Result<Reached, Error>);
+
 /// Loads on one server that runs already.
 #[derive(Debug)]
 pub struct Asking<'a> {
     /// Which.
     pub remote: &'a Remote,
     /// What it was found to be, by what was asked of the handshake.
-    pub reached: &'a [((TlsVersion, KeyExchange), Result<Reached, Error>)],
+    pub reached: &'a [Tried],
     /// Length of each load.
     pub duration: Duration,
     /// Threads of the client.

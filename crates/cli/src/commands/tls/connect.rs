@@ -3,22 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use keymark_bench::case::{Arrangement, Case, KeyExchange, Parameters, TlsVersion};
+use keymark_bench::case::{Arrangement, Case, Parameters};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_load::WeakSizes;
-use keymark_stacks::tls::{Address, Asking, CONNECT, Reached, Remote, Trust};
+use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
 
 use super::super::Outcome;
 use super::{bench, run as running};
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::signals;
-
-/// What was tried, and what came of it.
-type Tried = ((TlsVersion, KeyExchange), Result<Reached, Error>);
 
 pub(super) fn run(
     address: &Address,
