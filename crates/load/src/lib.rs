@@ -76,6 +76,7 @@
 //! | `recorder.rs`, `latencies.rs`, `sample.rs` | what a thread keeps |
 //! | `steady.rs`, `siege.rs`, `bottleneck.rs` | what is made of it: pure |
 //! | `run.rs`, `measurement.rs` | the threads, and their sum |
+//! | `probe.rs` | one transaction, to see what a server is |
 //! | `saturate.rs` | which load to try next: pure |
 
 #![warn(missing_docs)]
@@ -96,6 +97,7 @@ mod failure;
 mod http;
 mod latencies;
 mod measurement;
+mod probe;
 mod protocol;
 mod recorder;
 mod run;
@@ -114,6 +116,7 @@ pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use latencies::{DIGITS, Latencies};
 pub use measurement::Measurement;
+pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::Second;
 pub use run::{Context, Observer, Progress, Unwatched, run};

@@ -33,7 +33,9 @@ pub fn measure() -> Result<Figure, Failure> {
         .arg("/dev/null")
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut told = text.lines().filter_map(|line| line.trim().strip_prefix("ratio "));
+    let mut told = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("ratio "));
     let value = told.find_map(|value| value.parse().ok());
     let value = value.ok_or_else(|| format!("it ended with {}: {text}", output.status))?;
     Ok(Figure {

@@ -176,7 +176,7 @@ impl FlatRow {
             shortest_s: Some(load.shortest.0),
             p50_s: row.summary.as_ref().map(|summary| summary.median.value.0),
             p95_s: load.p95.map(|p95| p95.0),
-            server_cpu_s: Some(load.server_cpu.0),
+            server_cpu_s: load.server_cpu.map(|time| time.0),
             client_cpu_s: Some(load.client_cpu.0),
             arrangement: (case.parameters.arrangement())
                 .filter(|arrangement| !arrangement.is_one())

@@ -12,6 +12,7 @@ use keymark_bench::case::{
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::ReturnCode;
+use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -311,32 +312,63 @@ pub(crate) fn server_load() -> ServerLoad {
         },
         cut_off: 2,
         waiting: 0,
-        server_cpu_ns: 40_000_000,
+        server_cpu_ns: Some(40_000_000),
         client_cpu_ns: 30_000_000,
         limit: LoadLimit::Elsewhere,
-        drained_ns: 5_000_000,
-        saturation: Some(Saturation {
-            tried: vec![
-                Tried {
-                    demand: TriedDemand::Users(4),
-                    rate: 3.0,
-                    p99_ns: 1_300_000,
-                    failed: 0.25,
-                    unfinished: 0.0,
-                },
-                Tried {
-                    demand: TriedDemand::Rate(2.5),
-                    rate: 2.4,
-                    p99_ns: 1_200_000,
-                    failed: 0.0,
-                    unfinished: 0.01,
-                },
-            ],
-            best_users: 4,
-            knee_users: 2,
-            rate_within_limit: Some(2.5),
-        }),
+        drained_ns: Some(5_000_000),
+        token_calls: Some(token_calls()),
+        alone: Some(alone()),
+        log: vec!["[warn] a line".to_owned()],
+        saturation: Some(saturation()),
         killed_ns: Some(1_500_000_000),
+    }
+}
+
+fn token_calls() -> TokenCalls {
+    let sign = FunctionCalls {
+        calls: 12,
+        failed: 1,
+        total_ns: 6_000_000,
+        waited_ns: 1_200_000,
+        durations: Durations(vec![(400_000, 6), (600_000, 6)]),
+        of_operation: true,
+    };
+    TokenCalls {
+        handshakes: 12,
+        processes: 2,
+        functions: BTreeMap::from([("C_Sign".to_owned(), sign)]),
+    }
+}
+
+fn alone() -> OperationAlone {
+    OperationAlone {
+        operation: Operation::Sign,
+        by: "the token".to_owned(),
+        durations: Durations(vec![(390_000, 2), (410_000, 2)]),
+    }
+}
+
+fn saturation() -> Saturation {
+    Saturation {
+        tried: vec![
+            Tried {
+                demand: TriedDemand::Users(4),
+                rate: 3.0,
+                p99_ns: 1_300_000,
+                failed: 0.25,
+                unfinished: 0.0,
+            },
+            Tried {
+                demand: TriedDemand::Rate(2.5),
+                rate: 2.4,
+                p99_ns: 1_200_000,
+                failed: 0.0,
+                unfinished: 0.01,
+            },
+        ],
+        best_users: 4,
+        knee_users: 2,
+        rate_within_limit: Some(2.5),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{KeyExchange, Rate, StackName};
-use keymark_stacks::tls::SERVERS;
+use keymark_stacks::tls::{Address, SERVERS};
 
 use super::{CardArguments, TableArguments, concurrency, duration};
 
@@ -20,7 +20,8 @@ Examples:
   keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
   keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s --duration 60s
   keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json
-  keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms";
+  keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms
+  keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
 
 const SUITE_HELP: &str = "\
 Plans over 'keymark tls bench'. What is not to be had here fails with its reason, and the rest goes on. --dry-run prints
@@ -37,7 +38,7 @@ Examples:
 pub enum TlsCommand {
     /// Measure servers under load
     #[command(after_help = BENCH_HELP)]
-    Bench(TlsBenchArguments),
+    Bench(Box<TlsBenchArguments>),
     /// Read a configuration of Apache or nginx: can it offer ECDSA certificates at all?
     #[command(
         after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, 1 if not."
@@ -114,6 +115,47 @@ pub struct TlsBenchArguments {
     )]
     pub algorithm: Vec<Algorithm>,
 
+    /// In place of servers of keymark's own, one that runs already; the key is that of its certificate
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"], help_heading = "A server that runs already")]
+    pub connect: Option<Address>,
+
+    /// What that server is asked for [default: /]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "connect",
+        value_parser = path,
+        help_heading = "A server that runs already"
+    )]
+    pub path: Option<String>,
+
+    /// Its name, in the handshake and in requests [default: the host]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "connect",
+        value_parser = name,
+        help_heading = "A server that runs already"
+    )]
+    pub server_name: Option<String>,
+
+    /// Authority that has to have certified it, in PEM [default: its certificate is taken as presented, and pinned]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "connect",
+        help_heading = "A server that runs already"
+    )]
+    pub authority: Option<PathBuf>,
+
+    /// Load a server that is not on this machine, and yours
+    #[arg(
+        long,
+        requires = "connect",
+        help_heading = "A server that runs already"
+    )]
+    pub i_own_this_server: bool,
+
     /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
     #[arg(
         long,
@@ -176,6 +218,10 @@ pub struct TlsRunArguments {
     /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
     #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
     pub openssl: Option<TokenWayArgument>,
+
+    /// Count what the server asks of its PKCS#11 token: calls a handshake, their time, how much of it is waiting
+    #[arg(long, help_heading = "How")]
+    pub trace: bool,
 
     /// Processes of the server [default: 1]
     #[arg(
@@ -331,4 +377,26 @@ fn server(word: &str) -> Result<StackName, String> {
             words.join(", ")
         )
     })
+}
+
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
+fn path(word: &str) -> Result<String, String> {
+    let visible = word
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
+    if word.starts_with('/') && visible {
+        Ok(word.to_owned())
+    } else {
+        Err("a path begins with '/', and has neither spaces nor '#'".to_owned())
+    }
+}
+
+/// A host's name, or an address.
+fn name(word: &str) -> Result<String, String> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    if !word.is_empty() && word.bytes().all(known) {
+        Ok(word.to_owned())
+    } else {
+        Err("a name has letters, digits, '-', '.' and ':'".to_owned())
+    }
 }

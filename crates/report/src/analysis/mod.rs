@@ -2,8 +2,10 @@
 
 mod breakdown;
 mod document;
+mod failures;
 mod figures;
 mod head;
+mod key_use;
 mod latencies;
 mod limits;
 mod loss;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::{Part, Parts};
+use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
@@ -126,7 +127,7 @@ pub(super) fn phases(rows: &[Row]) -> Table {
                     load.first_byte,
                     row.mean(),
                     load.p95,
-                    each(load.server_cpu),
+                    load.server_cpu.and_then(each),
                     each(load.client_cpu),
                 ]
                 .map(|time| Cell::or_missing(time, Cell::Duration)),
@@ -148,11 +149,17 @@ pub(super) fn load_columns() -> Vec<Column> {
         Column::name("algorithm"),
         Column::device(),
         Column::name("server"),
+        Column::value("security").leave(1),
     ]
 }
 
 pub(super) fn load_cells(case: &Case) -> Vec<Cell> {
-    vec![Cell::text(case.algorithm), Cell::Text(case.way())]
+    let strength = strength::of_handshake(case);
+    vec![
+        Cell::text(case.algorithm),
+        Cell::Text(case.way()),
+        Cell::or_missing(strength, Cell::text),
+    ]
 }
 
 /// A figure that nothing bounds from above is only known to be more than its lower bound.

@@ -39,8 +39,8 @@ pub struct UnderLoad {
     pub first_byte: Option<Seconds>,
     /// Time that 95 % of the transactions of the steady state did not exceed.
     pub p95: Option<Seconds>,
-    /// Processor time of the server's processes.
-    pub server_cpu: Seconds,
+    /// Processor time of the server's processes; none where they are somebody else's.
+    pub server_cpu: Option<Seconds>,
     /// Processor time of the client.
     pub client_cpu: Seconds,
     /// What limited the rate, as far as the client can tell.
@@ -75,7 +75,7 @@ impl UnderLoad {
             handshake: load.mean(|second| &second.handshake),
             first_byte: load.mean(|second| &second.first_byte),
             p95: p95(load).map(seconds),
-            server_cpu: seconds(load.server_cpu_ns),
+            server_cpu: load.server_cpu_ns.map(seconds),
             client_cpu: seconds(load.client_cpu_ns),
             limit: load.limit,
             saturated: Saturated::of(load),

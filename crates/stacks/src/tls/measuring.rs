@@ -8,10 +8,9 @@ use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Ending};
+use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::{Saturation, ServerLoad};
-use keymark_bench::stop::Stopped;
+use keymark_bench::server_load::Saturation;
 use keymark_load::{
     Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
     Settings, Target, Think, Users, WeakSizes,
@@ -19,9 +18,11 @@ use keymark_load::{
 use keymark_servers::Weak;
 use keymark_stats::PerSecond;
 
+use super::key_use::KeyUse;
 use super::keys::Keys;
+use super::outcome::{self, Loaded, Seen};
 use super::site::{Site, Starting};
-use super::{handshake_of, outcome, saturating};
+use super::{handshake_of, saturating};
 
 /// Connections that an open loop may have at once.
 pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -72,8 +73,8 @@ impl Measuring<'_> {
             if !self.interrupt.load(Ordering::Relaxed) {
                 observer.preparing(id, case);
                 let load = self.load(case, plan.settings.seed, watch);
-                record.ending = Some(self.ending(&load));
-                record.server_load = load.ok().map(Box::new);
+                record.ending = Some(outcome::ending(&load, self.interrupt));
+                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
                 observer.finished(id, &record);
             }
             records.push(record);
@@ -81,23 +82,7 @@ impl Measuring<'_> {
         records
     }
 
-    fn ending(&self, load: &Result<ServerLoad, Error>) -> Ending {
-        let (stopped, reason) = match load {
-            Err(error) => (Stopped::Failed, Some(error.to_string())),
-            Ok(_) if self.interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
-            Ok(load) if load.totals.transactions == 0 => {
-                (Stopped::Failed, Some(outcome::why_nothing(load)))
-            }
-            Ok(_) => (Stopped::RuleMet, None),
-        };
-        Ending {
-            stopped,
-            reason,
-            code: load.as_ref().err().and_then(Error::code).cloned(),
-        }
-    }
-
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
+    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
         let mut site = self.start(case)?;
         let target = target(case, &site)?;
         let (demand, saturation) = match case.load.pacing {
@@ -111,6 +96,7 @@ impl Measuring<'_> {
             Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
         };
         let settings = self.settings(case, &target, seed, demand, self.duration);
+        let key_use = KeyUse::begin(case, self.keys_of(case)?, &site, (self.clock, seed))?;
         let before = site.processor_time()?;
         let mut observer = Told::of(case, watch);
         if let Some(Arrangement::Balanced {
@@ -124,14 +110,24 @@ impl Measuring<'_> {
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
         let processor = site.processor_time()?.saturating_sub(before);
-        // One that has ended answers nobody: its log says why.
-        site.check()?;
-        // Of one whose key is so slow nobody knows more than that.
-        let drained = site.drain(DRAIN).unwrap_or(DRAIN);
-        let mut load = outcome::of(&measured, &site, processor, drained);
+        // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
+        let ended = site.check().err();
+        let seen = ended.is_none().then(|| Seen {
+            processor,
+            // Of one whose key is so slow nobody knows more than that.
+            drained: site.drain(DRAIN).unwrap_or(DRAIN),
+        });
+        let mut load = outcome::of(&measured, site.describe(), seen);
         load.saturation = saturation;
         load.killed_ns = killed.map(outcome::nanoseconds);
-        Ok(load)
+        load.log = site.log_end();
+        if ended.is_none() {
+            key_use.end(&measured, &site, self.clock, &mut load)?;
+        } else {
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded { load, ended })
     }
 
     fn saturation(
@@ -178,6 +174,15 @@ impl Measuring<'_> {
             .map_err(|error| Error::call("loading the server", error, ""))
     }
 
+    fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
+        let mut devices = self.keys.iter();
+        let keys = devices.find(|keys| keys.identity().device == case.device);
+        keys.ok_or_else(|| {
+            let reason = format!("{} is none of the plan's devices", case.device);
+            Error::call("starting a server", reason, "")
+        })
+    }
+
     fn start(&self, case: &Case) -> Result<Site, Error> {
         let of_device = |keys: &&Keys| keys.identity().device == case.device;
         let keys: Vec<&Keys> = self.keys.iter().filter(of_device).collect();
@@ -196,6 +201,36 @@ impl Measuring<'_> {
             Weak::Allowed => WeakSizes::Allowed,
             Weak::Refused => WeakSizes::Refused,
         };
+        let client = Client {
+            threads: self.threads,
+            seed,
+            weak,
+        };
+        client.settings(case, target, demand, duration)
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client {
+    pub(super) threads: NonZeroU32,
+    pub(super) seed: u64,
+    pub(super) weak: WeakSizes,
+}
+
+impl Client {
+    pub(super) fn settings(
+        self,
+        case: &Case,
+        target: &Target,
+        demand: Demand,
+        duration: Duration,
+    ) -> Settings {
+        let Self {
+            threads,
+            seed,
+            weak,
+        } = self;
         // A pinned certificate does not tell its key, on which the choice depends.
         let of_its_key = Expected {
             certificate: Certificate::Key(case.algorithm),
@@ -203,7 +238,7 @@ impl Measuring<'_> {
         };
         let engine = Engine::for_expected(&of_its_key, weak);
         Settings {
-            threads: self.threads,
+            threads,
             seed,
             weak,
             engine: Some(engine),
@@ -236,7 +271,7 @@ fn target(case: &Case, site: &Site) -> Result<Target, Error> {
     })
 }
 
-fn thinking(count: NonZeroU32, most: Duration) -> Demand {
+pub(super) fn thinking(count: NonZeroU32, most: Duration) -> Demand {
     Demand::Users(Users {
         count,
         think: Think::Uniform {
@@ -248,7 +283,7 @@ fn thinking(count: NonZeroU32, most: Duration) -> Demand {
 }
 
 /// Passes on what a load tells, and kills a server when it is time.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
     killing: Option<(&'a mut Site, Duration)>,
@@ -256,7 +291,7 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
+    pub(super) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
         Self {
             case,
             watch,

@@ -9,8 +9,8 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Arrangement, Balance, Case};
 use keymark_bench::error::Error;
 use keymark_servers::{
-    Balancer, BodySize, Capacity, Certificates, Handshakes, Installed, Port, RunningServer,
-    ServerSpec, TokenWay, Weak,
+    Balancer, BodySize, CallsSoFar, Capacity, Certificates, Handshakes, Installed, Port,
+    RunningServer, ServerSpec, TokenWay, Weak,
 };
 
 use super::keys::Keys;
@@ -189,6 +189,27 @@ impl Site {
             time += balancer.cpu_time()?.total();
         }
         Ok(time)
+    }
+
+    /// The last lines of what each server has written, the first one's first.
+    #[must_use]
+    pub fn log_end(&self) -> Vec<String> {
+        let each = self.servers.iter();
+        each.flat_map(RunningServer::log_end).collect()
+    }
+
+    /// What all servers have asked of their tokens until now; none where nothing is counted.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
+        let mut sum: Option<CallsSoFar> = None;
+        for server in &self.servers {
+            if let Some(calls) = server.calls()? {
+                sum.get_or_insert_default().add(calls);
+            }
+        }
+        Ok(sum)
     }
 
     /// Kills the last server, as an accident would.

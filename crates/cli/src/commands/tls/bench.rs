@@ -47,7 +47,7 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
     cases
 }
 
-fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
+pub(super) fn loads(arguments: &TlsBenchArguments) -> Vec<Load> {
     let load = |concurrency, pacing| Load {
         concurrency,
         worker: Worker::Thread,

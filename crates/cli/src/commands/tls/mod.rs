@@ -3,9 +3,11 @@
 mod bench;
 mod check;
 mod config;
+mod connect;
 mod run;
 mod serve;
 mod suite;
+mod trace;
 mod view;
 
 use std::path::PathBuf;
@@ -27,7 +29,10 @@ use crate::exit::Failure;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
-        TlsCommand::Bench(arguments) => bench::run(arguments, archive),
+        TlsCommand::Bench(arguments) => match &arguments.connect {
+            Some(address) => connect::run(address, arguments, archive),
+            None => bench::run(arguments, archive),
+        },
         TlsCommand::Check(arguments) => check::run(arguments),
         TlsCommand::Config(arguments) => config::run(arguments),
         TlsCommand::Suite(arguments) => suite::run(arguments, archive),

@@ -1,6 +1,8 @@
 //! A plan over servers, from the arguments that all such plans have to the tables.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Arrangement, Case, Pacing, Provenance, StackName};
@@ -10,10 +12,11 @@ use keymark_bench::plan::{Order, Plan, Settings};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::runner::Observer;
 use keymark_bench::stop::StopRule;
+use keymark_bench::store::StoreIdentity;
 use keymark_report::units;
 use keymark_servers::Port;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::tls::{Keys, Measuring, Servers, Starting};
+use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
 use keymark_stats::Seconds;
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
@@ -47,17 +50,22 @@ impl Wanted<'_> {
     pub(super) fn run(self, archive: Option<&PathBuf>) -> Outcome {
         let arguments = self.arguments;
         let servers = self.installed()?;
+        let tracing = super::trace::tracing(arguments.trace, self.inventory)?;
         let plan = self.plan();
         if arguments.dry_run {
-            self.dry_run();
+            dry_run(&self.cases, self.duration);
             return Ok(Exit::Fine);
         }
         let (interrupt, _) = signals::listen()?;
-        let mut record = head(&plan, self.inventory, &servers);
+        let devices = self.inventory.devices.iter();
+        let devices = devices.map(|found| found.identity.clone()).collect();
+        let record = head(&plan, devices, servers.versions());
         let mut opening = Run::new(plan.settings.seed);
         let journals = Journals::of_user().ok();
         opening.journals = journals.map(|journals| (journals, record.id.to_string()));
         let (keys, _others) = self.keys(&opening)?;
+        let keys = keys.into_iter().map(|keys| keys.with_tracing(tracing));
+        let keys: Vec<Keys> = keys.collect();
         let clock = MonotonicClock::new();
         let measuring = Measuring {
             keys: &keys,
@@ -73,16 +81,17 @@ impl Wanted<'_> {
             clock: &clock,
             interrupt: &interrupt,
         };
-        let mut saving = (!arguments.no_save).then(|| Saving::open(archive));
-        let saved = measure(&mut record, &measuring, saving.as_mut(), arguments);
-        let kept: Vec<_> = keys
-            .iter()
-            .filter_map(|keys| keys.restore().err())
-            .collect();
-        if !arguments.json {
-            show::print(&record, &arguments.tables);
-        }
-        let exit = saving::conclude(&record, saved, Told::of(arguments.json, arguments.no_save));
+        let mut kept = Vec::new();
+        let exit = measured(
+            record,
+            &interrupt,
+            (arguments, archive),
+            |plan, seen, view| {
+                let records = measuring.run(plan, seen, view);
+                kept.extend(keys.iter().filter_map(|keys| keys.restore().err()));
+                records
+            },
+        );
         for error in &kept {
             output::error(&error.to_string());
         }
@@ -104,17 +113,9 @@ impl Wanted<'_> {
     }
 
     fn plan(&self) -> Plan {
-        let seed = self.arguments.seed;
         Plan {
             cases: self.cases.clone(),
-            settings: Settings {
-                stop: StopRule::For(self.duration),
-                order: Order::Sequential,
-                time_limit: None,
-                warmup: 0,
-                seed: seed.unwrap_or_else(super::super::bench::fresh_seed),
-                ..Settings::default()
-            },
+            settings: settings(self.duration, self.arguments),
         }
     }
 
@@ -154,29 +155,44 @@ impl Wanted<'_> {
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }
+}
 
-    fn dry_run(&self) {
-        output::heading(&format!("{} cases", self.cases.len()));
-        let mut all = Duration::ZERO;
-        for case in &self.cases {
-            output::line(&format!("  {case}"));
-            let searching = match case.load.pacing {
-                Pacing::Saturating { .. } => Measuring::step(self.duration) * SEARCH,
-                Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => Duration::ZERO,
-            };
-            all += searching + self.duration + AROUND;
-        }
-        let all = units::duration(Seconds(all.as_secs_f64()));
-        output::line(&format!("about {all}, with starting the servers"));
+pub(super) fn settings(duration: Duration, arguments: &TlsRunArguments) -> Settings {
+    let seed = arguments.seed;
+    Settings {
+        stop: StopRule::For(duration),
+        order: Order::Sequential,
+        time_limit: None,
+        warmup: 0,
+        seed: seed.unwrap_or_else(super::super::bench::fresh_seed),
+        ..Settings::default()
     }
 }
 
-fn head(plan: &Plan, inventory: &Inventory, servers: &Servers) -> Record {
+pub(super) fn dry_run(cases: &[Case], duration: Duration) {
+    output::heading(&format!("{} cases", cases.len()));
+    let mut all = Duration::ZERO;
+    for case in cases {
+        output::line(&format!("  {case}"));
+        let searching = match case.load.pacing {
+            Pacing::Saturating { .. } => Measuring::step(duration) * SEARCH,
+            Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => Duration::ZERO,
+        };
+        all += searching + duration + AROUND;
+    }
+    let all = units::duration(Seconds(all.as_secs_f64()));
+    output::line(&format!("about {all}, with starting the servers"));
+}
+
+pub(super) fn head(
+    plan: &Plan,
+    stores: Vec<StoreIdentity>,
+    versions: BTreeMap<String, String>,
+) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
     environment.view = crate::view::view();
-    environment.versions.extend(servers.versions());
-    let devices = inventory.devices.iter();
+    environment.versions.extend(versions);
     Record {
         schema: SCHEMA,
         id: RunId::fresh(now),
@@ -186,34 +202,50 @@ fn head(plan: &Plan, inventory: &Inventory, servers: &Servers) -> Record {
         plan: plan.clone(),
         environment,
         harness: None,
-        stores: devices.map(|found| found.identity.clone()).collect(),
+        stores,
         cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
     }
 }
 
+/// Measures the cases of a record, saves and shows them.
+pub(super) fn measured(
+    mut record: Record,
+    interrupt: &AtomicBool,
+    (arguments, archive): (&TlsRunArguments, Option<&PathBuf>),
+    run: impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> Vec<CaseRecord>,
+) -> Exit {
+    let mut saving = (!arguments.no_save).then(|| Saving::open(archive));
+    let saved = measure(&mut record, interrupt, saving.as_mut(), (arguments, run));
+    if !arguments.json {
+        show::print(&record, &arguments.tables);
+    }
+    let told = Told::of(arguments.json, arguments.no_save);
+    saving::conclude(&record, saved, told)
+}
+
 fn measure(
     record: &mut Record,
-    measuring: &Measuring<'_>,
+    interrupt: &AtomicBool,
     saving: Option<&mut Saving>,
-    arguments: &TlsRunArguments,
+    (arguments, run): (
+        &TlsRunArguments,
+        impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> Vec<CaseRecord>,
+    ),
 ) -> Result<(), String> {
     let (plan, devices) = (record.plan.clone(), record.stores.clone());
     let mut saving = saving.map(|saving| saving.begin(record));
     let mut stream = arguments
         .json
-        .then(|| JsonStream::new(&plan, &devices, measuring.interrupt));
+        .then(|| JsonStream::new(&plan, &devices, interrupt));
     let mut view = View::new(plan.cases.len());
     {
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(saving.as_mut().and_then(BeingSaved::observer));
         observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
-        record.cases = measuring.run(&plan, &mut observers, &mut view);
+        record.cases = run(&plan, &mut observers, &mut view);
     }
     view.finish();
-    record.state = if measuring
-        .interrupt
-        .load(std::sync::atomic::Ordering::Relaxed)
-    {
+    record.state = if interrupt.load(Ordering::Relaxed) {
         RunState::Interrupted
     } else {
         RunState::Finished
