@@ -20,8 +20,8 @@ use keymark_bench::sample::Block;
 use keymark_report::{units, visible};
 use keymark_stats::Seconds;
 
-/// Steps of a bar.
-const STEPS: u64 = 1000;
+/// Columns of a bar.
+const COLUMNS: usize = 30;
 /// Between two drawings.
 const REDRAW: Duration = Duration::from_millis(250);
 /// Drawings a second.
@@ -121,8 +121,9 @@ fn draw(sums: Arc<Mutex<Sums>>, plan: &Plan) -> Drawing {
     let (cases, limit) = (plan.cases.len(), plan.settings.time_limit);
     let thread = std::thread::spawn(move || {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS);
-        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} % {wide_msg}") {
+        let bar = ProgressBar::with_draw_target(None, target);
+        // A bar of indicatif's own would be drawn once for its position and once for the words.
+        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
             bar.set_style(style);
         }
         let clock = MonotonicClock::new();
@@ -139,12 +140,19 @@ fn draw(sums: Arc<Mutex<Sums>>, plan: &Plan) -> Drawing {
                     measuring(elapsed, limit, finished, cases)
                 }
             };
-            bar.set_position((done.clamp(0.0, 1.0) * STEPS as f64) as u64);
-            bar.set_message(message);
+            bar.set_message(format!("{} {message}", columns(done)));
         }
         bar.finish_and_clear();
     });
     Drawing { thread, end }
+}
+
+/// A share as a bar, and in per cent.
+fn columns(share: f64) -> String {
+    let share = share.clamp(0.0, 1.0);
+    let full = (share * COLUMNS as f64) as usize;
+    let (done, left) = ("█".repeat(full), "░".repeat(COLUMNS - full));
+    format!("{done}{left} {:>3.0} %", share * 100.0)
 }
 
 /// The share that is done, and in words.
@@ -197,6 +205,11 @@ mod tests {
         assert!((done - 0.25).abs() < 1e-9, "{done}");
         assert!(words.ends_with("about 90.0 s left"), "{words}");
         assert!(!measuring(seconds(1), None, 0, 8).1.contains("left"));
+        assert_eq!(
+            columns(2.0 / 3.0),
+            format!("{}{}  67 %", "█".repeat(20), "░".repeat(10))
+        );
+        assert_eq!(columns(7.0).chars().filter(|c| *c == '█').count(), COLUMNS);
         let (done, words) = preparing(3, "a\u{1b}[2Jcase", 4);
         assert!((done - 0.75).abs() < 1e-9 && words.starts_with("preparing 4 of 4: a"));
         assert!(!words.contains('\u{1b}'), "{words:?}");

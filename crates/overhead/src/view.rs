@@ -33,11 +33,13 @@ pub fn measure() -> Result<Figure, Failure> {
         .arg("/dev/null")
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let mut told = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("ratio "));
-    let value = told.find_map(|value| value.parse().ok());
-    let value = value.ok_or_else(|| format!("it ended with {}: {text}", output.status))?;
+    // What was drawn stands before it.
+    let value = text
+        .rsplit_once("ratio ")
+        .map(|(_, value)| value.trim().parse());
+    let Some(Ok(value)) = value else {
+        return Err(format!("the run on a terminal ended with {}", output.status).into());
+    };
     Ok(Figure {
         name: format!(
             "time of an operation in a run that is seen over one that is not, rsa2048 sign, median of {PAIRS} pairs"
