@@ -170,7 +170,7 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
         comparison
             .pairs
             .iter()
-            .filter(|pair| pair.evidence.is_some())
+            .filter(|pair| pair.evidence.is_some() && pair.grounds != Grounds::FewRuns)
     };
     judged().next()?;
     let within = percent(comparison.criteria.equivalence);

@@ -26,7 +26,7 @@ pub fn render(of: &str, cases: &[Measured]) -> serde_json::Result<String> {
         let milliseconds = |seconds: keymark_stats::Seconds| seconds.0 * 1e3;
         let half = mean.low.zip(mean.high).map(|(low, high)| {
             let half = (milliseconds(high) - milliseconds(low)) / 2.0;
-            format!("± {half:.3e}")
+            format!("± {half:.6}")
         });
         let case = &measured.case;
         let mut extra = format!(

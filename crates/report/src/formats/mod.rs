@@ -24,7 +24,7 @@ pub struct Measured {
     pub throughput: Option<Estimate<PerSecond>>,
     /// Time that half of the operations did not exceed.
     pub median: Option<Seconds>,
-    /// Time that 99 % of them did not exceed.
+    /// Time that 99 % of them did not exceed; none where so few operations do not bound it.
     pub p99: Option<Seconds>,
     /// Operations behind the figures.
     pub operations: Option<u64>,
@@ -53,7 +53,7 @@ impl From<&Row> for Measured {
             mean: summary.map(|summary| summary.mean).or(published),
             throughput: row.throughput,
             median: summary.map(|summary| summary.median.value),
-            p99: summary.map(|summary| summary.p99.value),
+            p99: summary.and_then(|summary| summary.p99.high.map(|_| summary.p99.value)),
             operations: row.n(),
             runs: 1,
             between_runs: None,
