@@ -65,18 +65,11 @@ fn in_turn(runs: &[Record], old: &Case, new: &Case) -> Option<Pair> {
     if a.published.is_some() || b.published.is_some() {
         return exactly(first, a, b, Grounds::Nothing);
     }
-    let means = |of: &dyn Fn(&(&Record, &CaseRecord, &CaseRecord)) -> Option<Seconds>| {
-        found.iter().filter_map(of).collect::<Vec<Seconds>>()
-    };
-    let (old_means, new_means) = (
-        means(&|(_, old, _)| pair::mean(old)),
-        means(&|(_, _, new)| pair::mean(new)),
-    );
-    let pairs: Vec<(Seconds, Seconds)> = new_means
+    let pairs: Vec<(Seconds, Seconds)> = found
         .iter()
-        .copied()
-        .zip(old_means.iter().copied())
+        .filter_map(|(_, old, new)| Some((pair::mean(new)?, pair::mean(old)?)))
         .collect();
+    let (new_means, old_means): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
     if pairs.len() >= MIN_RUNS {
         let pair = Pair::new((old, &old_means), (new, &new_means), Grounds::SameRuns)?;
         return Some(pair.with(LogRatio::of_pairs(&pairs), None).on(first, first));
