@@ -213,8 +213,9 @@ impl Cleaner {
                     .as_ref()
                     .map(|published| published.note.as_str()),
             );
-            let load = case.server_load.iter();
-            texts.extend(load.flat_map(|load| load.server.values().map(String::as_str)));
+            for load in &case.server_load {
+                texts.extend(load.server.values().chain(&load.log).map(String::as_str));
+            }
         }
         let mut names: Vec<String> = Vec::new();
         for text in texts {
@@ -284,6 +285,10 @@ impl Cleaner {
             self.values(&mut load.server);
             self.text(&mut load.client);
             load.unsteady.iter_mut().for_each(|text| self.text(text));
+            load.log.iter_mut().for_each(|line| self.text(line));
+            load.alone
+                .iter_mut()
+                .for_each(|alone| self.text(&mut alone.by));
             for second in &mut load.seconds {
                 let failures = std::mem::take(&mut second.failures).into_iter();
                 for (class, count) in failures {

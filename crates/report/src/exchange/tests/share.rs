@@ -9,7 +9,8 @@ use super::*;
 use crate::exchange::json;
 use crate::testing::{case, record, server_load};
 
-const SECRETS: [&str; 8] = [
+const SECRETS: [&str; 9] = [
+    "carol",
     "janes-laptop",
     "jane",
     "/home/jane",
@@ -60,6 +61,8 @@ fn telling() -> Record {
     let mut load = server_load();
     load.server
         .insert("worker_user".to_owned(), "jane".to_owned());
+    load.log
+        .push("nginx: open() \"/home/carol/www/x\" failed on janes-laptop".to_owned());
     loaded.server_load = Some(Box::new(load));
     record.plan.cases.push(loaded.case.clone());
     record.cases.push(loaded);
