@@ -213,7 +213,7 @@ impl Cleaner {
                     .as_ref()
                     .map(|published| published.note.as_str()),
             );
-            for load in &case.server_load {
+            if let Some(load) = &case.server_load {
                 texts.extend(load.server.values().chain(&load.log).map(String::as_str));
             }
         }
