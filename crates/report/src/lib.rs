@@ -13,6 +13,7 @@ pub mod compare;
 pub mod document;
 pub mod exchange;
 pub mod render;
+pub mod report;
 pub mod series;
 pub mod table;
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod bench;
 mod cards;
 mod comparison;
 mod mcu;
+mod report;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -28,6 +29,7 @@ pub use mcu::{
     PredictArguments, StorageArguments,
 };
 
+pub use report::{ReportArguments, ReportFormat};
 #[cfg(feature = "tls")]
 pub use tls::{
     TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsServeArguments,
@@ -41,6 +43,7 @@ Examples:
   keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
   keymark devices                                  what can be measured here, and what is missing
   keymark show last                                the tables of the last run again
+  keymark report last -o report.html               the same as a page for a browser, with pictures
   keymark bench --repeat 5                         a series, to be compared with another one
   keymark compare series:last~1 series:last --fail-above 5%    is anything slower than before?
 
@@ -82,6 +85,11 @@ pub enum Command {
         after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
     )]
     Export(ExportArguments),
+    /// Write a page about runs for a browser, or the same in other forms
+    #[command(
+        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not\noverwritten."
+    )]
+    Report(ReportArguments),
     /// Compare series or runs case by case, or the copies of each case within one run (--replicas 2)
     #[command(
         after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~1 last\n  keymark compare published-lwn-2017-keycards last\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod abilities;
+mod again;
 mod bench;
 mod compare;
 mod definition;
@@ -13,6 +14,7 @@ mod mcu;
 mod pkcs11_module;
 mod profile;
 mod published;
+mod report;
 mod runs;
 mod saving;
 mod selection;
@@ -44,6 +46,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Runs(own) => runs::run(own, &archive(arguments)?),
         Command::Show(own) => show::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
+        Command::Report(own) => report::run(own, &archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),

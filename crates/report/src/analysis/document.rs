@@ -73,12 +73,15 @@ impl Analysis {
             let remarks = threads.into_iter().map(Block::Remark);
             sections.push(Section::bare(remarks.collect()));
         }
+        let warnings = self.warnings(&record.plan);
         Document {
             schema: SCHEMA,
             title: Some(format!("run {}", record.id)),
+            answer: self.answer(record, warnings.len()),
             head: head::head(record, self.speed.as_ref()),
+            conditions: None,
             sections,
-            warnings: self.warnings(&record.plan),
+            warnings,
         }
     }
 

@@ -1,5 +1,6 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
+mod answer;
 mod breakdown;
 mod document;
 mod figures;

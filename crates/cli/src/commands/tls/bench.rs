@@ -23,7 +23,7 @@ use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 
 use super::super::saving::{self, BeingSaved, Saving, Told};
-use super::super::{Outcome, show};
+use super::super::{Outcome, again, show};
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
@@ -149,6 +149,7 @@ fn dry_run(plan: &Plan, duration: Duration) {
 fn head(plan: &Plan, inventory: &Inventory, servers: &Servers) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.command = again::typed();
     environment.versions.extend(servers.versions());
     let devices = inventory.devices.iter();
     Record {
