@@ -8,7 +8,7 @@ FUZZ_VERSION = 0.13.2
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
-TEST_FEATURES = --features keymark/tpm,keymark/tls
+TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 

@@ -236,6 +236,19 @@
     });
     table.element.addEventListener("mouseleave", hush);
   });
+  // Pictures' marks: what they say is told here, and not a second time by the browser.
+  document.querySelectorAll("g[data-mark] > title").forEach(title => {
+    title.parentNode.dataset.tip = title.textContent;
+    title.remove();
+  });
+  document.querySelectorAll("figure").forEach(figure => {
+    figure.addEventListener("mouseover", event => {
+      const mark = event.target.closest("[data-tip]");
+      if (mark) tell(mark.dataset.tip, mark);
+      else hush();
+    });
+    figure.addEventListener("mouseleave", hush);
+  });
   const main = tables.filter(table => table.main);
   const metrics = [...new Set(main.flatMap(table => table.names.filter((name, column) => table.rows.some(row => row.figures[column]))))];
   if (!metrics.length) metrics.push("");
@@ -243,7 +256,6 @@
   byId("metric").closest("p").hidden = byId("clear").closest("p").hidden = !main.length;
   addEventListener("keydown", event => { if (event.key === "Escape") hush(); });
   addEventListener("scroll", hush, true);
-  byId("tools").addEventListener("submit", event => event.preventDefault());
   byId("filter").addEventListener("input", event => changed(() => { state.filter = event.target.value; }));
   byId("unit").addEventListener("change", event => changed(() => { state.unit = event.target.value; }));
   byId("metric").addEventListener("change", event => changed(() => { state.metric = event.target.value; }));

@@ -5,6 +5,8 @@ mod cards;
 mod comparison;
 mod mcu;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -30,6 +32,8 @@ pub use mcu::{
 };
 
 pub use report::{ReportArguments, ReportFormat};
+#[cfg(feature = "serve")]
+pub use serve::PageArguments;
 #[cfg(feature = "tls")]
 pub use tls::{
     TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsServeArguments,
@@ -90,6 +94,12 @@ pub enum Command {
         after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not\noverwritten."
     )]
     Report(ReportArguments),
+    /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
+    #[command(
+        after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive and answers this computer alone, whoever uses it."
+    )]
+    #[cfg(feature = "serve")]
+    Serve(PageArguments),
     /// Compare series or runs case by case, or the copies of each case within one run (--replicas 2)
     #[command(
         after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~1 last\n  keymark compare published-lwn-2017-keycards last\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."

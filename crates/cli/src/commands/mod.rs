@@ -19,6 +19,8 @@ mod runs;
 mod saving;
 mod selection;
 mod series;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 #[cfg(feature = "tls")]
 mod tls;
@@ -47,6 +49,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Show(own) => show::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
         Command::Report(own) => report::run(own, &archive(arguments)?),
+        #[cfg(feature = "serve")]
+        Command::Serve(own) => serve::run(own, archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),

@@ -7,6 +7,7 @@ mod means;
 mod reader;
 mod rows;
 mod schema;
+mod search;
 mod select;
 mod sides;
 mod writer;
@@ -26,6 +27,7 @@ use serde::de::DeserializeOwned;
 pub use error::ArchiveError;
 pub use means::LastMeans;
 pub use reader::RunLine;
+pub use search::{Found, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};
 pub use writer::RunWriter;
 

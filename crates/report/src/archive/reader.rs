@@ -12,7 +12,7 @@ use keymark_bench::series::{InSeries, SeriesId};
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::Seconds;
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
 use super::{Archive, ArchiveError, Result, RunSelector, from_word, outcome_code};
@@ -38,13 +38,33 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-const RUNS: &str = "
+pub(super) const LINE: &str = "
     SELECT id, started_utc, state,
            (SELECT count(*) FROM case_ WHERE run = run.id),
            (SELECT coalesce(sum(samples), 0)
             FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id),
-           series
-    FROM run ORDER BY started_utc DESC, id DESC";
+           series";
+
+/// Runs in brief, as a statement that begins with [`LINE`] finds them.
+pub(super) fn lines(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl Params,
+) -> rusqlite::Result<Vec<RunLine>> {
+    let mut runs = connection.prepare(statement)?;
+    let runs = runs.query_map(parameters, line)?;
+    let mut lines: Vec<RunLine> = runs.collect::<rusqlite::Result<_>>()?;
+    let mut cases =
+        connection.prepare("SELECT device, algorithm FROM case_ WHERE run = ?1 ORDER BY number")?;
+    for line in &mut lines {
+        let mut rows = cases.query([&line.id.0])?;
+        while let Some(row) = rows.next()? {
+            push_new(&mut line.devices, DeviceName::new(row.get::<_, String>(0)?));
+            push_new(&mut line.algorithms, value(row, 1, from_word)?);
+        }
+    }
+    Ok(lines)
+}
 
 impl Archive {
     /// Every run in brief, the newest first.
@@ -54,19 +74,8 @@ impl Archive {
     pub fn runs(&self) -> Result<Vec<RunLine>> {
         let read = || {
             let snapshot = self.connection.unchecked_transaction()?;
-            let mut runs = snapshot.prepare(RUNS)?;
-            let mut lines: Vec<RunLine> =
-                runs.query_map((), line)?.collect::<rusqlite::Result<_>>()?;
-            let mut cases = snapshot
-                .prepare("SELECT device, algorithm FROM case_ WHERE run = ?1 ORDER BY number")?;
-            for line in &mut lines {
-                let mut rows = cases.query([&line.id.0])?;
-                while let Some(row) = rows.next()? {
-                    push_new(&mut line.devices, DeviceName::new(row.get::<_, String>(0)?));
-                    push_new(&mut line.algorithms, value(row, 1, from_word)?);
-                }
-            }
-            Ok(lines)
+            let all = format!("{LINE} FROM run ORDER BY started_utc DESC, id DESC");
+            lines(&snapshot, &all, ())
         };
         read().map_err(|error| self.failed(error))
     }

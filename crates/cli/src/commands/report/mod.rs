@@ -56,7 +56,7 @@ pub(super) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure>
 }
 
 /// Each run once, in the order in which they are named.
-pub(super) fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure> {
+fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure> {
     let mut records: Vec<Record> = Vec::new();
     for run in runs {
         let record = archive.load(run).map_err(Failure::failed)?;

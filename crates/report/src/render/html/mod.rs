@@ -1,17 +1,23 @@
 //! The document as one HTML file that asks nothing of anybody: style, script and data stand in it, and its
 //! policy lets nothing else in. What is said can be read without the script, which sorts, filters and compares.
 
+mod figure;
 mod method;
 mod policy;
+mod runs;
 mod table;
 
 use askama::Template;
+use keymark_bench::record::RunState;
 
 use crate::document::{Block, Document, Section};
 use crate::visible::{json, visible};
 
+use self::figure::Pictures;
 use self::method::Link;
 use self::table::Numbering;
+
+pub use runs::{Import, policy_of_runs, runs};
 
 /// Rows of a table, beyond which a browser gets slow.
 pub const ROWS: usize = 1_000;
@@ -89,12 +95,12 @@ struct Command {
 /// When a value has no form in JSON.
 pub fn render(document: Document, place: Place) -> Result<String, HtmlError> {
     let document = document.capped(ROWS);
-    let mut numbering = Numbering::default();
+    let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
     let sections = document
         .sections
         .iter()
         .enumerate()
-        .map(|(number, section)| written(section, number, &mut numbering))
+        .map(|(number, section)| written(section, number, &mut numbering, &mut pictures))
         .collect::<Result<_, _>>()?;
     let seen = |text: &String| visible(text).into_owned();
     let all = |texts: &[String]| texts.iter().map(seen).collect::<Vec<_>>();
@@ -139,10 +145,21 @@ pub fn policy_of_answer() -> String {
     format!("{}; frame-ancestors 'none'", policy::of_answer())
 }
 
+/// How a run ended, in a word.
+const fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Unfinished => "unfinished",
+        RunState::Finished => "finished",
+        RunState::Interrupted => "interrupted",
+        RunState::Published => "published",
+    }
+}
+
 fn written(
     section: &Section,
     number: usize,
     numbering: &mut Numbering,
+    pictures: &mut Pictures,
 ) -> Result<Written, HtmlError> {
     let heading = section.heading.as_deref().unwrap_or_default();
     let mut blocks = Vec::new();
@@ -150,7 +167,7 @@ fn written(
         match block {
             Block::Table(table) => blocks.push(numbering.table(table, heading)?),
             Block::Remark(remark) => blocks.push(paragraph(&remark.text)?),
-            Block::Figure(_) => {}
+            Block::Figure(figure) => blocks.push(pictures.html(figure)),
         }
     }
     Ok(Written {

@@ -22,10 +22,15 @@ pub(super) fn of_answer() -> &'static str {
 }
 
 fn policy(forms: &str) -> String {
+    of_page(STYLE, SCRIPT, forms)
+}
+
+/// Of any page of keymark's with this style and script, whose forms go there.
+pub(super) fn of_page(style: &str, script: &str, forms: &str) -> String {
     format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action {forms}",
-        hash(STYLE),
-        hash(SCRIPT),
+        hash(style),
+        hash(script),
     )
 }
 

@@ -6,6 +6,9 @@ use super::super::cell::words;
 use crate::document::{Align, Table};
 use crate::visible::visible;
 
+/// Letters of a word that does not widen its column much.
+const WORD: usize = 24;
+
 #[derive(Template)]
 #[template(path = "table.html")]
 struct TableHtml {
@@ -29,6 +32,15 @@ struct RowHtml {
 struct CellHtml {
     words: String,
     right: bool,
+    /// Whether a word in it may be broken.
+    long: bool,
+}
+
+impl CellHtml {
+    fn of(words: String, right: bool) -> Self {
+        let long = words.split(' ').any(|word| word.chars().count() > WORD);
+        Self { words, right, long }
+    }
 }
 
 /// Tables are numbered in the order in which they stand in the document.
@@ -67,10 +79,7 @@ impl Numbering {
                     provenance: row.provenance.to_string(),
                     cells: columns
                         .clone()
-                        .map(|column| CellHtml {
-                            words: words(&table.cell(row, column)),
-                            right: right(column),
-                        })
+                        .map(|column| CellHtml::of(words(&table.cell(row, column)), right(column)))
                         .collect(),
                 })
                 .collect(),
