@@ -6,6 +6,7 @@ mod compare;
 mod definition;
 mod devices;
 mod export;
+mod history;
 mod import;
 mod leftovers;
 mod mcu;
@@ -17,6 +18,7 @@ mod runs;
 mod saving;
 mod selection;
 mod series;
+mod share;
 mod show;
 #[cfg(feature = "tls")]
 mod tls;
@@ -45,6 +47,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Show(own) => show::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
+        Command::History(own) => history::run(own, &archive(arguments)?),
+        Command::Share(own) => share::run(own, &archive(arguments)?),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]
