@@ -12,6 +12,8 @@ pub mod archive;
 pub mod compare;
 pub mod document;
 pub mod exchange;
+pub mod formats;
+pub mod history;
 pub mod pictures;
 pub mod render;
 pub mod report;

@@ -26,7 +26,7 @@ fn documents(record: &Record) -> (Document, Analysis) {
         document: analysis.document(record, &[]),
         again: None,
     };
-    (report(vec![part], &[]), analysis)
+    (report(vec![part], None), analysis)
 }
 
 /// What a page has of its own, without what is the same in all.

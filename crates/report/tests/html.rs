@@ -11,10 +11,10 @@ use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::Analysis;
-use keymark_report::compare::{Comparison, Noise};
+use keymark_report::compare::{Comparison, Criteria, Side};
 use keymark_report::document::{Again, Block, Document};
 use keymark_report::render::html::{self, Place};
-use keymark_report::report::{Against, Part, report};
+use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
 use layers::layers;
 use records::{case, measured, record};
@@ -36,7 +36,7 @@ fn part(record: &Record) -> Part<'_> {
 }
 
 fn page(record: &Record) -> String {
-    html::render(report(vec![part(record)], &[]), Place::File).unwrap()
+    html::render(report(vec![part(record)], None), Place::File).unwrap()
 }
 
 fn on(device: &str, algorithm: &str) -> Case {
@@ -90,7 +90,7 @@ fn markup_from_outside_is_text() {
         command: format!("keymark bench --device {MARKUP}"),
         remark: Some(MARKUP.to_owned()),
     });
-    let page = html::render(report(vec![part], &[]), Place::File).unwrap();
+    let page = html::render(report(vec![part], None), Place::File).unwrap();
     assert_eq!(page.matches("</script").count(), 2);
     for hostile in ["<img", "<!--", "\u{202e}"] {
         assert!(!page.contains(hostile), "{hostile}");
@@ -128,7 +128,7 @@ fn the_policy_lets_in_what_is_there_and_nothing_else() {
 #[test]
 fn too_many_rows_are_counted() {
     let run = record(vec![measured(on("software", "rsa2048"), 500.0)]);
-    let mut document = report(vec![part(&run)], &[]);
+    let mut document = report(vec![part(&run)], None);
     let Some(Block::Table(table)) = document.sections[0].blocks.first_mut() else {
         panic!("no table");
     };
@@ -180,17 +180,13 @@ fn runs_that_differ_are_told_apart() {
     let mut second = record(vec![measured(on("software", "rsa2048"), 1_500.0)]);
     second.id = RunId("20260102-000000-0003".to_owned());
     second.environment.kernel = Some("6.1".to_owned());
-    let comparison = Comparison::of(
-        std::slice::from_ref(&first),
-        std::slice::from_ref(&second),
-        BetweenRuns::ASSUMED,
-        Noise::default(),
-    );
-    let against = Against {
-        run: &second.id,
-        comparison,
+    let side = |run: &Record| Side {
+        name: run.id.to_string(),
+        runs: vec![run.clone()],
     };
-    let document = report(vec![part(&first), part(&second)], &[against]);
+    let sides = [side(&first), side(&second)];
+    let comparison = Comparison::of(&sides, BetweenRuns::ASSUMED, Criteria::default());
+    let document = report(vec![part(&first), part(&second)], Some(&comparison));
     let differences: Vec<String> = differences(&document);
     assert_eq!(differences, ["kernel"]);
     assert_eq!(document.answer.len(), 4, "{:?}", document.answer);

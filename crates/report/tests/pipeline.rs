@@ -22,7 +22,7 @@ use keymark_bench::stop::StopRule;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
 use keymark_report::analysis::Analysis;
-use keymark_report::compare::{self, Comparison, Judgement, Noise};
+use keymark_report::compare::{self, Comparison, Criteria, Judgement, Side};
 use keymark_report::document::Document;
 use keymark_report::render::{Width, markdown, text};
 use keymark_report::table;
@@ -219,7 +219,11 @@ fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
         ..Selection::default()
     };
     let compared = |old: &[Record], new: &[Record]| {
-        Comparison::of(old, new, BetweenRuns::ASSUMED, Noise::default())
+        let sides = [("before", old), ("after", new)].map(|(name, runs)| Side {
+            name: name.to_owned(),
+            runs: runs.to_vec(),
+        });
+        Comparison::of(&sides, BetweenRuns::ASSUMED, Criteria::default())
     };
     let before = series(&raw, script);
     let same = series(&raw, script);
@@ -230,7 +234,7 @@ fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
     let comparison = compared(&before, &slower);
     insta::assert_snapshot!(
         "compared",
-        plain(&compare::document(&comparison), Width::Unlimited)
+        plain(&compare::document(&comparison, &[]), Width::Unlimited)
     );
     let Judgement::Slower(alarms) = comparison.slower_than(0.05) else {
         panic!("three runs a side can be judged");
@@ -246,7 +250,7 @@ fn a_slower_series_is_called_slower_and_an_equal_one_is_not() {
     let single = compared(&before[..1], &slower[..1]);
     insta::assert_snapshot!(
         "single_runs",
-        plain(&compare::document(&single), Width::Columns(100))
+        plain(&compare::document(&single, &[]), Width::Columns(100))
     );
     assert_eq!(single.slower_than(0.05), Judgement::TooFewRuns);
 }
@@ -259,9 +263,13 @@ fn copies_within_a_plan_are_paired() {
         replicas: NonZeroU32::new(2).unwrap(),
         ..Selection::default()
     };
-    let copies = Comparison::of_copies(&run(twice, script), Noise::default());
+    let side = Side {
+        name: "last".to_owned(),
+        runs: vec![run(twice, script)],
+    };
+    let copies = Comparison::of_copies(&side, Criteria::default());
     assert_eq!(copies.pairs.len(), 2);
-    let document = compare::document(&copies);
+    let document = compare::document(&copies, &[]);
     insta::assert_snapshot!("replicas", plain(&document, Width::Unlimited));
     insta::assert_snapshot!("replicas_narrow", plain(&document, Width::Columns(100)));
 }

@@ -112,8 +112,8 @@ fn lag1(values: &[f64]) -> f64 {
     }
 }
 
-/// Equal values share the mean of their ranks.
-fn ranks(values: &[f64]) -> Vec<f64> {
+/// From 0; equal values share the mean of their ranks.
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];

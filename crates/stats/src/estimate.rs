@@ -51,6 +51,8 @@ pub enum Method {
     RunsPairedT,
     /// Too few runs for an interval of their own: by what runs on the machine differ by.
     FewRuns,
+    /// Several ratios in one, their errors added as if they were one and the same.
+    AllTogether,
 }
 
 impl fmt::Display for Method {
@@ -90,6 +92,9 @@ impl fmt::Display for Method {
             }
             Self::FewRuns => {
                 "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)"
+            }
+            Self::AllTogether => {
+                "geometric mean of ratios (Fleming & Wallace 1986), their errors taken for one and the same"
             }
         })
     }

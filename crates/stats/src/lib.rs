@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test may panic"))]
 
 mod blocks;
+mod change_points;
 mod control;
 mod dependence;
 mod difference;
@@ -34,6 +35,7 @@ mod throughput;
 mod usl;
 
 pub use blocks::{Batch, Batches, Blocks, MAX_BATCHES, MIN_BATCHES, MIN_BLOCKS, UNIT_BLOCKS};
+pub use change_points::{ChangePoints, MIN_LENGTH, MIN_POINTS, Step, change_points};
 pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::Dependence;
 pub use difference::{difference, paired_difference};

@@ -28,6 +28,7 @@ pub(crate) enum Stream {
     Denominator,
     Throughput,
     Usl,
+    ChangePoints,
 }
 
 pub(crate) fn rng(seed: u64, stream: Stream) -> ChaCha8Rng {

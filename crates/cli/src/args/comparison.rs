@@ -1,12 +1,16 @@
 //! The command line of what runs are compared by.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use keymark_report::archive::SideSelector;
+use keymark_bench::baseline::Baseline;
+use keymark_report::archive::{SelectorError, SideSelector};
+use keymark_report::exchange::Shipped;
 
-use super::{TableArguments, duration, share};
+use super::{TableArguments, baseline, duration, share};
 
 /// Pairs of runs that alternate, if nobody says how many.
 const PAIRS: u32 = 5;
@@ -62,16 +66,88 @@ impl SeriesArguments {
     }
 }
 
+/// What begins the name of figures that keymark brings along.
+const PUBLISHED: &str = "published:";
+
+/// Runs that are compared: of the archive, or figures that somebody published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SideArgument {
+    /// A run, a series or several.
+    Runs(SideSelector),
+    /// `published:lwn-2017`
+    Published(Shipped),
+}
+
+impl FromStr for SideArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix(PUBLISHED) {
+            Some(name) => published(name).map(Self::Published),
+            None => text
+                .parse()
+                .map(Self::Runs)
+                .map_err(|error: SelectorError| error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for SideArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runs(side) => side.fmt(f),
+            Self::Published(shipped) => write!(f, "{PUBLISHED}{}", shipped.name),
+        }
+    }
+}
+
+/// Figures that keymark brings along.
+pub(super) fn published(name: &str) -> Result<Shipped, String> {
+    Shipped::named(name).map_err(|error| error.to_string())
+}
+
+/// What others are compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaselineArgument {
+    /// A case of each run, as for `keymark bench --baseline`.
+    Case(Baseline),
+    /// Runs.
+    Side(SideArgument),
+}
+
+impl FromStr for BaselineArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Names of runs begin with digits, or are 'last' and 'series:'.
+        match baseline(text) {
+            Ok(case) => Ok(Self::Case(case)),
+            Err(_) => text.parse().map(Self::Side),
+        }
+    }
+}
+
 /// `keymark compare`
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// The run to compare with. A run of a series stands for the series; 'series:last', 'series:last~1'
-    /// and 'series:NAME' name one, 'last,last~2,last~4' several runs
-    #[arg(value_name = "RUN")]
-    pub first: SideSelector,
-    /// The run or series that is compared; without it, copies within the first run
-    #[arg(value_name = "RUN")]
-    pub second: Option<SideSelector>,
+    /// The runs: the others are compared with the first, or with --baseline; of a single one, the copies in it.
+    /// A run of a series stands for the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
+    /// 'last,last~2,last~4' several runs, 'published:lwn-2017' figures of an article
+    #[arg(value_name = "RUN", required = true)]
+    pub sides: Vec<SideArgument>,
+    /// What all are compared with: a run, or a case of each run, said as for 'keymark bench --baseline':
+    /// rsa2048, raw, c=1, device=twin:yubikey-4
+    #[arg(long, value_name = "RUN|CASE")]
+    pub baseline: Option<BaselineArgument>,
+    /// Compare these published figures as well
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = published)]
+    pub published: Vec<Shipped>,
+    /// Say the geometric mean of the ratios over all cases, too
+    #[arg(long)]
+    pub geometric_mean: bool,
+    /// Call the same what lies within this with its whole interval
+    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true, default_value = "2%")]
+    pub equivalence: f64,
     /// Exit with 1 if a case is slower by more than this, with at most 5 % for any false alarm; with 3 if
     /// there are single runs only, which cannot be judged
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]

@@ -7,6 +7,7 @@ mod mcu;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
+mod sharing;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -14,18 +15,21 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
 use keymark_report::archive::RunSelector;
+use keymark_report::exchange::Shipped;
 
 pub use bench::BenchArguments;
 pub use cards::{
     CardArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments, TokenCommand,
     TraceArguments,
 };
-pub use comparison::{CompareArguments, SeriesArguments};
+pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
+pub use sharing::{Format, HistoryArguments, ShareArguments};
+
 pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
     PredictArguments, StorageArguments,
@@ -81,7 +85,7 @@ pub enum Command {
     Runs(JsonArguments),
     /// Show a run's tables again
     #[command(
-        after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2"
+        after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2\n  keymark show last --published lwn-2017"
     )]
     Show(ShowArguments),
     /// Write a run to stdout
@@ -100,11 +104,21 @@ pub enum Command {
     )]
     #[cfg(feature = "serve")]
     Serve(PageArguments),
-    /// Compare series or runs case by case, or the copies of each case within one run (--replicas 2)
+    /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
     #[command(
-        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~1 last\n  keymark compare published-lwn-2017-keycards last\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."
+        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~2 last~1 last --geometric-mean\n  keymark compare last --baseline device=twin:yubikey-4\n  keymark compare last --baseline published:lwn-2017\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."
     )]
     Compare(CompareArguments),
+    /// What a case has taken over time, and when that changed: one trend a machine
+    #[command(
+        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words have to stand in a case's name, as 'compare' and the warnings of 'show' write it. Runs of one\nseries count once."
+    )]
+    History(HistoryArguments),
+    /// Write a run into a file for others: without host names, user names and serial numbers
+    #[command(
+        after_help = "Examples:\n  keymark share last -o run.json\n  keymark share 20261121-0415 -o run.json --remove 'project x' --yes\n\nWhat is removed is shown before anything is written. Anybody can read the file with 'keymark import'."
+    )]
+    Share(ShareArguments),
     /// Run a program against a traced card, and say where its time went
     #[command(
         after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n\nThe program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a\ntest key called 'keymark test key' for a virtual one. Its exit status is keymark's."
@@ -195,6 +209,9 @@ pub struct ShowArguments {
     /// Which run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: RunSelector,
+    /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    pub published: Vec<Shipped>,
     /// One JSON object a case
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -203,23 +220,10 @@ pub struct ShowArguments {
     pub tables: TableArguments,
 }
 
-/// Formats of `keymark export`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// The whole record with every sample (schema/record-1.json); 'keymark import' reads it
-    Json,
-    /// One line a case
-    Csv,
-    /// What 'keymark show' says, with every column
-    Markdown,
-    /// The same as one JSON object, with the data of pictures
-    Document,
-}
-
 /// `keymark export`
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Which run: last, last~1, an id or its beginning
+    /// Which run: last, last~1, an id or its beginning; or series: and one of these, but for json
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
     /// In which form

@@ -1,28 +1,34 @@
 //! `keymark compare`
 
-use keymark_bench::record::Record;
-use keymark_report::archive::{Archive, SideSelector};
-use keymark_report::compare::{Comparison, Judgement, Noise, Pair, document};
+use keymark_bench::record::{Record, RunState};
+use keymark_report::archive::Archive;
+use keymark_report::compare::{
+    Comparison, Criteria, Difference, GeometricMean, Judgement, Noise, Pair, Side, document,
+};
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
 use super::Outcome;
-use crate::args::CompareArguments;
+use crate::args::{BaselineArgument, CompareArguments, SideArgument};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
-    let noise = arguments.noise.map_or_else(Noise::default, Noise::of);
-    let comparison = match &arguments.second {
-        Some(second) => of_sides(&arguments.first, second, archive, noise)?,
-        None => of_copies(&arguments.first, archive, noise)?,
+    let criteria = Criteria {
+        noise: arguments.noise.map_or_else(Noise::default, Noise::of),
+        equivalence: arguments.equivalence,
+    };
+    let comparison = compared(arguments, archive, criteria)?;
+    let means = if arguments.geometric_mean {
+        comparison.geometric_means()
+    } else {
+        Vec::new()
     };
     if arguments.json {
-        let pairs = comparison.pairs.iter();
-        pairs.for_each(|pair| print_json(&flat(pair)));
+        print_rows(&comparison, &means);
     } else {
-        output::document(&document(&comparison), &arguments.tables);
+        output::document(&document(&comparison, &means), &arguments.tables);
     }
     match arguments.fail_above {
         Some(limit) => judge(&comparison, limit),
@@ -30,58 +36,135 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
     }
 }
 
-fn of_sides(
-    first: &SideSelector,
-    second: &SideSelector,
+fn compared(
+    arguments: &CompareArguments,
     archive: &Archive,
-    noise: Noise,
+    criteria: Criteria,
 ) -> Result<Comparison, Failure> {
-    let load = |side| archive.side(side).map_err(Failure::failed);
-    let (old, new) = (load(first)?, load(second)?);
-    if let Some(series) = Archive::common_series(&old, &new).filter(|_| first != second) {
-        return Err(Failure::usage(format!(
-            "{first} and {second} are runs of one series, {series}; series are named \
-             'series:last~1 series:last'"
-        )));
+    let published = arguments.published.iter().copied();
+    let mut named: Vec<SideArgument> = arguments.sides.clone();
+    named.extend(published.map(SideArgument::Published));
+    let pattern = match &arguments.baseline {
+        Some(BaselineArgument::Case(pattern)) => Some(pattern),
+        Some(BaselineArgument::Side(baseline)) => {
+            named.retain(|side| side != baseline);
+            named.insert(0, baseline.clone());
+            None
+        }
+        None => None,
+    };
+    let sides: Vec<Side> = named
+        .iter()
+        .map(|side| load(side, archive))
+        .collect::<Result<_, _>>()?;
+    if let (None, [only]) = (pattern, sides.as_slice()) {
+        return of_copies(only, criteria);
     }
-    let comparison = between(&old, &new, archive, noise)?;
+    distinct(&sides)?;
+    let machine = machine(&sides, archive)?;
+    let (comparison, nothing) = match pattern {
+        Some(pattern) => (
+            Comparison::against(pattern, &sides, machine, criteria),
+            format!("has no case besides its baseline ({pattern})"),
+        ),
+        None => (
+            Comparison::of(&sides, machine, criteria),
+            "have no case in common".to_owned(),
+        ),
+    };
     if comparison.pairs.is_empty() {
-        let reason = format!("{first} and {second} have no case in common");
+        let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
+        let reason = format!("{} {nothing}", names.join(" and "));
         return Err(Failure::nothing_usable(reason));
     }
     Ok(comparison)
 }
 
-/// Two sides of the archive, with what it knows of the machine if they need that.
+fn load(side: &SideArgument, archive: &Archive) -> Result<Side, Failure> {
+    let runs = match side {
+        SideArgument::Runs(runs) => archive.side(runs).map_err(Failure::failed)?,
+        SideArgument::Published(shipped) => vec![shipped.record().map_err(Failure::failed)?],
+    };
+    let name = side.to_string();
+    Ok(Side { name, runs })
+}
+
+/// No series is compared with itself by mistake.
+fn distinct(sides: &[Side]) -> Result<(), Failure> {
+    for (number, side) in sides.iter().enumerate() {
+        let mut others = sides[..number].iter();
+        let same = others.find_map(|other| {
+            let series = Archive::common_series(&other.runs, &side.runs)?;
+            (other.name != side.name).then_some((other, series))
+        });
+        if let Some((other, series)) = same {
+            return Err(Failure::usage(format!(
+                "{} and {} are runs of one series, {series}; series are named \
+                 'series:last~1 series:last'",
+                other.name, side.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What the archive knows of the machine, if sides need that.
+fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
+    let measured = |side: &'_ Side| -> Vec<Record> {
+        let mut runs = side.runs.clone();
+        runs.retain(|run| run.state != RunState::Published);
+        runs
+    };
+    let measured: Vec<Vec<Record>> = sides.iter().map(measured).collect();
+    let few = || measured.iter().filter(|runs| runs.len() < MIN_RUNS);
+    let single: Vec<&Record> = few().flatten().collect();
+    if single.is_empty() {
+        return Ok(BetweenRuns::ASSUMED);
+    }
+    let all: Vec<&Record> = measured.iter().flatten().collect();
+    archive.between_runs(&all, &single).map_err(Failure::failed)
+}
+
+/// Every run against the first, each a side of its own.
+pub(super) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
+    let side = |record: &Record| Side {
+        name: record.id.to_string(),
+        runs: vec![record.clone()],
+    };
+    let sides: Vec<Side> = records.iter().map(side).collect();
+    let machine = machine(&sides, archive)?;
+    Ok(Comparison::of(&sides, machine, Criteria::default()))
+}
+
+/// Two sides that were just measured, the first being the baseline.
 pub(super) fn between(
     old: &[Record],
     new: &[Record],
     archive: &Archive,
-    noise: Noise,
 ) -> Result<Comparison, Failure> {
-    let machine = if old.len().min(new.len()) < MIN_RUNS {
-        let compared: Vec<&Record> = old.iter().chain(new).collect();
-        let few = [old, new].into_iter().filter(|side| side.len() < MIN_RUNS);
-        let single: Vec<&Record> = few.flatten().collect();
-        let known = archive.between_runs(&compared, &single);
-        known.map_err(Failure::failed)?
-    } else {
-        BetweenRuns::ASSUMED
-    };
-    Ok(Comparison::of(old, new, machine, noise))
+    let sides = [("first", old), ("second", new)].map(|(name, runs)| {
+        let series = runs.first().and_then(|run| run.series.as_ref());
+        Side {
+            name: series.map_or_else(|| name.to_owned(), |series| format!("series:{}", series.id)),
+            runs: runs.to_vec(),
+        }
+    });
+    let machine = machine(&sides, archive)?;
+    Ok(Comparison::of(&sides, machine, Criteria::default()))
 }
 
-fn of_copies(first: &SideSelector, archive: &Archive, noise: Noise) -> Result<Comparison, Failure> {
-    let [only] = first.0.as_slice() else {
+fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
+    if only.runs.len() > 1 {
         return Err(Failure::usage(format!(
-            "{first} is one side; name the other as well"
+            "{} is one side; name the other as well",
+            only.name
         )));
-    };
-    let record = archive.load(only).map_err(Failure::failed)?;
-    let comparison = Comparison::of_copies(&record, noise);
+    }
+    let comparison = Comparison::of_copies(only, criteria);
     if comparison.pairs.is_empty() {
         return Err(Failure::nothing_usable(format!(
-            "no case stands in {first} twice; name two runs, or measure with --replicas 2"
+            "no case stands in {} twice; name two runs, say --baseline, or measure with --replicas 2",
+            only.name
         )));
     }
     Ok(comparison)
@@ -117,9 +200,32 @@ fn judge(comparison: &Comparison, limit: f64) -> Outcome {
     })
 }
 
-pub(super) fn flat(pair: &Pair) -> serde_json::Value {
+/// One object a pair, and one a geometric mean.
+pub(super) fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
+    for pair in &comparison.pairs {
+        print_json(&flat(comparison, pair));
+    }
+    for mean in means {
+        print_json(&json!({
+            "geometric_mean": mean.ratio.value,
+            "geometric_mean_low": mean.ratio.low,
+            "geometric_mean_high": mean.ratio.high,
+            "method": mean.ratio.method,
+            "cases": mean.cases,
+            "run": comparison.sides.get(mean.side).map(|side| &side.name),
+            "first_provenance": mean.provenance[0],
+            "second_provenance": mean.provenance[1],
+        }));
+    }
+}
+
+fn flat(comparison: &Comparison, pair: &Pair) -> serde_json::Value {
+    let differences = comparison.differences.iter();
+    let differences: Vec<String> = differences.map(Difference::to_string).collect();
     json!({
         "case": pair.old.to_string(),
+        "second_case": pair.new.to_string(),
+        "run": comparison.side(pair),
         "first_device": pair.old.device,
         "second_device": pair.new.device,
         "first_provenance": pair.old.provenance,
@@ -131,8 +237,10 @@ pub(super) fn flat(pair: &Pair) -> serde_json::Value {
         "ratio": pair.ratio.value,
         "ratio_low": pair.ratio.low,
         "ratio_high": pair.ratio.high,
+        "method": pair.ratio.method,
         "verdict": pair.verdict.to_string(),
         "first_assumed": pair.assumed[0],
         "second_assumed": pair.assumed[1],
+        "differences": differences,
     })
 }

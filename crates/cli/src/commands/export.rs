@@ -2,36 +2,108 @@
 
 use std::io::{self, Write};
 
-use keymark_report::archive::Archive;
+use keymark_bench::record::Record;
+use keymark_report::archive::{Archive, RunSelector, SideSelector};
+use keymark_report::document::Document;
 use keymark_report::exchange::json;
+use keymark_report::formats::{self, Measured, github, junit, openmetrics};
 use keymark_report::render::{self, markdown};
-use keymark_report::table;
+use keymark_report::{series, table};
 
 use super::{Outcome, show};
 use crate::args::{ExportArguments, Format};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
+/// What is written: a run, or the runs of a series.
+enum Exported {
+    Run(Box<Record>),
+    Series { name: String, runs: Vec<Record> },
+}
+
 pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
-    let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    let exported = || load(arguments, archive);
     match arguments.format {
         Format::Json => {
+            let record = archive.load(&arguments.run).map_err(Failure::failed)?;
             let mut out = io::BufWriter::new(io::stdout().lock());
             let written = json::write(&record, &mut out).and_then(|()| out.flush());
             closed_pipe_is_fine(written)?;
         }
-        Format::Csv => {
-            let mut text = Vec::new();
-            table::csv(&show::analysis(&record).rows, &mut text).map_err(Failure::failed)?;
-            output::print(&String::from_utf8_lossy(&text));
-        }
-        Format::Markdown => output::print(&markdown::render(&show::document(&record))),
+        Format::Csv => output::print(&exported()?.csv()?),
+        Format::Markdown => output::print(&markdown::render(&exported()?.document())),
         Format::Document => {
-            let text = render::json::render(&show::document(&record)).map_err(Failure::failed)?;
+            let text = render::json::render(&exported()?.document()).map_err(Failure::failed)?;
             output::print(&text);
+        }
+        Format::Openmetrics => {
+            let exported = exported()?;
+            output::print(&openmetrics::render(&exported.name(), &exported.measured()));
+        }
+        Format::Junit => {
+            let exported = exported()?;
+            output::print(&junit::render(&exported.name(), &exported.measured()));
+        }
+        Format::GithubBenchmark => {
+            let exported = exported()?;
+            let text = github::render(&exported.name(), &exported.measured());
+            output::print(&text.map_err(Failure::failed)?);
         }
     }
     Ok(Exit::Fine)
+}
+
+fn load(arguments: &ExportArguments, archive: &Archive) -> Result<Exported, Failure> {
+    match &arguments.run {
+        RunSelector::LastSeries(_) | RunSelector::Series(_) => {
+            let name = archive.series(&arguments.run).map_err(Failure::failed)?;
+            let side = SideSelector(vec![arguments.run.clone()]);
+            let runs = archive.side(&side).map_err(Failure::failed)?;
+            let name = format!("series:{name}");
+            Ok(Exported::Series { name, runs })
+        }
+        RunSelector::Last(_) | RunSelector::Id(_) => {
+            let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+            Ok(Exported::Run(Box::new(record)))
+        }
+    }
+}
+
+impl Exported {
+    fn name(&self) -> String {
+        match self {
+            Self::Run(record) => record.id.to_string(),
+            Self::Series { name, .. } => name.clone(),
+        }
+    }
+
+    fn measured(&self) -> Vec<Measured> {
+        match self {
+            Self::Run(record) => show::analysis(record)
+                .rows
+                .iter()
+                .map(Measured::from)
+                .collect(),
+            Self::Series { runs, .. } => series::rows(runs).iter().map(Measured::from).collect(),
+        }
+    }
+
+    fn csv(&self) -> Result<String, Failure> {
+        let mut text = Vec::new();
+        let written = match self {
+            Self::Run(record) => table::csv(&show::analysis(record).rows, &mut text),
+            Self::Series { .. } => formats::csv::render(&self.measured(), &mut text),
+        };
+        written.map_err(Failure::failed)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn document(&self) -> Document {
+        match self {
+            Self::Run(record) => show::document(record),
+            Self::Series { runs, .. } => series::document(runs, &series::rows(runs)),
+        }
+    }
 }
 
 fn closed_pipe_is_fine(written: io::Result<()>) -> Result<(), Failure> {

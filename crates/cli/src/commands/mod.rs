@@ -7,6 +7,7 @@ mod compare;
 mod definition;
 mod devices;
 mod export;
+mod history;
 mod import;
 mod leftovers;
 mod mcu;
@@ -21,6 +22,7 @@ mod selection;
 mod series;
 #[cfg(feature = "serve")]
 mod serve;
+mod share;
 mod show;
 #[cfg(feature = "tls")]
 mod tls;
@@ -52,6 +54,8 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         #[cfg(feature = "serve")]
         Command::Serve(own) => serve::run(own, archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
+        Command::History(own) => history::run(own, &archive(arguments)?),
+        Command::Share(own) => share::run(own, &archive(arguments)?),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]

@@ -15,19 +15,38 @@ use crate::output;
 
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
+        if !arguments.published.is_empty() {
+            return Err(Failure::usage(
+                "published figures stand beside one run; 'compare series:… --published NAME' has series",
+            ));
+        }
         let side = SideSelector(vec![arguments.run.clone()]);
         let runs = archive.side(&side).map_err(Failure::failed)?;
         series::show(&runs, arguments.json, &arguments.tables);
         return Ok(Exit::Fine);
     }
     let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+    let articles: Vec<Record> = arguments
+        .published
+        .iter()
+        .map(|shipped| shipped.record().map_err(Failure::failed))
+        .collect::<Result<_, _>>()?;
     if arguments.json {
-        for row in &analysis(&record).rows {
-            print_json(&FlatRow::from(row));
+        for record in [&record].into_iter().chain(&articles) {
+            let rows = analysis(record).rows;
+            rows.iter().for_each(|row| print_json(&FlatRow::from(row)));
         }
-    } else {
-        print(&record, &arguments.tables);
+        return Ok(Exit::Fine);
     }
+    let analysis = analysis(&record);
+    let mut document = analysis.document(&record, &published::figures(&record));
+    if !articles.is_empty() {
+        match analysis.beside(&record, &articles) {
+            Some(section) => document.sections.push(section),
+            None => output::warning("what was published has no operation of this run"),
+        }
+    }
+    output::document(&document, &arguments.tables);
     Ok(Exit::Fine)
 }
 

@@ -277,7 +277,7 @@ test("what differs between two runs is marked", async () => {
   place.keymark("report", record.id, other.id, "-o", file);
   const watched = await place.page();
   const page = await watched.open(String(pathToFileURL(file)));
-  assert.match(await page.locator("main").textContent(), /What differs: .*kernel/);
+  assert.match(await page.locator("main").textContent(), /kernel: .* \(.*\); 6\.1\.0-elsewhere \(20260104-000000-0001\)/);
   assert.match(await page.locator("tr.differs", { hasText: "kernel" }).textContent(), /elsewhere.*differs/);
   assert.match(await page.locator(".answer p").last().textContent(), /^Of the 3 cases/);
   await watched.assertAccessible();

@@ -78,9 +78,22 @@ test("any selection is compared, with the keyboard alone", async () => {
   await page.getByRole("button", { name: "Report of the chosen runs" }).press("Enter");
   await page.waitForURL(/report/);
   assert.equal(await page.locator("h1").textContent(), `run ${older.id} against ${record.id}`);
-  assert.match(await page.locator("main").textContent(), /What differs: .*started/);
+  assert.match(await page.locator("main").textContent(), /nothing that is recorded of machine, programs and settings differs/);
   await watched.assertAccessible();
   watched.assertQuiet([served.address]);
+});
+
+test("the history of a case is shown, and words that name none are told", async () => {
+  const watched = await place.page();
+  const page = await watched.open(served.address);
+  await page.getByLabel("Words of a case").fill("ed25519 sign software raw");
+  await page.getByRole("button", { name: "History" }).click();
+  assert.match(await page.locator("h1").textContent(), /ed25519/);
+  assert.match(await page.locator("main").textContent(), new RegExp(record.id));
+  await watched.assertAccessible();
+  watched.assertQuiet([served.address]);
+  assert.equal((await ask("/history?words=nothing+like+that")).status, 404);
+  assert.equal((await ask("/history?words=")).status, 400);
 });
 
 test("another name of this computer is refused", async () => {

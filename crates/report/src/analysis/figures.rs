@@ -1,5 +1,6 @@
 //! Data of the pictures of a run.
 
+use keymark_bench::case::Case;
 use keymark_bench::record::Record;
 use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds, Sorted, Summary};
 
@@ -33,7 +34,7 @@ pub(super) fn figures(record: &Record, rows: &[Row]) -> Vec<Figure> {
     figures
 }
 
-fn mean(row: &Row) -> Option<Mean> {
+pub(super) fn mean(row: &Row) -> Option<Mean> {
     let published = row.published.map(|mean| Estimate {
         value: mean,
         low: None,
@@ -41,8 +42,13 @@ fn mean(row: &Row) -> Option<Mean> {
         confidence: CONFIDENCE,
         method: Method::PointOnly,
     });
-    let case = &row.case;
-    Some(Mean {
+    let mean = row.summary.as_ref().map(|summary| summary.mean);
+    Some(dot(&row.case, mean.or(published)?))
+}
+
+/// The dot of a case.
+pub(super) fn dot(case: &Case, mean: Estimate<Seconds>) -> Mean {
+    Mean {
         device: case.device.clone(),
         provenance: case.provenance,
         label: case.to_string(),
@@ -50,12 +56,8 @@ fn mean(row: &Row) -> Option<Mean> {
         operation: case.operation,
         stack: case.stack,
         way: case.way(),
-        mean: row
-            .summary
-            .as_ref()
-            .map(|summary| summary.mean)
-            .or(published)?,
-    })
+        mean,
+    }
 }
 
 fn distribution(record: &Record, row: &Row) -> Option<Distribution> {

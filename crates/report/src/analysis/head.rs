@@ -96,6 +96,11 @@ fn versions(environment: &Environment) -> Vec<String> {
 }
 
 fn settings(settings: &Settings) -> String {
+    format!("{}, seed {}", stop_and_order(settings), settings.seed)
+}
+
+/// When cases end, and in which order they are measured.
+pub(crate) fn stop_and_order(settings: &Settings) -> String {
     let stop = match settings.stop {
         StopRule::Runs(runs) => format!("{runs} operations a case"),
         StopRule::Precision { target, .. } => format!(
@@ -108,5 +113,5 @@ fn settings(settings: &Settings) -> String {
         Order::Interleaved => "interleaved",
         Order::Sequential => "sequential",
     };
-    format!("{stop}, {order}, seed {}", settings.seed)
+    format!("{stop}, {order}")
 }

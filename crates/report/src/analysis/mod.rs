@@ -1,6 +1,7 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
 mod answer;
+mod beside;
 mod breakdown;
 mod document;
 mod figures;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
+pub(crate) use head::stop_and_order;
 pub use remarks::failures;
 pub(crate) use tables::{case_cells, case_columns};
 

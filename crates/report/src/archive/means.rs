@@ -6,9 +6,11 @@ use std::time::Duration;
 use keymark_bench::case::{Case, CaseKey};
 use keymark_bench::environment::Environment;
 use keymark_bench::record::{Record, RunId};
+use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{BetweenRuns, Seconds};
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
 
 use super::{Archive, Result};
 
@@ -61,6 +63,11 @@ const MEANS: &str = "
     WHERE run = ?1 AND outcome = 0 AND replica = 0
     GROUP BY case_.id";
 
+/// Loads on servers have no samples.
+const LOADS: &str = "
+    SELECT case_.\"case\", load FROM case_ JOIN server_load ON server_load.case_ = case_.id
+    WHERE run = ?1 AND replica = 0";
+
 impl Archive {
     /// By how much runs of the cases of these records differ on their machines, by the archive's runs of the
     /// same keymark there, without `single` ones, whose difference is in question.
@@ -84,6 +91,7 @@ impl Archive {
         let mut runs = self.connection.prepare(FINISHED)?;
         let runs = runs.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut means = self.connection.prepare(MEANS)?;
+        let mut loads = self.connection.prepare(LOADS)?;
         let mut cases: HashMap<(CaseKey, String), Vec<Seconds>> = HashMap::new();
         let mut read = 0;
         for run in runs {
@@ -101,7 +109,11 @@ impl Archive {
                 continue;
             }
             let mut some = false;
-            for row in means.query_map([&id], mean)? {
+            let of_samples = means.query_map([&id], mean)?;
+            let of_loads = loads
+                .query_map([&id], mean_of_load)?
+                .filter_map(Result::transpose);
+            for row in of_samples.chain(of_loads) {
                 let (key, mean) = row?;
                 if wanted.contains(&key) {
                     some = true;
@@ -119,9 +131,21 @@ impl Archive {
     }
 }
 
+/// The mean of the steady state, if there was one.
+fn mean_of_load(row: &Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
+    let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
+    let mean = load.mean(|second| &second.whole);
+    Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(&row.get::<_, String>(column)?).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    })
+}
+
 fn mean(row: &Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
-    let case: Case = serde_json::from_str(&row.get::<_, String>(0)?)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))?;
+    let case: Case = json(row, 0)?;
     // Latencies are not negative, and the cast of a float saturates.
     Ok((
         case.key(),

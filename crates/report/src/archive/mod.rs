@@ -2,6 +2,7 @@
 //! (`1.sql` documents its tables).
 
 mod error;
+mod history;
 mod import;
 mod means;
 mod reader;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use error::ArchiveError;
+pub use history::{CaseWords, Past};
 pub use means::LastMeans;
 pub use reader::RunLine;
 pub use search::{Found, RunSearch, Window};

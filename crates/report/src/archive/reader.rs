@@ -185,7 +185,7 @@ impl Archive {
         cases.collect()
     }
 
-    fn server_load(&self, case: i64) -> rusqlite::Result<Option<Box<ServerLoad>>> {
+    pub(super) fn server_load(&self, case: i64) -> rusqlite::Result<Option<Box<ServerLoad>>> {
         let mut loads = self
             .connection
             .prepare_cached("SELECT load FROM server_load WHERE case_ = ?1")?;
@@ -194,7 +194,7 @@ impl Archive {
             .optional()
     }
 
-    fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
+    pub(super) fn blocks(&self, case: i64) -> rusqlite::Result<Vec<Block>> {
         let mut blocks = self.connection.prepare_cached(
             "SELECT id, round, samples, length_ns, waiting, reference_ns FROM block
              WHERE case_ = ?1 ORDER BY id",
@@ -235,7 +235,7 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
 }
 
 /// A text column, parsed.
-fn value<T>(
+pub(super) fn value<T>(
     row: &Row<'_>,
     column: usize,
     parse: impl FnOnce(String) -> serde_json::Result<T>,
@@ -251,11 +251,11 @@ fn unreadable(
     rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error))
 }
 
-fn json<T: DeserializeOwned>(text: impl AsRef<str>) -> serde_json::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(text: impl AsRef<str>) -> serde_json::Result<T> {
     serde_json::from_str(text.as_ref())
 }
 
-fn started(row: &Row<'_>) -> rusqlite::Result<jiff::Timestamp> {
+pub(super) fn started(row: &Row<'_>) -> rusqlite::Result<jiff::Timestamp> {
     row.get::<_, String>(1)?
         .parse()
         .map_err(|error: jiff::Error| unreadable(1, Type::Text, error))

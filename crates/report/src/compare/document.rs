@@ -2,19 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
-use super::{Comparison, Grounds, Pair};
+use super::{Comparison, GeometricMean, Grounds, Pair};
 use crate::analysis::{case_cells, case_columns};
 use crate::document::{
     Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
 };
 use crate::units;
 
-/// The report of a comparison. Each row has the device and the provenance of its first case.
+/// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
 #[must_use]
-pub fn document(comparison: &Comparison) -> Document {
+pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
+    let several = comparison.sides.len() > 2;
     let mut columns = case_columns();
+    if several {
+        columns.push(Column::name("run"));
+    }
     columns.extend([
         Column::name("against"),
         Column::value("first").leave(2),
@@ -25,35 +30,116 @@ pub fn document(comparison: &Comparison) -> Document {
         Column::provenance_of("against provenance"),
     ]);
     let mut table = Table::new(columns);
-    table.rows = comparison.pairs.iter().map(row).collect();
+    let rows = comparison.pairs.iter();
+    table.rows = rows
+        .map(|pair| row(pair, several.then(|| comparison.side(pair))))
+        .collect();
     let mut blocks = vec![Block::Table(table)];
-    blocks.extend(reasons(comparison).into_iter().map(Block::Remark));
-    blocks.extend(
-        assumptions(&comparison.pairs)
-            .into_iter()
-            .map(Block::Remark),
-    );
-    Document::of(vec![Section::bare(blocks)])
+    let remarks = reasons(comparison).into_iter();
+    let remarks = remarks.chain(equivalence(comparison));
+    let remarks = remarks.chain(mixed(&comparison.pairs));
+    let remarks = remarks.chain(assumptions(&comparison.pairs));
+    blocks.extend(remarks.map(Block::Remark));
+    let mut sections = environment(comparison);
+    sections.push(Section::bare(blocks));
+    sections.extend(geometric(comparison, means));
+    Document::of(sections)
 }
 
-/// What verdicts rest on, once for all rows.
+/// What is not the same on all sides, a line each.
+fn environment(comparison: &Comparison) -> Vec<Section> {
+    let remark = |text: String| Block::Remark(Remark::new(RemarkKind::Environment, text));
+    let lines = comparison.differences.iter();
+    let lines: Vec<Block> = lines
+        .map(|difference| remark(difference.to_string()))
+        .collect();
+    let runs: usize = comparison.sides.iter().map(|side| side.runs).sum();
+    // Nothing is known of an article's machine.
+    let known = comparison.pairs.iter().any(|pair| {
+        [&pair.old, &pair.new].map(|case| case.provenance != Provenance::Published) == [true; 2]
+    });
+    if !lines.is_empty() {
+        vec![Section::headed("what differs besides", lines)]
+    } else if runs > 1 && known {
+        let same = "nothing that is recorded of machine, programs and settings differs";
+        vec![Section::bare(vec![remark(same.to_owned())])]
+    } else {
+        Vec::new()
+    }
+}
+
+fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section> {
+    if means.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(vec![
+        Column::name("run"),
+        Column::value("cases"),
+        Column::value("geometric mean of ratios (95 % interval)"),
+        Column::provenance(),
+        Column::provenance_of("against provenance"),
+    ]);
+    for mean in means {
+        let name = comparison
+            .sides
+            .get(mean.side)
+            .map_or("", |side| &side.name);
+        let [old, new] = mean.provenance;
+        table.rows.push(TableRow {
+            device: DeviceName::new(""),
+            provenance: old,
+            cells: vec![
+                Cell::text(name),
+                Cell::Count(mean.cases as u64),
+                Cell::RatioEstimate(mean.ratio),
+                Cell::Provenance(new),
+            ],
+        });
+    }
+    let text = "of these cases, each counted once (Fleming & Wallace 1986); it is not the time that all of them take";
+    let remark = Remark::new(RemarkKind::Units, text);
+    Some(Section::headed(
+        "over all cases",
+        vec![Block::Table(table), Block::Remark(remark)],
+    ))
+}
+
+/// What verdicts rest on, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
-    let grounds: BTreeSet<Grounds> = comparison.pairs.iter().map(|pair| pair.grounds).collect();
-    let said = grounds.into_iter().filter_map(|grounds| {
+    let grounds: BTreeSet<(Grounds, usize)> = comparison
+        .pairs
+        .iter()
+        .map(|pair| (pair.grounds, pair.side))
+        .collect();
+    let mut said: Vec<Remark> = Vec::new();
+    for (grounds, side) in grounds {
         let kind = match grounds {
             Grounds::FewRuns => RemarkKind::SingleRuns,
-            Grounds::Copies | Grounds::Alternating | Grounds::Series => RemarkKind::Units,
-            Grounds::Exact | Grounds::Nothing => return None,
+            Grounds::Copies
+            | Grounds::SameRun
+            | Grounds::SameRuns
+            | Grounds::Alternating
+            | Grounds::Series => RemarkKind::Units,
+            Grounds::Exact | Grounds::Nothing => continue,
         };
-        Some(Remark::new(kind, reason(comparison, grounds)?))
-    });
-    said.collect()
+        let Some(text) = reason(comparison, grounds, side) else {
+            continue;
+        };
+        let named = match comparison.sides.get(side) {
+            Some(line) if comparison.sides.len() > 2 => format!("{}: {text}", line.name),
+            _ => text,
+        };
+        said.push(Remark::new(kind, named));
+    }
+    said
 }
 
-fn reason(comparison: &Comparison, grounds: Grounds) -> Option<String> {
-    let cases = comparison.pairs.iter().filter(|p| p.grounds == grounds);
-    let (cases, noise) = (cases.count(), percent(comparison.noise.on(grounds)));
-    let [old, new] = comparison.runs;
+fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<String> {
+    let cases = comparison.pairs.len();
+    let noise = percent(comparison.criteria.noise.on(grounds));
+    let mut pairs = comparison.pairs.iter();
+    let of_side = pairs.find(|pair| pair.grounds == grounds && pair.side == side)?;
+    let [old, new] = of_side.runs;
     let corrected = match cases {
         1 => format!("differences up to {noise} count as noise"),
         _ => format!(
@@ -62,22 +148,65 @@ fn reason(comparison: &Comparison, grounds: Grounds) -> Option<String> {
     };
     match grounds {
         Grounds::Copies => (cases > 1).then(|| format!("two copies in one run: {corrected}")),
+        Grounds::SameRun => Some(format!("measured in turn in one run: {corrected}")),
+        Grounds::SameRuns => Some(format!(
+            "measured in turn in each of {new} runs, whose ratios are the units: {corrected}"
+        )),
         Grounds::Alternating => Some(format!(
-            "{} pairs of runs, one of each in turn, which are the units: {corrected}",
-            old.min(new)
+            "{new} pairs of runs, one of each in turn, which are the units: {corrected}"
         )),
         Grounds::Series => Some(format!(
             "{old} runs against {new}, which are the units: {corrected}, since the machine changes between series \
              ('bench --against PROGRAM' lets two programs take turns)"
         )),
-        Grounds::FewRuns => Some(few(comparison)),
+        Grounds::FewRuns => Some(few(comparison, side, [old, new])),
         Grounds::Exact | Grounds::Nothing => None,
     }
 }
 
+/// What "same" means here, if anything has an interval.
+fn equivalence(comparison: &Comparison) -> Option<Remark> {
+    let judged = || {
+        comparison
+            .pairs
+            .iter()
+            .filter(|pair| pair.evidence.is_some())
+    };
+    judged().next()?;
+    let within = percent(comparison.criteria.equivalence);
+    let apart = percent(comparison.criteria.noise.apart);
+    let possible = judged().any(|pair| comparison.criteria.margin(pair.grounds).is_some());
+    let text = if possible {
+        format!(
+            "'same' is what lies within ±{within} with its whole interval (two one-sided tests: Schuirmann 1987)"
+        )
+    } else {
+        format!(
+            "nothing is called the same within ±{within} (--equivalence): series at different times differ by up to \
+             {apart} for no reason that their runs show; let them take turns"
+        )
+    };
+    Some(Remark::new(RemarkKind::Units, text))
+}
+
+/// That figures of different kinds stand side by side.
+fn mixed(pairs: &[Pair]) -> Option<Remark> {
+    let each = pairs
+        .iter()
+        .flat_map(|pair| [pair.old.provenance, pair.new.provenance]);
+    let kinds: BTreeSet<Provenance> = each.collect();
+    let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+    (words.len() > 1).then(|| {
+        let text = format!(
+            "figures of different kinds are compared: {}",
+            words.join(", ")
+        );
+        Remark::new(RemarkKind::MixedProvenance, text)
+    })
+}
+
 /// Why single runs tell little, and what tells more.
-fn few(comparison: &Comparison) -> String {
-    let [old, new] = comparison.runs;
+fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
     let machine = comparison.machine;
     let deviation = percent(machine.deviation);
     let known = match machine.runs {
@@ -92,7 +221,7 @@ fn few(comparison: &Comparison) -> String {
     let evidence = comparison
         .pairs
         .iter()
-        .filter(|p| p.grounds == Grounds::FewRuns);
+        .filter(|p| p.grounds == Grounds::FewRuns && p.side == side);
     // The least that any of them can tell apart.
     let least = evidence
         .filter_map(|pair| Some(pair.ratio.high?.0 / pair.ratio.value.0))
@@ -131,14 +260,11 @@ fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
     said.collect()
 }
 
-fn row(pair: &Pair) -> TableRow {
+fn row(pair: &Pair, side: Option<&str>) -> TableRow {
     let mut cells = case_cells(&pair.old);
+    cells.extend(side.map(Cell::text));
     cells.extend([
-        if pair.new.device == pair.old.device {
-            Cell::text("itself")
-        } else {
-            Cell::Device(pair.new.device.clone())
-        },
+        against(&pair.old, &pair.new),
         Cell::Duration(pair.old_mean),
         Cell::Duration(pair.new_mean),
         Cell::RatioEstimate(pair.ratio),
@@ -146,4 +272,23 @@ fn row(pair: &Pair) -> TableRow {
         Cell::Provenance(pair.new.provenance),
     ]);
     TableRow::of(&pair.old, cells)
+}
+
+/// What the second case is, by what it does not have in common with the first.
+fn against(old: &Case, new: &Case) -> Cell {
+    let besides = [
+        (old.algorithm != new.algorithm).then(|| new.algorithm.to_string()),
+        (old.operation != new.operation).then(|| new.operation.to_string()),
+        (old.way() != new.way()).then(|| new.way()),
+    ];
+    let mut words: Vec<String> = besides.into_iter().flatten().collect();
+    match (new.device == old.device, words.is_empty()) {
+        (true, true) => Cell::text("itself"),
+        (false, true) => Cell::Device(new.device.clone()),
+        (true, false) => Cell::Text(words.join(" ")),
+        (false, false) => {
+            words.push(new.device.to_string());
+            Cell::Text(words.join(" "))
+        }
+    }
 }

@@ -4,10 +4,49 @@ use keymark_stats::holm;
 
 use super::{Comparison, Grounds, Pair, Verdict};
 
-/// What any false verdict among all of a comparison may have for probability.
+/// What any false difference among all of a comparison may have for probability, and any false "same".
 const RISK: f64 = 0.05;
-/// That of alarms, which are about one of two directions: none is raised for what is not called slower.
-const RISK_OF_ALARM: f64 = RISK / 2.0;
+/// That of alarms, which are about one of two directions: none is raised for what is not called slower. And that of each
+/// of the two tests of a "same", so that the 95 % interval lies within the margin.
+const RISK_OF_ONE_SIDE: f64 = RISK / 2.0;
+
+/// What is taken for no difference, and what for the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Criteria {
+    /// Differences up to this are none.
+    pub noise: Noise,
+    /// What lies within this share with certainty is the same.
+    pub equivalence: f64,
+}
+
+impl Default for Criteria {
+    fn default() -> Self {
+        Self {
+            noise: Noise::default(),
+            equivalence: 0.02,
+        }
+    }
+}
+
+impl Criteria {
+    /// Within what the interval of a pair with these grounds has to lie to be called the same. Series at different
+    /// times differ by more than their runs tell: by the noise, for which there must be room. `None` if there is not.
+    #[must_use]
+    pub fn margin(self, grounds: Grounds) -> Option<f64> {
+        let unseen = match grounds {
+            Grounds::Series => self.noise.apart,
+            Grounds::Copies
+            | Grounds::SameRun
+            | Grounds::SameRuns
+            | Grounds::Alternating
+            | Grounds::FewRuns
+            | Grounds::Exact
+            | Grounds::Nothing => 0.0,
+        };
+        let margin = (1.0 + self.equivalence) / (1.0 + unseen) - 1.0;
+        (margin > 0.0).then_some(margin)
+    }
+}
 
 /// Differences up to this are none, whatever the intervals say: runs of one series share what the machine
 /// does at that time, and so do not know by how much two series differ.
@@ -44,7 +83,9 @@ impl Noise {
     #[must_use]
     pub const fn on(self, grounds: Grounds) -> f64 {
         match grounds {
-            Grounds::Copies | Grounds::Alternating => self.interleaved,
+            Grounds::Copies | Grounds::SameRun | Grounds::SameRuns | Grounds::Alternating => {
+                self.interleaved
+            }
             Grounds::Series => self.apart,
             Grounds::FewRuns | Grounds::Exact | Grounds::Nothing => 0.0,
         }
@@ -63,27 +104,34 @@ pub enum Judgement<'a> {
 }
 
 impl Comparison {
-    /// Gives each pair its verdict.
+    /// Gives each pair its verdict: a difference beyond noise, or the same, each with all pairs considered.
     pub(super) fn decide(&mut self) {
-        let noise = self.noise;
-        let probabilities: Vec<f64> = self
-            .evident()
-            .map(|(pair, evidence)| evidence.p_differs_by(noise.on(pair.grounds)))
-            .collect();
-        let mut adjusted = holm(&probabilities).into_iter();
+        let criteria = self.criteria;
+        let (mut differing, mut same): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (pair, evidence) in self.evident() {
+            differing.push(evidence.p_differs_by(criteria.noise.on(pair.grounds)));
+            let margin = criteria.margin(pair.grounds);
+            same.push(margin.map_or(1.0, |margin| evidence.p_differs_at_least_by(margin)));
+        }
+        let mut judged = holm(&differing).into_iter().zip(holm(&same));
         for pair in &mut self.pairs {
-            let ratio = pair.ratio.value.0;
-            let differs = match (pair.grounds, pair.evidence) {
-                (Grounds::Exact, _) => Some(ratio.total_cmp(&1.0).is_ne()),
-                (_, Some(_)) => adjusted.next().map(|p| p < RISK),
-                (_, None) => None,
+            let above = pair.ratio.value.0.total_cmp(&1.0);
+            let (differs, same) = match (pair.grounds, pair.evidence) {
+                (Grounds::Exact, _) => (above.is_ne(), above.is_eq()),
+                (_, Some(_)) => match judged.next() {
+                    Some((differing, same)) => (differing < RISK, same < RISK_OF_ONE_SIDE),
+                    None => (false, false),
+                },
+                (_, None) => {
+                    pair.verdict = Verdict::Unknown;
+                    continue;
+                }
             };
-            pair.verdict = match (differs, pair.grounds) {
-                (None, _) => Verdict::Unknown,
-                (Some(true), _) if ratio > 1.0 => Verdict::Slower,
-                (Some(true), _) => Verdict::Faster,
-                (Some(false), Grounds::FewRuns) => Verdict::Indistinguishable,
-                (Some(false), _) => Verdict::NoDifference,
+            pair.verdict = match (differs, same) {
+                (true, _) if above.is_gt() => Verdict::Slower,
+                (true, _) => Verdict::Faster,
+                (false, true) => Verdict::Same,
+                (false, false) => Verdict::Indistinguishable,
             };
         }
     }
@@ -111,13 +159,15 @@ impl Comparison {
         }
         let probabilities: Vec<f64> = judged
             .iter()
-            .map(|(pair, evidence)| evidence.p_slower_than(share.max(self.noise.on(pair.grounds))))
+            .map(|(pair, evidence)| {
+                evidence.p_slower_than(share.max(self.criteria.noise.on(pair.grounds)))
+            })
             .collect();
         let adjusted = holm(&probabilities);
         let alarms = judged
             .iter()
             .zip(adjusted)
-            .filter(|(_, p)| *p < RISK_OF_ALARM);
+            .filter(|(_, p)| *p < RISK_OF_ONE_SIDE);
         let mut slower: Vec<&Pair> = alarms.map(|((pair, _), _)| *pair).collect();
         let predicted = self.pairs.iter().filter(exact);
         slower.extend(predicted.filter(|pair| pair.ratio.value.0 > 1.0 + share));

@@ -1,112 +1,132 @@
-//! One side against another, runs being the units; or the two copies of each case within one run.
+//! Sides against a baseline, runs being the units; cases of a run against one of them; or the two copies of each case
+//! within one run.
 
 mod document;
+mod environment;
+mod geometric;
 mod judge;
 mod pair;
 #[cfg(test)]
 mod tests;
+mod within;
 
 use keymark_bench::case::{Case, CaseKey};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
-use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent, paired};
+use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent};
 
 pub use document::document;
-pub use judge::{Judgement, Noise};
+pub use environment::Difference;
+pub(crate) use environment::facts_of;
+pub use geometric::GeometricMean;
+pub use judge::{Criteria, Judgement, Noise};
+pub(crate) use pair::mean;
 pub use pair::{Grounds, Pair, Verdict};
 
-/// Two sides, case by case.
+/// Runs that stand for one thing: a machine, a version, a device, an article.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// As it was asked for.
+    pub name: String,
+    /// Its runs, the oldest first.
+    pub runs: Vec<Record>,
+}
+
+/// A side in brief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideLine {
+    /// As it was asked for.
+    pub name: String,
+    /// Number of its runs.
+    pub runs: usize,
+}
+
+/// Cases and what they are compared with, pair by pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// In the order of the first side's first run.
+    /// In the order of the baseline's first run.
     pub pairs: Vec<Pair>,
-    /// Number of runs of the first side and of the second.
-    pub runs: [usize; 2],
+    /// The baseline is the first, unless cases are compared with one of their own run's.
+    pub sides: Vec<SideLine>,
+    /// What is not the same on all sides, besides what they were measured for.
+    pub differences: Vec<Difference>,
     /// By how much runs of these cases differ here.
     pub machine: BetweenRuns,
-    /// What is taken for no difference.
-    pub noise: Noise,
+    /// What is taken for no difference, and what for the same.
+    pub criteria: Criteria,
 }
 
 impl Comparison {
-    /// Runs of one side against runs of another. Cases are paired by everything but the device if the sides
-    /// have no device in common (another machine's name, an article's spelling).
+    /// Every side against the first. Cases are paired by everything but the device if two sides have no device in common
+    /// (another machine's name, an article's spelling).
     #[must_use]
-    pub fn of(old: &[Record], new: &[Record], machine: BetweenRuns, noise: Noise) -> Self {
-        let sides = Sides {
-            old,
-            new,
-            alternating: alternate(old, new),
-            machine,
+    pub fn of(sides: &[Side], machine: BetweenRuns, criteria: Criteria) -> Self {
+        let mut comparison = Self::empty(sides, machine, criteria);
+        let Some((baseline, others)) = sides.split_first() else {
+            return comparison;
         };
-        let cases = |side: &'_ [Record]| -> Vec<Case> {
-            let mut cases: Vec<Case> = Vec::new();
-            for record in side.iter().flat_map(|record| &record.cases) {
-                if !cases.contains(&record.case) {
-                    cases.push(record.case.clone());
-                }
-            }
-            cases
-        };
-        let (before, after) = (cases(old), cases(new));
-        let common = before
+        let before = cases(&baseline.runs);
+        let others: Vec<(TwoSides<'_>, Vec<Case>, bool)> = others
             .iter()
-            .any(|a| after.iter().any(|b| a.device == b.device));
-        let same = |a: &Case, b: &Case| {
-            let wanted = if common {
-                b.key()
-            } else {
-                CaseKey {
-                    device: a.device.clone(),
-                    // The sources of articles differ in the length of the message by bytes only.
-                    input_bytes: a.input_bytes,
-                    ..b.key()
-                }
-            };
-            a.key() == wanted && a.replica == b.replica
-        };
-        let pairs = before.iter().flat_map(|a| {
-            let others = after.iter().filter(move |b| same(a, b));
-            others.filter_map(|b| sides.pair(a, b))
-        });
-        let mut comparison = Self {
-            pairs: pairs.collect(),
-            runs: [old.len(), new.len()],
-            machine,
-            noise,
-        };
+            .map(|other| {
+                let after = cases(&other.runs);
+                let mut devices = before.iter().map(|case| &case.device);
+                let common = devices.any(|device| after.iter().any(|case| case.device == *device));
+                let two = TwoSides::new(&baseline.runs, &other.runs, machine);
+                (two, after, common)
+            })
+            .collect();
+        for a in &before {
+            for (number, (two, after, common)) in (1..).zip(&others) {
+                let matching = after.iter().filter(|b| is_same(a, b, *common));
+                let pairs = matching.filter_map(|b| two.pair(a, b));
+                comparison
+                    .pairs
+                    .extend(pairs.map(|pair| pair.of_side(number)));
+            }
+        }
         comparison.decide();
         comparison
     }
 
     /// The first two copies of every case that stands in a plan more than once.
     #[must_use]
-    pub fn of_copies(record: &Record, noise: Noise) -> Self {
+    pub fn of_copies(side: &Side, criteria: Criteria) -> Self {
+        let mut comparison =
+            Self::empty(std::slice::from_ref(side), BetweenRuns::ASSUMED, criteria);
+        let Some(record) = side.runs.first() else {
+            return comparison;
+        };
         let second = |a: &CaseRecord| {
-            record
-                .cases
-                .iter()
-                .find(|b| b.case.replica == 1 && b.case.key() == a.case.key())
+            let mut cases = record.cases.iter();
+            cases.find(|b| b.case.replica == 1 && b.case.key() == a.case.key())
         };
-        let seed = record.plan.settings.seed;
-        let pairs = record.cases.iter().filter(|a| a.case.replica == 0);
-        let pairs = pairs.filter_map(|a| {
-            let b = second(a)?;
-            let means = (vec![pair::mean(a)?], vec![pair::mean(b)?]);
-            let ratio = paired(&b.latencies(), &a.latencies(), seed)?;
-            let units = a.latencies().block_count().min(b.latencies().block_count());
-            let evidence = LogRatio::of_interval(&ratio, units.saturating_sub(1) as f64);
-            let pair = Pair::new((&a.case, &means.0), (&b.case, &means.1), Grounds::Copies)?;
-            Some(pair.with(evidence, Some(ratio)).on(record, record))
-        });
-        let mut comparison = Self {
-            pairs: pairs.collect(),
-            runs: [1, 1],
-            machine: BetweenRuns::ASSUMED,
-            noise,
-        };
+        let firsts = record.cases.iter().filter(|a| a.case.replica == 0);
+        let pairs =
+            firsts.filter_map(|a| within::in_one_run(record, a, second(a)?, Grounds::Copies));
+        comparison.pairs = pairs.collect();
         comparison.decide();
         comparison
+    }
+
+    fn empty(sides: &[Side], machine: BetweenRuns, criteria: Criteria) -> Self {
+        let line = |side: &Side| SideLine {
+            name: side.name.clone(),
+            runs: side.runs.len(),
+        };
+        Self {
+            pairs: Vec::new(),
+            sides: sides.iter().map(line).collect(),
+            differences: environment::differences(sides),
+            machine,
+            criteria,
+        }
+    }
+
+    /// What is compared with the baseline in a pair: its side's name.
+    #[must_use]
+    pub fn side(&self, pair: &Pair) -> &str {
+        self.sides.get(pair.side).map_or("", |side| &side.name)
     }
 }
 
@@ -116,48 +136,88 @@ pub(crate) fn run_mean(run: &Record, case: &Case) -> Option<Seconds> {
     pair::mean(cases.find(|found| found.case == *case)?)
 }
 
+/// Every case of the runs, once.
+fn cases(runs: &[Record]) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for record in runs.iter().flat_map(|record| &record.cases) {
+        if !cases.contains(&record.case) {
+            cases.push(record.case.clone());
+        }
+    }
+    cases
+}
+
+/// Whether two cases measure the same thing, wherever the sides have no device in common.
+fn is_same(a: &Case, b: &Case, common: bool) -> bool {
+    let wanted = if common {
+        b.key()
+    } else {
+        CaseKey {
+            device: a.device.clone(),
+            // The sources of articles differ in the length of the message by bytes only.
+            input_bytes: a.input_bytes,
+            ..b.key()
+        }
+    };
+    a.key() == wanted && a.replica == b.replica
+}
+
 /// What is compared.
-struct Sides<'a> {
+struct TwoSides<'a> {
     old: &'a [Record],
     new: &'a [Record],
     alternating: bool,
     machine: BetweenRuns,
 }
 
-impl Sides<'_> {
+/// A run with a case of it that has a mean.
+type WithMean<'a> = (&'a Record, &'a CaseRecord, Seconds);
+
+impl<'a> TwoSides<'a> {
+    fn new(old: &'a [Record], new: &'a [Record], machine: BetweenRuns) -> Self {
+        Self {
+            old,
+            new,
+            alternating: alternate(old, new),
+            machine,
+        }
+    }
+
     fn pair(&self, a: &Case, b: &Case) -> Option<Pair> {
         let (old, new) = (with(self.old, a), with(self.new, b));
-        let means = |side: &[(&Record, &CaseRecord, Seconds)]| -> Vec<Seconds> {
+        let means = |side: &[WithMean<'_>]| -> Vec<Seconds> {
             side.iter().map(|(_, _, mean)| *mean).collect()
         };
         let (old_means, new_means) = (means(&old), means(&new));
-        let both = old.iter().chain(&new);
-        let published = both.clone().any(|(_, case, _)| case.published.is_some());
+        let mut both = old.iter().chain(&new);
+        let published = both.any(|(_, case, _)| case.published.is_some());
         let (first, second) = (old.first()?, new.first()?);
-        let (grounds, evidence) = if pair::is_prediction(a) && pair::is_prediction(b) {
-            (Grounds::Exact, None)
+        let pair = |grounds| Pair::new((a, &old_means), (b, &new_means), grounds);
+        let (pair, evidence) = if pair::is_prediction(a) && pair::is_prediction(b) {
+            (pair(Grounds::Exact)?, None)
         } else if published {
-            (Grounds::Nothing, None)
+            (pair(Grounds::Nothing)?, None)
         } else if let Some(pairs) = self.neighbours(&old, &new) {
-            (Grounds::Alternating, LogRatio::of_pairs(&pairs))
+            let (new, old): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+            let pair = Pair::new((a, &old), (b, &new), Grounds::Alternating)?;
+            (pair, LogRatio::of_pairs(&pairs))
         } else if old.len() >= MIN_RUNS && new.len() >= MIN_RUNS {
             let evidence = LogRatio::between_runs(&new_means, &old_means);
-            (Grounds::Series, evidence)
+            (pair(Grounds::Series)?, evidence)
         } else {
             let single = old.len() == 1 && new.len() == 1;
             let within = single.then(|| within(first, second)).flatten();
             let evidence = LogRatio::of_few(&new_means, &old_means, &self.machine, within.as_ref());
-            (Grounds::FewRuns, evidence)
+            (pair(Grounds::FewRuns)?, evidence)
         };
-        let pair = Pair::new((a, &old_means), (b, &new_means), grounds)?;
         Some(pair.with(evidence, None).on(first.0, second.0))
     }
 
     /// Both means of each pair of runs, if the series alternate and there are enough.
     fn neighbours(
         &self,
-        old: &[(&Record, &CaseRecord, Seconds)],
-        new: &[(&Record, &CaseRecord, Seconds)],
+        old: &[WithMean<'_>],
+        new: &[WithMean<'_>],
     ) -> Option<Vec<(Seconds, Seconds)>> {
         if !self.alternating {
             return None;
@@ -174,16 +234,13 @@ impl Sides<'_> {
 }
 
 /// What two single runs know of themselves.
-fn within(
-    old: &(&Record, &CaseRecord, Seconds),
-    new: &(&Record, &CaseRecord, Seconds),
-) -> Option<Estimate<keymark_stats::Ratio>> {
+fn within(old: &WithMean<'_>, new: &WithMean<'_>) -> Option<Estimate<keymark_stats::Ratio>> {
     let seed = new.0.plan.settings.seed;
     independent(&new.1.latencies(), &old.1.latencies(), seed)
 }
 
 /// The case in each run that has a mean of it.
-fn with<'a>(side: &'a [Record], case: &Case) -> Vec<(&'a Record, &'a CaseRecord, Seconds)> {
+fn with<'a>(side: &'a [Record], case: &Case) -> Vec<WithMean<'a>> {
     let found = side.iter().filter_map(|record| {
         let mut cases = record.cases.iter();
         let found = cases.find(|found| found.case == *case)?;

@@ -29,7 +29,11 @@ pub struct Pair {
     pub verdict: Verdict,
     /// What the devices' times are taken from, the first's and the second's, where nobody measured them.
     pub assumed: [Option<Assumed>; 2],
+    /// Of the comparison's sides, the one that is compared.
+    pub side: usize,
     pub(super) evidence: Option<LogRatio>,
+    /// Means of the runs of both; of pairs of runs, in their order.
+    pub(super) means: [Vec<Seconds>; 2],
 }
 
 /// What a pair is judged by.
@@ -37,6 +41,10 @@ pub struct Pair {
 pub enum Grounds {
     /// Two copies in one plan, measured in the same rounds.
     Copies,
+    /// Two cases of one run.
+    SameRun,
+    /// Two cases of the same runs: the ratios within these are the units.
+    SameRuns,
     /// Series whose runs alternate: pairs of runs are the units.
     Alternating,
     /// Several runs of each side, at unrelated times: runs are the units.
@@ -54,22 +62,27 @@ impl Grounds {
     #[must_use]
     pub const fn allow_alarm(self) -> bool {
         match self {
-            Self::Copies | Self::Alternating | Self::Series | Self::Exact => true,
+            Self::Copies
+            | Self::SameRun
+            | Self::SameRuns
+            | Self::Alternating
+            | Self::Series
+            | Self::Exact => true,
             Self::FewRuns | Self::Nothing => false,
         }
     }
 }
 
-/// What a pair shows, with at most 5 % for any mistake among all pairs.
+/// What a pair shows: with at most 5 % for any false difference among all pairs, and for any false "same".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The second is slower.
     Slower,
     /// The second is faster.
     Faster,
-    /// Nothing beyond noise.
-    NoDifference,
-    /// Nothing beyond what single runs differ by.
+    /// Neither is, by more than the margin: the interval lies within it.
+    Same,
+    /// The runs tell neither a difference nor that there is none.
     Indistinguishable,
     /// There is no interval to judge by.
     Unknown,
@@ -80,7 +93,7 @@ impl std::fmt::Display for Verdict {
         f.pad(match self {
             Self::Slower => "slower",
             Self::Faster => "faster",
-            Self::NoDifference => "no difference seen",
+            Self::Same => "same",
             Self::Indistinguishable => "not distinguishable",
             Self::Unknown => "no interval",
         })
@@ -111,7 +124,9 @@ impl Pair {
             grounds,
             verdict: Verdict::Unknown,
             assumed: [None, None],
+            side: 0,
             evidence: None,
+            means: [old_means.to_vec(), new_means.to_vec()],
         })
     }
 
@@ -123,6 +138,11 @@ impl Pair {
             evidence,
             ..self
         }
+    }
+
+    /// The same as one of a side.
+    pub(super) fn of_side(self, side: usize) -> Self {
+        Self { side, ..self }
     }
 
     /// The same, with what is known of the sides' devices.
@@ -144,13 +164,17 @@ pub(super) fn is_prediction(case: &Case) -> bool {
     case.provenance == Provenance::Predicted
 }
 
-/// The mean of the operations that count; none of a queue that grows, which has no mean to compare.
-pub(super) fn mean(record: &CaseRecord) -> Option<Seconds> {
+/// The mean of the operations that count, of a load on a server in its steady state; none of a queue that grows, which has
+/// no mean to compare.
+pub(crate) fn mean(record: &CaseRecord) -> Option<Seconds> {
     if overload(record).is_some() {
         return None;
     }
     if let Some(published) = &record.published {
         return Some(published.mean);
+    }
+    if let Some(load) = &record.server_load {
+        return load.mean(|second| &second.whole);
     }
     let done = record.samples().filter(|s| s.outcome == Outcome::Done);
     let n = done.count();

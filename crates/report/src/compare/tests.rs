@@ -33,8 +33,24 @@ fn runs(series: Option<(&str, &str)>, microseconds: &[&[u64]]) -> Vec<Record> {
     (0..).zip(microseconds).map(one).collect()
 }
 
+fn sides(runs: &[&[Record]]) -> Vec<Side> {
+    let side = |(number, runs): (u32, &&[Record])| Side {
+        name: format!("side {number}"),
+        runs: runs.to_vec(),
+    };
+    (0..).zip(runs).map(side).collect()
+}
+
+fn by(noise: Noise, old: &[Record], new: &[Record]) -> Comparison {
+    let criteria = Criteria {
+        noise,
+        ..Criteria::default()
+    };
+    Comparison::of(&sides(&[old, new]), BetweenRuns::ASSUMED, criteria)
+}
+
 fn compared(old: &[Record], new: &[Record]) -> Comparison {
-    Comparison::of(old, new, BetweenRuns::ASSUMED, Noise::default())
+    by(Noise::default(), old, new)
 }
 
 fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
@@ -51,7 +67,7 @@ fn single_runs_are_not_told_apart_unless_far_apart() {
     let expected = [Verdict::Indistinguishable, Verdict::Slower];
     assert_eq!(verdicts(&comparison), expected);
     assert_eq!(comparison.slower_than(0.05), Judgement::TooFewRuns);
-    let said = said(&document(&comparison));
+    let said = said(&document(&comparison, &[]));
     assert_eq!(said.matches("between single runs").count(), 1, "{said}");
     assert!(
         said.contains("1.00 ms") && said.contains("1.30 ms"),
@@ -74,14 +90,9 @@ fn noise_is_no_difference_however_alike_the_runs_are() {
     let old: &[&[u64]] = &[&[1000], &[1001], &[1002]];
     let new: &[&[u64]] = &[&[1080], &[1081], &[1082]];
     let apart = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&apart), [Verdict::NoDifference]);
+    assert_eq!(verdicts(&apart), [Verdict::Indistinguishable]);
     assert_eq!(apart.slower_than(0.0), Judgement::Slower(Vec::new()));
-    let strict = Comparison::of(
-        &runs(None, old),
-        &runs(None, new),
-        BetweenRuns::ASSUMED,
-        Noise::of(0.0),
-    );
+    let strict = by(Noise::of(0.0), &runs(None, old), &runs(None, new));
     assert_eq!(verdicts(&strict), [Verdict::Slower]);
     // Series that alternate share their noise.
     let (old, new) = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), new));
@@ -94,7 +105,7 @@ fn series_that_alternate_are_compared_pair_by_pair() {
     let old: &[&[u64]] = &[&[1000], &[1500], &[1010], &[1490]];
     let new: &[&[u64]] = &[&[1102], &[1649], &[1110], &[1640]];
     let apart = compared(&runs(None, old), &runs(None, new));
-    assert_eq!(verdicts(&apart), [Verdict::NoDifference]);
+    assert_eq!(verdicts(&apart), [Verdict::Indistinguishable]);
     let (old, new) = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), new));
     let paired = compared(&old, &new);
     assert_eq!(paired.pairs[0].grounds, Grounds::Alternating);
@@ -119,8 +130,8 @@ fn what_is_slower_must_be_so_among_all_cases() {
     let comparison = compared(&runs(None, old), &runs(None, new));
     let expected = [
         Verdict::Slower,
-        Verdict::NoDifference,
-        Verdict::NoDifference,
+        Verdict::Indistinguishable,
+        Verdict::Indistinguishable,
     ];
     assert_eq!(verdicts(&comparison), expected);
     assert_eq!(
@@ -128,6 +139,225 @@ fn what_is_slower_must_be_so_among_all_cases() {
         [3, 3],
         "each case has all of its runs"
     );
-    let said = said(&document(&comparison));
+    let said = said(&document(&comparison, &[]));
     assert!(said.contains("verdicts allow for 3 cases"), "{said}");
+}
+
+#[test]
+fn any_number_of_sides_is_compared_with_the_first() {
+    let old: &[&[u64]] = &[&[1000, 500], &[1010, 505], &[1005, 500]];
+    let slow: &[&[u64]] = &[&[1500, 500], &[1510, 505], &[1505, 500]];
+    let all = [runs(None, old), runs(None, slow), runs(None, old)];
+    let all = sides(&all.each_ref().map(Vec::as_slice));
+    let comparison = Comparison::of(&all, BetweenRuns::ASSUMED, Criteria::default());
+    let found: Vec<(&str, &str, Verdict)> = comparison
+        .pairs
+        .iter()
+        .map(|pair| {
+            let algorithm = pair.old.algorithm.name();
+            (algorithm, comparison.side(pair), pair.verdict)
+        })
+        .collect();
+    let unclear = Verdict::Indistinguishable;
+    let expected = [
+        ("rsa2048", "side 1", Verdict::Slower),
+        ("rsa2048", "side 2", unclear),
+        ("ed25519", "side 1", unclear),
+        ("ed25519", "side 2", unclear),
+    ];
+    assert_eq!(found, expected);
+    let said = said(&document(&comparison, &[]));
+    assert!(said.contains("side 1: 3 runs against 3"), "{said}");
+    assert!(said.contains("allow for 4 cases"), "{said}");
+}
+
+#[test]
+fn the_same_is_what_lies_within_the_margin_with_its_whole_interval() {
+    let old: &[&[u64]] = &[&[1000], &[1500], &[1010], &[1490], &[1200]];
+    let near: &[&[u64]] = &[&[1001], &[1501], &[1012], &[1488], &[1201]];
+    let in_turn = (runs(Some(("a", "b")), old), runs(Some(("b", "a")), near));
+    assert_eq!(verdicts(&compared(&in_turn.0, &in_turn.1)), [Verdict::Same]);
+    let narrow = Criteria {
+        equivalence: 0.0005,
+        ..Criteria::default()
+    };
+    let narrow = Comparison::of(
+        &sides(&[&in_turn.0, &in_turn.1]),
+        BetweenRuns::ASSUMED,
+        narrow,
+    );
+    assert_eq!(verdicts(&narrow), [Verdict::Indistinguishable]);
+    // Not seen to differ, and yet not the same: the pairs vary too much.
+    let wide: &[&[u64]] = &[&[1050], &[1450], &[1070], &[1430], &[1230]];
+    let wide = runs(Some(("b", "a")), wide);
+    assert_eq!(
+        verdicts(&compared(&in_turn.0, &wide)),
+        [Verdict::Indistinguishable]
+    );
+}
+
+#[test]
+fn series_at_different_times_are_the_same_only_beyond_what_such_series_differ_by() {
+    let old: &[&[u64]] = &[&[1000], &[1001], &[1002]];
+    let (old, new) = (runs(None, old), runs(None, old));
+    let comparison = compared(&old, &new);
+    assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
+    let said = said(&document(&comparison, &[]));
+    assert!(said.contains("nothing is called the same"), "{said}");
+    assert_eq!(verdicts(&by(Noise::of(0.0), &old, &new)), [Verdict::Same]);
+    let wider = Criteria {
+        equivalence: 0.15,
+        ..Criteria::default()
+    };
+    let wider = Comparison::of(&sides(&[&old, &new]), BetweenRuns::ASSUMED, wider);
+    assert_eq!(verdicts(&wider), [Verdict::Same]);
+}
+
+#[test]
+fn cases_are_compared_with_one_of_their_own_runs() {
+    // What the machine does to a run, it does to all of its cases.
+    let means: &[&[u64]] = &[&[1000, 500], &[3000, 1500], &[1500, 750]];
+    let side = sides(&[&runs(None, means)]);
+    let against = |side: &[Side], pattern: &str| {
+        let pattern = pattern.parse().unwrap();
+        Comparison::against(&pattern, side, BetweenRuns::ASSUMED, Criteria::default())
+    };
+    let comparison = against(&side, "rsa2048");
+    // rsa2048 decrypts in these records, and ed25519 signs.
+    assert!(comparison.pairs.is_empty());
+    let mut side = side;
+    for run in &mut side[0].runs {
+        let operation = run.cases[0].case.operation;
+        run.cases[1].case.operation = operation;
+    }
+    let comparison = against(&side, "rsa2048");
+    let [pair] = comparison.pairs.as_slice() else {
+        panic!("{:?}", comparison.pairs);
+    };
+    assert_eq!(
+        (pair.grounds, pair.verdict),
+        (Grounds::SameRuns, Verdict::Faster)
+    );
+    assert!((pair.ratio.value.0 - 0.5).abs() < 1e-9);
+    let shown = said(&document(&comparison, &[]));
+    assert!(
+        shown.contains("in each of 3 runs") && shown.contains("ed25519"),
+        "{shown}"
+    );
+    // One run alone: by the rounds in which both were measured.
+    let mut run = side[0].runs[0].clone();
+    for (case, mean) in run.cases.iter_mut().zip([1000_u64, 500]) {
+        let blocks = (0..30).map(|round| block(round, &[(mean + u64::from(round % 3)) * 1000]));
+        case.blocks = blocks.collect();
+    }
+    let comparison = against(&sides(&[&[run]]), "rsa2048");
+    let pair = &comparison.pairs[0];
+    assert_eq!(
+        (pair.grounds, pair.verdict),
+        (Grounds::SameRun, Verdict::Faster)
+    );
+    assert!(pair.ratio.high.unwrap().0 < 0.51);
+}
+
+#[test]
+fn the_geometric_mean_takes_runs_for_units() {
+    let old: &[&[u64]] = &[&[1000, 400, 90], &[1300, 520, 117], &[900, 360, 81]];
+    // Twice, half and as long: 1, and whatever a run does to all of its cases cancels in pairs.
+    let new: &[&[u64]] = &[&[2000, 200, 90], &[2600, 260, 117], &[1800, 180, 81]];
+    let in_turn = compared(&runs(Some(("a", "b")), old), &runs(Some(("b", "a")), new));
+    let means = in_turn.geometric_means();
+    let [mean] = means.as_slice() else {
+        panic!("{means:?}");
+    };
+    assert_eq!((mean.cases, mean.side), (3, 1));
+    assert!((mean.ratio.value.0 - 1.0).abs() < 1e-9);
+    assert!(mean.ratio.high.unwrap().0 < 1.0 + 1e-9);
+    let apart = compared(&runs(None, old), &runs(None, new)).geometric_means();
+    assert!(apart[0].ratio.high.unwrap().0 > 1.3, "{apart:?}");
+    let shown = said(&document(&in_turn, &means));
+    assert!(
+        shown.contains("over all cases") && shown.contains("Fleming"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn kinds_of_figures_are_not_averaged_together() {
+    let mut old = runs(None, &[&[1000, 400]]);
+    let mut new = runs(None, &[&[1000, 400]]);
+    for side in [&mut old, &mut new] {
+        side[0].cases[1].case.provenance = keymark_bench::case::Provenance::Twin;
+    }
+    let comparison = compared(&old, &new);
+    assert_eq!(comparison.geometric_means().len(), 2);
+    let said = said(&document(&comparison, &[]));
+    assert!(
+        said.contains("different kinds are compared: measured, twin"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_differs_besides_is_said_first() {
+    let old = runs(None, &[&[1000]]);
+    let mut new = runs(None, &[&[1000]]);
+    new[0].environment.kernel = Some("6.18\u{1b}[2J".to_owned());
+    assert!(
+        compared(&old, &new).differences.is_empty(),
+        "who does not say, does not differ"
+    );
+    let mut older = old.clone();
+    older[0].environment.kernel = Some("6.1".to_owned());
+    new[0]
+        .environment
+        .versions
+        .insert("gnupg".to_owned(), "2.4".to_owned());
+    let comparison = compared(&older, &new);
+    let differences: Vec<String> = comparison
+        .differences
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        differences,
+        ["kernel: 6.1 (side 0); 6.18\u{1b}[2J (side 1)"]
+    );
+    let shown = said(&document(&comparison, &[]));
+    let (heading, kernel, table) = (
+        shown.find("what differs besides"),
+        shown.find("6.18\\u{1b}[2J"),
+        shown.find("verdict"),
+    );
+    assert!(
+        heading < kernel && kernel < table && heading.is_some(),
+        "{shown}"
+    );
+    let same = said(&document(&compared(&older, &older), &[]));
+    assert!(same.starts_with("nothing that is recorded"), "{same}");
+}
+
+#[test]
+fn loads_on_servers_are_compared_by_their_steady_state() {
+    let loaded = |factor: u64| {
+        let mut run = runs(None, &[&[1]]);
+        let mut load = crate::testing::server_load();
+        for second in &mut load.seconds {
+            second
+                .whole
+                .0
+                .iter_mut()
+                .for_each(|(time, _)| *time *= factor);
+        }
+        run[0].cases[0].blocks.clear();
+        run[0].cases[0].server_load = Some(Box::new(load));
+        run
+    };
+    let comparison = compared(&loaded(1), &loaded(4));
+    let [pair] = comparison.pairs.as_slice() else {
+        panic!("{:?}", comparison.pairs);
+    };
+    // Of the steady state alone: (6 × 1.1 + 1.2 + 1.3) / 8 ms.
+    assert!((pair.old_mean.0 - 0.001_137_5).abs() < 1e-9, "{pair:?}");
+    assert!((pair.ratio.value.0 - 4.0).abs() < 1e-9);
+    assert_eq!(pair.verdict, Verdict::Slower);
 }

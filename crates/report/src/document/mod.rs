@@ -149,6 +149,8 @@ pub enum RemarkKind {
     Units,
     /// Single runs, which tell little.
     SingleRuns,
+    /// What differs between runs besides what they were measured for.
+    Environment,
     /// Operations arrive faster than they are served.
     Overload,
     /// The wanted precision was not reached.

@@ -2,9 +2,12 @@
 //! somebody published ([`published`]).
 
 mod error;
+mod evidence;
 pub mod json;
 pub mod limits;
 pub mod published;
+pub mod share;
+mod shipped;
 
 use std::fs::File;
 use std::io::Read;
@@ -13,6 +16,7 @@ use std::path::Path;
 use keymark_bench::record::Record;
 
 pub use error::ImportError;
+pub use shipped::{SHIPPED, Shipped, UnknownFigures};
 
 /// Reads a record of either kind; which one it is shows in the content, not in the file's name.
 ///

@@ -16,7 +16,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-use super::{ImportError, limits, too_large};
+use super::{ImportError, evidence, limits, too_large};
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -41,6 +41,19 @@ pub const COLUMNS: [&str; 7] = [
 /// When the columns are others, or a line makes no sense.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(content);
+    let header = reader.headers().map_err(|error| of_csv(path, &error))?;
+    if evidence::has_columns(header) {
+        let rows = reader.into_records();
+        let cases = evidence::cases(
+            path,
+            rows.map(|row| row.map_err(|error| of_csv(path, &error))),
+        )?;
+        return if cases.is_empty() {
+            Err(ImportError::Empty(path.into()))
+        } else {
+            Ok(record(path, cases))
+        };
+    }
     let places = places(
         path,
         reader.headers().map_err(|error| of_csv(path, &error))?,

@@ -5,7 +5,7 @@ mod facts;
 #[cfg(test)]
 mod tests;
 
-use keymark_bench::record::{Record, RunId};
+use keymark_bench::record::Record;
 
 use crate::compare::{self, Comparison, Verdict};
 use crate::document::{Again, Block, Conditions, Document, Remark, SCHEMA, Section};
@@ -21,31 +21,19 @@ pub struct Part<'a> {
     pub again: Option<Again>,
 }
 
-/// The first run against another.
-#[derive(Debug)]
-pub struct Against<'a> {
-    /// The other run.
-    pub run: &'a RunId,
-    /// What came of it.
-    pub comparison: Comparison,
-}
-
-/// The whole report. Of several runs, the first is what `against` compares the others with.
+/// The whole report. Of several runs, the first is what the comparison takes the others to, a side each.
 #[must_use]
-pub fn report(parts: Vec<Part<'_>>, against: &[Against<'_>]) -> Document {
+pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document {
     let records: Vec<&Record> = parts.iter().map(|part| part.record).collect();
     let names: Vec<String> = records.iter().map(|record| record.id.to_string()).collect();
     let mut whole = Document {
         title: Some(title(&names)),
+        sections: comparison.map_or_else(Vec::new, |comparison| compared(comparison, &names)),
         conditions: Some(Conditions {
             facts: facts::facts(&records),
             commands: parts.iter().filter_map(|part| part.again.clone()).collect(),
             runs: names,
         }),
-        sections: against
-            .iter()
-            .map(|other| section(&records, other))
-            .collect(),
         ..Document::of(Vec::new())
     };
     let several = parts.len() > 1;
@@ -53,7 +41,12 @@ pub fn report(parts: Vec<Part<'_>>, against: &[Against<'_>]) -> Document {
         let name = several.then(|| part.record.id.to_string());
         whole.add(part.document, name.as_deref(), index == 0);
     }
-    whole.answer.extend(against.iter().map(verdicts));
+    if let Some(comparison) = comparison {
+        let others = 1..comparison.sides.len();
+        whole
+            .answer
+            .extend(others.map(|side| verdicts(comparison, side)));
+    }
     whole
 }
 
@@ -92,20 +85,22 @@ impl Document {
     }
 }
 
-fn section(records: &[&Record], other: &Against<'_>) -> Section {
-    let first = records.first().map_or("", |record| &record.id.0);
-    let heading = format!("run {first} (first) against run {} (second)", other.run);
-    let sections = compare::document(&other.comparison).sections;
-    let blocks: Vec<Block> = sections
-        .into_iter()
-        .flat_map(|section| section.blocks)
-        .collect();
-    Section::headed(heading, blocks)
+/// The comparison's sections; the one with the table gets a heading.
+fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
+    let mut sections = compare::document(comparison, &[]).sections;
+    let has_table = |section: &&mut Section| {
+        let mut blocks = section.blocks.iter();
+        blocks.any(|block| matches!(block, Block::Table(_)))
+    };
+    if let Some(section) = sections.iter_mut().find(has_table) {
+        section.heading.get_or_insert_with(|| title(names));
+    }
+    sections
 }
 
-/// How many cases came out how.
-fn verdicts(other: &Against<'_>) -> String {
-    let pairs = &other.comparison.pairs;
+/// How many cases of a side came out how.
+fn verdicts(comparison: &Comparison, side: usize) -> String {
+    let pairs = comparison.pairs.iter().filter(|pair| pair.side == side);
     let mut counted: Vec<(Verdict, usize)> = Vec::new();
     for pair in pairs {
         match counted
@@ -116,16 +111,16 @@ fn verdicts(other: &Against<'_>) -> String {
             None => counted.push((pair.verdict, 1)),
         }
     }
+    let name = comparison.sides.get(side).map_or("", |side| &side.name);
+    let all: usize = counted.iter().map(|(_, number)| number).sum();
     let said: Vec<String> = counted
         .iter()
         .map(|(verdict, number)| format!("{number} {verdict}"))
         .collect();
     match said.as_slice() {
-        [] => format!("Run {} has no case in common with it.", other.run),
+        [] => format!("Run {name} has no case in common with it."),
         said => format!(
-            "Of the {} cases that run {} has in common with it: {}.",
-            pairs.len(),
-            other.run,
+            "Of the {all} cases that run {name} has in common with it: {}.",
             said.join(", ")
         ),
     }

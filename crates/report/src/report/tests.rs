@@ -45,7 +45,7 @@ fn what_only_one_run_knows_is_a_difference() {
 fn one_runs_report_is_that_runs() {
     let record = record("one");
     let own = part(&record).document;
-    let whole = report(vec![part(&record)], &[]);
+    let whole = report(vec![part(&record)], None);
     assert_eq!(whole.title.as_deref(), Some("run one"));
     assert_eq!(
         (&whole.answer, &whole.sections),
@@ -57,7 +57,7 @@ fn one_runs_report_is_that_runs() {
 #[test]
 fn of_several_runs_each_line_says_whose_it_is() {
     let (one, other) = (record("one"), record("other"));
-    let whole = report(vec![part(&one), part(&other)], &[]);
+    let whole = report(vec![part(&one), part(&other)], None);
     let headings: Vec<&str> = whole
         .sections
         .iter()

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::record::{Record, RunId};
 use keymark_report::archive::{Archive, RunSelector};
-use keymark_report::compare::Noise;
 use keymark_report::document::Document;
 use keymark_report::render::html::{self, Place};
 use keymark_report::render::{json, latex, markdown};
-use keymark_report::report::{Against, Part, report};
+use keymark_report::report::{Part, report};
 use keymark_report::table;
 
 use super::{Outcome, again, compare, show};
@@ -78,18 +77,11 @@ pub(super) fn document(records: &[Record], archive: &Archive) -> Result<Document
         document: show::document(record),
         again: again::again(record),
     });
-    let mut against = Vec::new();
-    if let [first, others @ ..] = records {
-        for other in others {
-            let sides = [first, other].map(std::slice::from_ref);
-            let comparison = compare::between(sides[0], sides[1], archive, Noise::default())?;
-            against.push(Against {
-                run: &other.id,
-                comparison,
-            });
-        }
-    }
-    Ok(report(parts.collect(), &against))
+    let comparison = match records {
+        [_, _, ..] => Some(compare::each_run(records, archive)?),
+        _ => None,
+    };
+    Ok(report(parts.collect(), comparison.as_ref()))
 }
 
 fn text(records: &[Record], archive: &Archive, format: ReportFormat) -> Result<String, Failure> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
 use keymark_report::archive::Archive;
-use keymark_report::compare::{Noise, document};
+use keymark_report::compare::document;
 use keymark_report::series;
 use keymark_report::units;
 use keymark_stats::Seconds;
@@ -239,14 +239,13 @@ impl<'a> Series<'a> {
         this: &[Record],
         arguments: &BenchArguments,
     ) -> Result<(), Failure> {
-        let comparison = compare::between(other, this, &self.archive, Noise::default())?;
+        let comparison = compare::between(other, this, &self.archive)?;
         if comparison.pairs.is_empty() {
             output::warning("the two have no case in common, so that nothing can be compared");
         } else if arguments.json {
-            let pairs = comparison.pairs.iter();
-            pairs.for_each(|pair| print_json(&compare::flat(pair)));
+            compare::print_rows(&comparison, &[]);
         } else {
-            output::document(&document(&comparison), &arguments.tables);
+            output::document(&document(&comparison, &[]), &arguments.tables);
         }
         Ok(())
     }

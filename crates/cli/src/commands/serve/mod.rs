@@ -73,7 +73,8 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
 fn router(served: Arc<Served>) -> Router {
     let mut router = Router::new()
         .route("/", get(pages::runs))
-        .route("/report", get(pages::report));
+        .route("/report", get(pages::report))
+        .route("/history", get(pages::history));
     if served.token.is_some() {
         router = router.route("/import", post(upload::import));
     }

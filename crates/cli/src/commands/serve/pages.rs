@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse, Response};
 use keymark_bench::record::Record;
-use keymark_report::archive::{Archive, ArchiveError, RunSearch, RunSelector, Window};
+use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
 use keymark_report::render::html::{self, HtmlError, Import, Place};
 use serde::Deserialize;
 
@@ -18,6 +18,9 @@ use crate::exit::{Exit, Failure};
 
 /// Runs of a page of the list.
 const RUNS: u64 = 50;
+/// Cases and machines of a history, and points of each.
+const TRENDS: usize = 12;
+const POINTS: usize = 200;
 /// More runs than this are no comparison that anybody reads, and take their time.
 const COMPARED: usize = 8;
 
@@ -178,6 +181,49 @@ pub(super) async fn report(
         }
         records.sort_by_key(|record| record.started);
         let document = report::document(&records, archive)?;
+        Ok(html::render(document, Place::Archive)?)
+    });
+    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
+    Ok((policy, Html(page.await?)).into_response())
+}
+
+/// The form for a case.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Words {
+    words: String,
+}
+
+/// What a case has taken over time.
+pub(super) async fn history(
+    State(served): State<Arc<Served>>,
+    wanted: Result<Query<Words>, QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(Words { words }) = wanted.map_err(Refused::bad)?;
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() {
+        return Err(Refused::bad(
+            "words of a case are missing, such as rsa4096 sign",
+        ));
+    }
+    let page = with_archive(served, move |archive, _| {
+        let past = archive.history(&CaseWords::new(words.iter().map(String::as_str)))?;
+        let mut trends = keymark_report::history::trends(&past);
+        if trends.is_empty() {
+            let message = format!(
+                "no finished run has a case with the words '{}'",
+                words.join(" ")
+            );
+            return Err(Refused(StatusCode::NOT_FOUND, message));
+        }
+        let all = trends.len();
+        trends.truncate(TRENDS);
+        let mut document = keymark_report::history::document(&trends, POINTS);
+        let more = match all.saturating_sub(TRENDS) {
+            0 => String::new(),
+            more => format!(" ({more} more cases or machines: add words)"),
+        };
+        document.title = Some(format!("history of {}{more}", words.join(" ")));
         Ok(html::render(document, Place::Archive)?)
     });
     let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];

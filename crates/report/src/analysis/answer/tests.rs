@@ -165,7 +165,7 @@ fn a_single_sample_is_not_bounded_and_not_judged() {
         said[0]
     );
     assert!(
-        said[1].ends_with("and 1 case not known well enough."),
+        said[1].ends_with("and of 1 case too little is known to say."),
         "{}",
         said[1]
     );

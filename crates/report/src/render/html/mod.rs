@@ -60,7 +60,6 @@ struct Page<'a> {
     sections: Vec<Written>,
     warnings: Vec<String>,
     head: Vec<String>,
-    differences: Option<String>,
     compared: bool,
     runs: Vec<String>,
     facts: Vec<FactRow>,
@@ -123,7 +122,6 @@ pub fn render(document: Document, place: Place) -> Result<String, HtmlError> {
         sections,
         warnings: warnings.map(|warning| seen(&warning.text)).collect(),
         head: all(&document.head),
-        differences: differences(&document),
         compared: runs.len() > 1,
         facts: facts(&document),
         commands: commands(&document),
@@ -186,18 +184,6 @@ struct Paragraph<'a> {
 fn paragraph(text: &str) -> Result<String, askama::Error> {
     let text = &*visible(text);
     Paragraph { text }.render()
-}
-
-fn differences(document: &Document) -> Option<String> {
-    let conditions = document.conditions.as_ref()?;
-    if conditions.runs.len() < 2 {
-        return None;
-    }
-    let names: Vec<&str> = conditions
-        .differences()
-        .map(|fact| fact.name.as_str())
-        .collect();
-    Some(visible(&format!("What differs: {}.", names.join(", "))).into_owned())
 }
 
 fn facts(document: &Document) -> Vec<FactRow> {

@@ -1,0 +1,61 @@
+//! The command line of what leaves the archive.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use keymark_report::archive::RunSelector;
+
+use super::TableArguments;
+
+/// Formats of `keymark export`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// The whole record with every sample (schema/record-1.json); 'keymark import' reads it
+    Json,
+    /// One line a case
+    Csv,
+    /// What 'keymark show' says, with every column
+    Markdown,
+    /// The same as one JSON object, with the data of pictures
+    Document,
+    /// OpenMetrics text, for Prometheus
+    Openmetrics,
+    /// JUnit's XML: a test case a case, its time the mean in seconds
+    Junit,
+    /// For benchmark-action/github-action-benchmark, with 'tool: customSmallerIsBetter'
+    GithubBenchmark,
+}
+
+/// `keymark history`
+#[derive(Debug, Args)]
+pub struct HistoryArguments {
+    /// Words of the case's name: algorithm, operation, device, stack
+    #[arg(value_name = "CASE", required = true)]
+    pub case: Vec<String>,
+    /// Show so many of the latest runs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub last: usize,
+    /// One JSON object a run
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// How tables are shown
+    #[command(flatten)]
+    pub tables: TableArguments,
+}
+
+/// `keymark share`
+#[derive(Debug, Args)]
+pub struct ShareArguments {
+    /// Which run: last, last~1, an id or its beginning
+    #[arg(value_name = "RUN")]
+    pub run: RunSelector,
+    /// The file to write; there must be none yet
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Remove this text, too, such as a name that only you know
+    #[arg(long, value_name = "TEXT")]
+    pub remove: Vec<String>,
+    /// Write without asking, for scripts
+    #[arg(long)]
+    pub yes: bool,
+}

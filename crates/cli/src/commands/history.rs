@@ -1,0 +1,49 @@
+//! `keymark history`
+
+use keymark_report::archive::{Archive, CaseWords};
+use keymark_report::history::{self, Trend};
+
+use super::Outcome;
+use crate::args::HistoryArguments;
+use crate::exit::{Exit, Failure};
+use crate::observers::print_json;
+use crate::output;
+
+/// More trends than this are no answer to a question about a case.
+const TRENDS: usize = 12;
+
+pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
+    let words = CaseWords::new(arguments.case.iter().map(String::as_str));
+    let past = archive.history(&words).map_err(Failure::failed)?;
+    let trends = history::trends(&past);
+    let named = arguments.case.join(" ");
+    if trends.is_empty() {
+        return Err(Failure::nothing_usable(format!(
+            "no finished run has a case with the words '{named}'; 'keymark show' names those of a run"
+        )));
+    }
+    if trends.len() > TRENDS && !arguments.json {
+        return Err(Failure::usage(format!(
+            "'{named}' names {} cases and machines; add words of one of them:\n  {}",
+            trends.len(),
+            some(&trends)
+        )));
+    }
+    if arguments.json {
+        let rows = trends.iter().flat_map(Trend::rows);
+        rows.for_each(|row| print_json(&row));
+    } else {
+        let document = history::document(&trends, arguments.last);
+        output::document(&document, &arguments.tables);
+    }
+    Ok(Exit::Fine)
+}
+
+/// The first of them, a line each.
+fn some(trends: &[Trend]) -> String {
+    let names = trends
+        .iter()
+        .take(TRENDS)
+        .map(|trend| trend.case.to_string());
+    names.collect::<Vec<_>>().join("\n  ")
+}

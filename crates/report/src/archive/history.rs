@@ -1,0 +1,143 @@
+//! What a case has taken, run by run.
+
+use std::collections::HashMap;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Case, Pacing};
+use keymark_bench::environment::Environment;
+use keymark_bench::operation::Operation;
+use keymark_bench::record::{CaseRecord, RunId};
+use keymark_bench::series::SeriesId;
+use keymark_bench::server_load::ServerLoad;
+use keymark_stats::Seconds;
+use rusqlite::{OptionalExtension, params};
+
+use super::reader::{json, started, value};
+use super::{Archive, Result};
+use crate::compare::mean;
+
+/// Words that name cases: all of them stand in the case's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseWords(Vec<String>);
+
+impl CaseWords {
+    /// From a command line, where words may stand together.
+    #[must_use]
+    pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
+        let words = words.into_iter().flat_map(str::split_whitespace);
+        Self(words.map(str::to_lowercase).collect())
+    }
+
+    /// Whether a case is one of those that are meant.
+    #[must_use]
+    pub fn name(&self, case: &Case) -> bool {
+        let name = case.to_string().to_lowercase();
+        let own: Vec<&str> = name.split_whitespace().collect();
+        self.0.iter().all(|word| own.contains(&word.as_str()))
+    }
+
+    fn parsed<T: std::str::FromStr>(&self) -> Option<T> {
+        self.0.iter().find_map(|word| word.parse().ok())
+    }
+}
+
+/// A case in one run that was finished.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// The run.
+    pub run: RunId,
+    /// When it started.
+    pub started: jiff::Timestamp,
+    /// The series that it is of, if it is of one.
+    pub series: Option<SeriesId>,
+    /// On what.
+    pub environment: Environment,
+    /// The case.
+    pub case: Case,
+    /// Its mean, as it was measured.
+    pub mean: Seconds,
+}
+
+const CASES: &str = "
+    SELECT case_.id, started_utc, \"case\", run.id, series
+    FROM run JOIN case_ ON case_.run = run.id
+    WHERE state = 'finished' AND replica = 0 AND published_mean_s IS NULL
+      AND (?1 IS NULL OR algorithm = ?1) AND (?2 IS NULL OR operation = ?2)
+    ORDER BY started_utc, run.id, number";
+
+impl Archive {
+    /// The cases that are meant, in every finished run, the oldest first. Published figures and predictions have no
+    /// history: neither comes from a run.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn history(&self, wanted: &CaseWords) -> Result<Vec<Past>> {
+        self.past(wanted).map_err(|error| self.failed(error))
+    }
+
+    fn past(&self, wanted: &CaseWords) -> rusqlite::Result<Vec<Past>> {
+        let snapshot = self.connection.unchecked_transaction()?;
+        let mut cases = snapshot.prepare(CASES)?;
+        let algorithm = wanted
+            .parsed::<Algorithm>()
+            .map(|algorithm| algorithm.to_string());
+        let operation = wanted
+            .parsed::<Operation>()
+            .map(|operation| operation.to_string());
+        let mut rows = cases.query(params![algorithm, operation])?;
+        let mut environments: HashMap<String, Environment> = HashMap::new();
+        let mut past = Vec::new();
+        while let Some(row) = rows.next()? {
+            let case: Case = value(row, 2, json)?;
+            if !wanted.name(&case) {
+                continue;
+            }
+            let id: String = row.get(3)?;
+            let Some(mean) = self.mean_of(row.get(0)?, &case)? else {
+                continue;
+            };
+            if !environments.contains_key(&id) {
+                environments.insert(id.clone(), self.environment(&id)?);
+            }
+            past.push(Past {
+                environment: environments[&id].clone(),
+                run: RunId(id),
+                started: started(row)?,
+                series: row.get::<_, Option<String>>(4)?.map(SeriesId),
+                case,
+                mean,
+            });
+        }
+        Ok(past)
+    }
+
+    fn environment(&self, run: &str) -> rusqlite::Result<Environment> {
+        let environment = "SELECT environment FROM run WHERE id = ?1";
+        self.connection
+            .query_row(environment, [run], |row| value(row, 0, json))
+    }
+
+    /// The mean of the operations that count; of a queue that grows there is none.
+    fn mean_of(&self, id: i64, case: &Case) -> rusqlite::Result<Option<Seconds>> {
+        let load: Option<Box<ServerLoad>> = self.server_load(id)?;
+        let open = matches!(case.load.pacing, Pacing::Open(_));
+        if open || load.is_some() {
+            let record = CaseRecord {
+                blocks: if load.is_some() {
+                    Vec::new()
+                } else {
+                    self.blocks(id)?
+                },
+                server_load: load,
+                ..CaseRecord::new(case.clone())
+            };
+            return Ok(mean(&record));
+        }
+        let mean =
+            "SELECT avg(end_ns - scheduled_ns) FROM block JOIN sample ON sample.block = block.id
+                    WHERE case_ = ?1 AND outcome = 0";
+        let mut mean = self.connection.prepare_cached(mean)?;
+        let mean: Option<f64> = mean.query_row([id], |row| row.get(0)).optional()?.flatten();
+        Ok(mean.filter(|mean| *mean > 0.0).map(Seconds::from_nanos))
+    }
+}

@@ -1,0 +1,346 @@
+//! A record for others: without names of people and machines, and without serial numbers.
+//!
+//! Names are taken out of text that comes from outside (versions, products, reasons of failures, notes), never out of
+//! keymark's own words: a user who is called `agent` does not turn the stack into something else.
+
+use std::collections::BTreeMap;
+
+use keymark_bench::case::DeviceName;
+use keymark_bench::record::{CaseRecord, Record, RunId};
+
+/// What is known to belong to somebody.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Personal {
+    /// A name of the machine.
+    Host(String),
+    /// A name of a user.
+    User(String),
+    /// A home directory.
+    Home(String),
+    /// The serial number of a device.
+    Serial(String),
+    /// The name of a device that has a serial number.
+    Device(String),
+    /// What its owner calls a token.
+    Label(String),
+    /// What the user wants to be removed besides.
+    Other(String),
+}
+
+impl Personal {
+    fn text(&self) -> &str {
+        match self {
+            Self::Host(text)
+            | Self::User(text)
+            | Self::Home(text)
+            | Self::Serial(text)
+            | Self::Device(text)
+            | Self::Label(text)
+            | Self::Other(text) => text,
+        }
+    }
+
+    /// What it is.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Host(_) => "host name",
+            Self::User(_) => "user name",
+            Self::Home(_) => "home directory",
+            Self::Serial(_) => "serial number",
+            Self::Device(_) => "device",
+            Self::Label(_) => "label",
+            Self::Other(_) => "text",
+        }
+    }
+
+    const fn stand_in(&self) -> &'static str {
+        match self {
+            Self::Host(_) => "host",
+            Self::User(_) => "user",
+            Self::Home(_) => "/home/user",
+            Self::Serial(_) => "serial",
+            Self::Device(_) => "device",
+            Self::Label(_) => "label",
+            Self::Other(_) => "removed",
+        }
+    }
+}
+
+/// Something that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    /// What it is: `host name`.
+    pub kind: &'static str,
+    /// As it stood there.
+    pub text: String,
+    /// What stands there now.
+    pub by: String,
+    /// How many times it was there.
+    pub times: usize,
+}
+
+/// A record that may go anywhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shared {
+    /// The record, with a name of its own, so that it can stand beside the one that it was made of.
+    pub record: Record,
+    /// What is no longer in it.
+    pub removed: Vec<Removal>,
+}
+
+/// Takes out what is known to belong to somebody, and what the record itself says does.
+#[must_use]
+pub fn share(record: &Record, personal: &[Personal]) -> Shared {
+    let mut record = record.clone();
+    let mut cleaner = Cleaner::new(personal);
+    let mut renamed = BTreeMap::new();
+    for (number, store) in (1..).zip(&mut record.stores) {
+        let label = store
+            .product
+            .split_once(", token '")
+            .map(|(_, label)| label.trim_end_matches('\''));
+        cleaner.add(
+            label.map(|label| Personal::Label(label.to_owned())),
+            "token",
+        );
+        let Some(serial) = store.serial.take().filter(|serial| !serial.is_empty()) else {
+            continue;
+        };
+        let name = format!("{}-{number}", store.kind.word());
+        cleaner.add(Some(Personal::Serial(serial.clone())), &name);
+        cleaner.count(&serial);
+        cleaner.add(Some(Personal::Device(store.device.to_string())), &name);
+        renamed.insert(store.device.clone(), DeviceName::new(name));
+    }
+    cleaner.learn(&record);
+    record.id = RunId(format!("{}-shared", record.id));
+    let device = |device: &mut DeviceName, cleaner: &mut Cleaner| {
+        *device = match renamed.get(device) {
+            Some(name) => {
+                cleaner.count(device.as_str());
+                name.clone()
+            }
+            None if is_own(device.as_str()) => return,
+            None => DeviceName::new(cleaner.clean(device.as_str())),
+        };
+    };
+    for store in &mut record.stores {
+        device(&mut store.device, &mut cleaner);
+        cleaner.text(&mut store.product);
+        cleaner.values(&mut store.versions);
+    }
+    for case in &mut record.plan.cases {
+        device(&mut case.device, &mut cleaner);
+    }
+    for case in &mut record.cases {
+        device(&mut case.case.device, &mut cleaner);
+        cleaner.case(case);
+    }
+    let environment = &mut record.environment;
+    let texts = [
+        &mut environment.cpu_model,
+        &mut environment.governor,
+        &mut environment.kernel,
+        &mut environment.os,
+        &mut environment.virtualization,
+    ];
+    texts
+        .into_iter()
+        .flatten()
+        .for_each(|text| cleaner.text(text));
+    cleaner.text(&mut environment.keymark);
+    cleaner.values(&mut environment.versions);
+    // Paths, labels of tokens, serial numbers: the plan says what was measured.
+    environment.command.clear();
+    let baseline = cleaner.clean(&record.plan.settings.baseline.to_string());
+    if let Ok(baseline) = baseline.parse() {
+        record.plan.settings.baseline = baseline;
+    }
+    Shared {
+        record,
+        removed: cleaner.removed(),
+    }
+}
+
+/// What is looked for, the longest first, with what stands in for it and how often it was found.
+struct Cleaner(Vec<(Personal, String, usize)>);
+
+/// Shorter names are parts of other words by chance, and are taken out where they stand alone.
+const LONG: usize = 5;
+
+/// What every machine has.
+const EVERYBODYS: [&str; 4] = ["localhost", "www-data", "nobody", ""];
+
+impl Cleaner {
+    fn new(personal: &[Personal]) -> Self {
+        let mut cleaner = Self(Vec::new());
+        for each in personal {
+            let stand_in = each.stand_in();
+            cleaner.add(Some(each.clone()), stand_in);
+        }
+        cleaner
+    }
+
+    fn add(&mut self, personal: Option<Personal>, stand_in: &str) {
+        let Some(personal) = personal else {
+            return;
+        };
+        let text = personal.text();
+        let known = self.0.iter().any(|(other, _, _)| other.text() == text);
+        if !known && !EVERYBODYS.contains(&text) && text != "/" {
+            self.0.push((personal, stand_in.to_owned(), 0));
+            self.0
+                .sort_by_key(|(personal, _, _)| std::cmp::Reverse(personal.text().len()));
+        }
+    }
+
+    /// Homes of others than this machine's users, which the text of failures and paths of modules have.
+    fn learn(&mut self, record: &Record) {
+        let mut texts: Vec<&str> = record
+            .environment
+            .versions
+            .values()
+            .map(String::as_str)
+            .collect();
+        for store in &record.stores {
+            texts.extend([store.device.as_str(), &store.product]);
+            texts.extend(store.versions.values().map(String::as_str));
+        }
+        for case in &record.cases {
+            texts.push(case.case.device.as_str());
+            texts.extend(case.failure());
+            texts.extend(
+                case.published
+                    .as_ref()
+                    .map(|published| published.note.as_str()),
+            );
+            let load = case.server_load.iter();
+            texts.extend(load.flat_map(|load| load.server.values().map(String::as_str)));
+        }
+        let mut names: Vec<String> = Vec::new();
+        for text in texts {
+            for place in ["/home/", "/Users/"] {
+                let after = text.split(place).skip(1);
+                let name =
+                    after.map(|rest| rest.split(|c: char| !is_of_word(c) && c != '.').next());
+                names.extend(name.flatten().map(str::to_owned));
+            }
+        }
+        let users = record
+            .cases
+            .iter()
+            .filter_map(|case| case.server_load.as_ref()?.server.get("worker_user"));
+        names.extend(users.cloned());
+        for name in names {
+            for place in ["/home/", "/Users/"] {
+                self.add(Some(Personal::Home(format!("{place}{name}"))), "/home/user");
+            }
+            self.add(Some(Personal::User(name)), "user");
+        }
+    }
+
+    fn count(&mut self, text: &str) {
+        let found = self
+            .0
+            .iter_mut()
+            .find(|(personal, _, _)| personal.text() == text);
+        if let Some((_, _, times)) = found {
+            *times += 1;
+        }
+    }
+
+    fn clean(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (personal, stand_in, times) in &mut self.0 {
+            let (clean, found) = replaced(&text, personal.text(), stand_in);
+            text = clean;
+            *times += found;
+        }
+        text
+    }
+
+    fn text(&mut self, text: &mut String) {
+        *text = self.clean(text);
+    }
+
+    fn values(&mut self, map: &mut BTreeMap<String, String>) {
+        let cleaned = std::mem::take(map).into_iter();
+        *map = cleaned
+            .map(|(name, value)| (self.clean(&name), self.clean(&value)))
+            .collect();
+    }
+
+    fn case(&mut self, case: &mut CaseRecord) {
+        if let Some(reason) = case
+            .ending
+            .as_mut()
+            .and_then(|ending| ending.reason.as_mut())
+        {
+            self.text(reason);
+        }
+        if let Some(published) = &mut case.published {
+            self.text(&mut published.note);
+        }
+        if let Some(load) = &mut case.server_load {
+            self.values(&mut load.server);
+            self.text(&mut load.client);
+            load.unsteady.iter_mut().for_each(|text| self.text(text));
+            for second in &mut load.seconds {
+                let failures = std::mem::take(&mut second.failures).into_iter();
+                for (class, count) in failures {
+                    *second.failures.entry(self.clean(&class)).or_default() += count;
+                }
+            }
+        }
+    }
+
+    fn removed(self) -> Vec<Removal> {
+        let found = self.0.into_iter().filter(|(_, _, times)| *times > 0);
+        let removal = |(personal, by, times): (Personal, String, usize)| Removal {
+            kind: personal.kind(),
+            text: personal.text().to_owned(),
+            by,
+            times,
+        };
+        found.map(removal).collect()
+    }
+}
+
+/// Whether it is one of the names that keymark gives: `software`, `twin:fst-01`. Readers and files are called otherwise.
+fn is_own(device: &str) -> bool {
+    let name = device.strip_prefix("twin:").unwrap_or(device);
+    name.chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_')
+}
+
+/// Upper and lower case are one; a short one only where it stands alone.
+fn replaced(text: &str, wanted: &str, by: &str) -> (String, usize) {
+    let whole = wanted.chars().count() < LONG;
+    let lower = text.to_ascii_lowercase();
+    let wanted = wanted.to_ascii_lowercase();
+    let (mut out, mut at, mut times) = (String::with_capacity(text.len()), 0, 0);
+    while let Some(found) = lower[at..].find(&wanted) {
+        let (begin, end) = (at + found, at + found + wanted.len());
+        let before = text[..begin].chars().next_back().is_some_and(is_of_word);
+        let after = text[end..].chars().next().is_some_and(is_of_word);
+        out.push_str(&text[at..begin]);
+        if whole && (before || after) {
+            out.push_str(&text[begin..end]);
+        } else {
+            out.push_str(by);
+            times += 1;
+        }
+        at = end;
+    }
+    out.push_str(&text[at..]);
+    (out, times)
+}
+
+#[cfg(test)]
+#[path = "tests/share.rs"]
+mod tests;

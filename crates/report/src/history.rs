@@ -1,0 +1,412 @@
+//! What a case has taken over time: one trend a machine, with the runs at which it changed.
+
+use std::collections::BTreeMap;
+
+use keymark_bench::case::Case;
+use keymark_bench::environment::Environment;
+use keymark_stats::{ChangePoints, MIN_POINTS, Seconds, Step, change_points, mean_of_runs};
+use serde::Serialize;
+
+use crate::analysis::{case_cells, case_columns};
+use crate::archive::Past;
+use crate::compare::facts_of;
+use crate::document::{
+    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
+};
+
+/// Of the simulated series that say how large a change has to be.
+const SEED: u64 = 1;
+
+/// A run, or a series: runs of one series share what the machine did at the time, and count once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// Name of the run, or of the series.
+    pub name: String,
+    /// When it, or its first run, started.
+    pub started: jiff::Timestamp,
+    /// Its runs.
+    pub runs: usize,
+    /// Mean, of several runs the geometric mean of theirs.
+    pub mean: Seconds,
+    environment: Environment,
+}
+
+/// One case on one machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trend {
+    /// What was measured.
+    pub case: Case,
+    /// On what, in words.
+    pub machine: String,
+    /// The oldest first.
+    pub points: Vec<Point>,
+    /// Where it changed; `None` with too few points to say.
+    pub changes: Option<ChangePoints>,
+    /// The levels between the changes.
+    pub steps: Vec<Step>,
+}
+
+/// A point with its level, for programs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(
+    missing_docs,
+    reason = "the names are the documentation; see docs/comparing.md"
+)]
+pub struct HistoryRow {
+    pub case: String,
+    pub provenance: String,
+    pub machine: String,
+    pub run: String,
+    pub started: jiff::Timestamp,
+    pub runs: usize,
+    pub mean_s: f64,
+    pub level: Option<usize>,
+    pub level_s: Option<f64>,
+    pub level_low_s: Option<f64>,
+    pub level_high_s: Option<f64>,
+    pub change: bool,
+    pub ratio: Option<f64>,
+    pub ratio_low: Option<f64>,
+    pub ratio_high: Option<f64>,
+    pub changed_with: Vec<String>,
+}
+
+/// What tells one machine from another, as far as a record says.
+const MACHINE: [&str; 4] = ["processor", "cores", "virtual machine", "memory"];
+
+/// One trend a case and machine, in the order in which they first came. Machines are never mixed.
+#[must_use]
+pub fn trends(past: &[Past]) -> Vec<Trend> {
+    let mut groups: Vec<(Case, String, Vec<&Past>)> = Vec::new();
+    for each in past {
+        let machine = machine(&each.environment);
+        let group = groups.iter_mut().find(|(case, other, _)| {
+            let provenance = case.provenance == each.case.provenance;
+            case.key() == each.case.key() && provenance && *other == machine
+        });
+        match group {
+            Some((_, _, members)) => members.push(each),
+            None => groups.push((each.case.clone(), machine, vec![each])),
+        }
+    }
+    let trend = |(case, machine, members): (Case, String, Vec<&Past>)| {
+        let points = points(&members);
+        let means: Vec<Seconds> = points.iter().map(|point| point.mean).collect();
+        let changes = change_points(&means, SEED);
+        let steps = changes.as_ref().map(|changes| changes.steps(&means));
+        Trend {
+            case,
+            machine,
+            points,
+            steps: steps.unwrap_or_default(),
+            changes,
+        }
+    };
+    groups.into_iter().map(trend).collect()
+}
+
+fn machine(environment: &Environment) -> String {
+    let facts = facts_of(environment);
+    let words = MACHINE.iter().filter_map(|name| {
+        let value = facts.get(*name)?;
+        Some(match *name {
+            "cores" => format!("{value} cores"),
+            "virtual machine" => format!("virtual machine ({value})"),
+            _ => value.clone(),
+        })
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn points(members: &[&Past]) -> Vec<Point> {
+    let mut together: Vec<Vec<&Past>> = Vec::new();
+    for each in members {
+        let same = together.iter_mut().find(|point| {
+            let series = point[0].series.as_ref();
+            series.is_some() && series == each.series.as_ref()
+        });
+        match same {
+            Some(point) => point.push(each),
+            None => together.push(vec![each]),
+        }
+    }
+    let point = |runs: Vec<&Past>| {
+        let means: Vec<Seconds> = runs.iter().map(|run| run.mean).collect();
+        let first = runs[0];
+        Some(Point {
+            name: match &first.series {
+                Some(series) => format!("series:{series}"),
+                None => first.run.to_string(),
+            },
+            started: first.started,
+            runs: runs.len(),
+            mean: mean_of_runs(&means)?,
+            environment: first.environment.clone(),
+        })
+    };
+    together.into_iter().filter_map(point).collect()
+}
+
+impl Trend {
+    /// The level of a point.
+    fn level(&self, point: usize) -> Option<(usize, &Step)> {
+        let mut steps = self.steps.iter().enumerate();
+        steps.find(|(_, step)| (step.start..step.end).contains(&point))
+    }
+
+    /// What else is new at a point, compared with the one before: `keymark: 0.1.0 → 0.2.0`.
+    fn changed_with(&self, point: usize) -> Vec<String> {
+        let (Some(before), Some(now)) = (
+            point
+                .checked_sub(1)
+                .and_then(|before| self.points.get(before)),
+            self.points.get(point),
+        ) else {
+            return Vec::new();
+        };
+        let (old, new) = (facts_of(&before.environment), facts_of(&now.environment));
+        let names: BTreeMap<&String, ()> = old
+            .keys()
+            .chain(new.keys())
+            .map(|name| (name, ()))
+            .collect();
+        let changed = names.into_keys().filter_map(|name| {
+            let (old, new) = (old.get(name)?, new.get(name)?);
+            (old != new).then(|| format!("{name}: {old} → {new}"))
+        });
+        changed.collect()
+    }
+
+    /// Every point, for programs.
+    #[must_use]
+    pub fn rows(&self) -> Vec<HistoryRow> {
+        let row = |(number, point): (usize, &Point)| {
+            let level = self.level(number);
+            let step = level.map(|(_, step)| step);
+            let change = step.filter(|step| step.start == number && number > 0);
+            let ratio = change.and_then(|step| step.ratio);
+            HistoryRow {
+                case: self.case.to_string(),
+                provenance: self.case.provenance.to_string(),
+                machine: self.machine.clone(),
+                run: point.name.clone(),
+                started: point.started,
+                runs: point.runs,
+                mean_s: point.mean.0,
+                level: level.map(|(number, _)| number),
+                level_s: step.map(|step| step.level.value.0),
+                level_low_s: step.and_then(|step| step.level.low).map(|low| low.0),
+                level_high_s: step.and_then(|step| step.level.high).map(|high| high.0),
+                change: change.is_some(),
+                ratio: ratio.map(|ratio| ratio.value.0),
+                ratio_low: ratio.and_then(|ratio| ratio.low).map(|low| low.0),
+                ratio_high: ratio.and_then(|ratio| ratio.high).map(|high| high.0),
+                changed_with: change
+                    .map(|_| self.changed_with(number))
+                    .unwrap_or_default(),
+            }
+        };
+        self.points.iter().enumerate().map(row).collect()
+    }
+}
+
+/// The trends, each with its levels and its last points.
+#[must_use]
+pub fn document(trends: &[Trend], shown: usize) -> Document {
+    let mut sections = Vec::new();
+    for trend in trends {
+        sections.push(levels(trend));
+        sections.push(last(trend, shown));
+    }
+    if trends.len() > 1 {
+        let text = "one trend a case and machine, since machines are never mixed; two of the same model are not told \
+                    apart";
+        let remark = Remark::new(RemarkKind::Environment, text);
+        sections.push(Section::bare(vec![Block::Remark(remark)]));
+    }
+    Document::of(sections)
+}
+
+fn remark(kind: RemarkKind, text: String) -> Block {
+    Block::Remark(Remark::new(kind, text))
+}
+
+/// The levels, and what else changed where one begins.
+fn levels(trend: &Trend) -> Section {
+    let heading = format!("{} on {}", trend.case, trend.machine);
+    let Some(changes) = &trend.changes else {
+        let text = format!(
+            "{} runs or series are too few to look for changes: that takes {MIN_POINTS}",
+            trend.points.len()
+        );
+        return Section::headed(heading, vec![remark(RemarkKind::SingleRuns, text)]);
+    };
+    let mut columns = vec![Column::name("from"), Column::name("since")];
+    columns.extend([
+        Column::value("runs").leave(1),
+        Column::value("level (95 % interval)"),
+        Column::value("over the one before (95 % interval)"),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    let mut blocks = Vec::new();
+    for step in &trend.steps {
+        let first = &trend.points[step.start];
+        let cells = vec![
+            Cell::text(&first.name),
+            Cell::text(date(first.started)),
+            Cell::Count((step.end - step.start) as u64),
+            Cell::DurationEstimate(step.level),
+            Cell::or_missing(step.ratio, Cell::RatioEstimate),
+        ];
+        table.rows.push(TableRow::of(&trend.case, cells));
+        let with = trend.changed_with(step.start);
+        if step.start > 0 && !with.is_empty() {
+            let text = format!("at {} changed as well: {}", first.name, with.join("; "));
+            blocks.push(remark(RemarkKind::Environment, text));
+        }
+    }
+    blocks.insert(0, Block::Table(table));
+    let said = match changes.starts.len() {
+        0 => "no change seen".to_owned(),
+        1 => "one change".to_owned(),
+        several => format!("{several} changes"),
+    };
+    let text = format!(
+        "{said} in {} runs and series, which are the units: segmentation of ranks (Killick et al. 2012), a change in \
+         at most one of twenty series without one; neighbours are allowed a correlation of {:.2}",
+        trend.points.len(),
+        changes.lag1
+    );
+    blocks.push(remark(RemarkKind::Units, text));
+    Section::headed(heading, blocks)
+}
+
+/// The last points in one table.
+fn last(trend: &Trend, shown: usize) -> Section {
+    let mut columns = case_columns();
+    columns.extend([
+        Column::name("run"),
+        Column::name("started"),
+        Column::value("runs").leave(1),
+        Column::value("mean"),
+        Column::value("change"),
+        Column::provenance(),
+    ]);
+    let mut table = Table::new(columns);
+    let skipped = trend.points.len().saturating_sub(shown);
+    for (number, point) in trend.points.iter().enumerate().skip(skipped) {
+        let step = trend.level(number).map(|(_, step)| step);
+        let begins = step.filter(|step| step.start == number);
+        let mut cells = case_cells(&trend.case);
+        cells.extend([
+            Cell::text(&point.name),
+            Cell::text(date(point.started)),
+            Cell::Count(point.runs as u64),
+            Cell::Duration(point.mean),
+            Cell::or_missing(begins.and_then(|step| step.ratio), |ratio| {
+                Cell::Gain(ratio.value)
+            }),
+        ]);
+        table.rows.push(TableRow::of(&trend.case, cells));
+    }
+    let mut blocks = vec![Block::Table(table)];
+    if skipped > 0 {
+        let text = format!("{skipped} earlier ones are not shown; --last shows more, --json all");
+        blocks.push(remark(RemarkKind::Elsewhere, text));
+    }
+    Section::bare(blocks)
+}
+
+fn date(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_bench::case::StackName;
+    use keymark_bench::record::RunId;
+    use keymark_bench::series::SeriesId;
+
+    use super::*;
+    use crate::testing::{case, record};
+
+    fn run(number: u32, microseconds: f64, kernel: &str) -> Past {
+        let record = record("x");
+        Past {
+            run: RunId(format!("run-{number:02}")),
+            started: record.started,
+            series: None,
+            environment: Environment {
+                kernel: Some(kernel.to_owned()),
+                ..record.environment
+            },
+            case: case("rsa2048", StackName::RAW),
+            mean: Seconds(microseconds * 1e-6),
+        }
+    }
+
+    /// Twelve runs that take a millisecond, twelve of a newer kernel that take a quarter more.
+    fn slower_since() -> Vec<Past> {
+        let noise = |number: u32| f64::from(number * 7 % 5);
+        let before = (0..12).map(|number| run(number, 1000.0 + noise(number), "6.1"));
+        let after = (12..24).map(|number| run(number, 1250.0 + noise(number), "6.5"));
+        before.chain(after).collect()
+    }
+
+    #[test]
+    fn a_change_is_said_with_what_else_changed() {
+        let trends = trends(&slower_since());
+        let [trend] = trends.as_slice() else {
+            panic!("{trends:?}");
+        };
+        assert_eq!(trend.changes.as_ref().unwrap().starts, [12]);
+        let rows = trend.rows();
+        assert_eq!(
+            (rows.len(), rows[12].change, rows[11].change),
+            (24, true, false)
+        );
+        assert_eq!(rows[12].changed_with, ["kernel: 6.1 → 6.5"]);
+        assert!((rows[12].ratio.unwrap() - 1.25).abs() < 0.01);
+        assert!(rows[23].level_low_s.unwrap() > 1.24e-3);
+    }
+
+    #[test]
+    fn machines_are_never_mixed() {
+        let mut past = slower_since();
+        for run in &mut past[12..] {
+            run.environment.cpu_model = Some("another".to_owned());
+        }
+        let trends = trends(&past);
+        assert_eq!(trends.len(), 2);
+        for trend in &trends {
+            assert_eq!(trend.changes.as_ref().unwrap().starts, Vec::<usize>::new());
+            assert_eq!(trend.points.len(), 12);
+        }
+    }
+
+    #[test]
+    fn a_series_counts_once() {
+        let mut past = slower_since();
+        for run in &mut past[12..] {
+            run.series = Some(SeriesId("s".to_owned()));
+        }
+        let trends = trends(&past);
+        assert_eq!(trends[0].points.len(), 13);
+        let last = &trends[0].points[12];
+        assert_eq!((last.name.as_str(), last.runs), ("series:s", 12));
+        assert_eq!(
+            trends[0].changes.as_ref().unwrap().starts,
+            Vec::<usize>::new()
+        );
+    }
+
+    #[test]
+    fn few_runs_say_so() {
+        let trends = trends(&slower_since()[..3]);
+        assert_eq!(trends[0].changes, None);
+        let said = serde_json::to_string(&document(&trends, 2)).unwrap();
+        assert!(said.contains("3 runs or series are too few"), "{said}");
+        assert!(said.contains("1 earlier ones are not shown"), "{said}");
+    }
+}
