@@ -2,7 +2,7 @@
 
 mod breakdown;
 mod document;
-mod figures;
+pub(crate) mod figures;
 mod head;
 mod latencies;
 mod limits;
