@@ -24,6 +24,7 @@ pub mod series;
 pub mod server_load;
 pub mod stop;
 pub mod store;
+pub mod strength;
 pub mod words;
 pub mod worker;
 pub mod workload;

@@ -4,7 +4,7 @@ mod answer;
 mod beside;
 mod breakdown;
 mod document;
-mod figures;
+pub(crate) mod figures;
 mod head;
 mod latencies;
 mod limits;

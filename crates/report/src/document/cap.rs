@@ -37,8 +37,15 @@ fn capped(section: Section, limit: usize) -> Section {
 impl Figure {
     fn cap(&mut self, limit: usize) -> Option<Remark> {
         match self {
-            Self::Means { means, .. } => cut(means, limit, "means"),
+            Self::Means { means, .. } | Self::Matrix { means, .. } => cut(means, limit, "means"),
+            Self::Security { means, .. } => cut(means, limit, "means"),
             Self::Distributions { distributions, .. } => cut(distributions, limit, "distributions"),
+            Self::Histograms { histograms, .. } => cut(histograms, limit, "histograms"),
+            Self::Layers { stacks, .. } => cut(stacks, limit, "operations"),
+            Self::Throughput { curves, .. } => cut(curves, limit, "curves"),
+            Self::ResponseTimes { curves, .. } => cut(curves, limit, "curves"),
+            Self::Samples { timelines, .. } => cut(timelines, limit, "cases"),
+            Self::Predictions { predictions, .. } => cut(predictions, limit, "predictions"),
         }
     }
 }
