@@ -42,6 +42,27 @@ impl Theme {
     }
 }
 
+/// Colours of the light theme, each with what stands in its place in the dark one: a page that shows a light picture by a style
+/// of its own turns it dark. The fields of heat maps are the same in both.
+pub fn light_and_dark() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let colours = |palette: &'static Palette| {
+        let Palette {
+            ground,
+            text,
+            muted,
+            grid,
+            axis,
+            rule,
+            series,
+        } = palette;
+        [ground, text, muted, grid, axis, rule]
+            .into_iter()
+            .chain(series)
+            .copied()
+    };
+    colours(&LIGHT).zip(colours(&DARK))
+}
+
 impl Palette {
     pub(crate) fn series(&self, number: usize) -> &'static str {
         self.series[number % self.series.len()]

@@ -57,6 +57,9 @@
   const tableOf = row => tables.find(table => table.number === row.table);
   const named = row => row.words.slice(0, row.figures.findIndex(f => f !== null)).join(" ");
 
+  // What is shown is not shown again: a page may have a thousand rows.
+  const shown = { unit: "" };
+  const anew = (what, key, show) => { if (shown[what] !== key) { shown[what] = key; show(); } };
   const showUnit = () => tables.forEach(({ rows }) => rows.forEach(row => row.figures.forEach((f, column) => {
     if (f && f.time) row.tr.cells[column + row.shift].textContent = state.unit ? time(f, state.unit) : row.words[column];
   })));
@@ -169,7 +172,12 @@
     [byId("filter").value, byId("unit").value, byId("metric").value] = [state.filter, state.unit, state.metric];
     showAll();
   };
-  const showAll = () => { showUnit(); showFilter(); tables.forEach(showSort); showCompared(); };
+  const showAll = () => {
+    anew("unit", state.unit, showUnit);
+    anew("filter", state.filter, showFilter);
+    tables.forEach(table => anew(`sort ${table.number}`, String(state.sort[table.number]), () => showSort(table)));
+    anew("compared", [state.unit, state.metric, ...state.picked].join(" "), showCompared);
+  };
   const changed = change => { change(); showAll(); remember(); };
 
   const tip = byId("tip");
@@ -249,6 +257,7 @@
     });
     figure.addEventListener("mouseleave", hush);
   });
+  tables.forEach(table => { shown[`sort ${table.number}`] = "undefined"; });
   const main = tables.filter(table => table.main);
   const metrics = [...new Set(main.flatMap(table => table.names.filter((name, column) => table.rows.some(row => row.figures[column]))))];
   if (!metrics.length) metrics.push("");

@@ -266,10 +266,8 @@ fn too_long(rows: &[Row], plan: &Plan) -> String {
     };
     let unknown = of(Answer::Unknown).count();
     if unknown > 0 {
-        said = format!(
-            "{said}, and {} not known well enough",
-            plural(unknown, "case")
-        );
+        let cases = plural(unknown, "case");
+        said = format!("{said}, and of {cases} too little is known to say");
     }
     let grows = rows.iter().filter(|row| row.overload.is_some()).count();
     if grows > 0 {

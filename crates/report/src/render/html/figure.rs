@@ -1,9 +1,9 @@
-//! Pictures in a page: one for each theme, of which the style shows one. Their marks bear their figures, which the
-//! script shows; the titles that they have for that are other programs' names for them, too.
+//! Pictures in a page. They have the colours of the light theme, which the page's style changes for the dark one: a
+//! second picture each would make a page half as large again.
 
 use std::collections::HashSet;
 
-use keymark_charts::{Theme, svg};
+use keymark_charts::{Theme, light_and_dark, svg};
 
 use crate::document::Figure;
 use crate::pictures;
@@ -21,11 +21,9 @@ impl Pictures {
             return format!("<p class=\"note\">{}</p>", sentence(pictures::NOT_ENOUGH));
         };
         // Nothing in it is text that has not been escaped.
-        let mut drawn = |theme| self.unique(svg::draw(&chart, theme));
-        let (light, dark) = (drawn(Theme::Light), drawn(Theme::Dark));
+        let drawn = self.unique(svg::draw(&chart, Theme::Light));
         format!(
-            "<figure><div class=\"scroll light\" tabindex=\"0\" role=\"group\" aria-label=\"picture\">{light}</div>\
-             <div class=\"scroll dark\" tabindex=\"0\" role=\"group\" aria-label=\"picture\">{dark}</div></figure>"
+            "<figure><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"picture\">{drawn}</div></figure>"
         )
     }
 
@@ -43,6 +41,19 @@ impl Pictures {
         }
         svg.replace(&format!("{prefix}-"), &format!("{own}-"))
     }
+}
+
+/// The style that turns pictures dark. Fields of heat maps stay as they are, and what is written on them.
+pub(super) fn dark() -> String {
+    let mut rules = String::from("@media screen and (prefers-color-scheme: dark) {\n");
+    for (light, dark) in light_and_dark() {
+        for ink in ["fill", "stroke"] {
+            rules += &format!(
+                "figure svg [{ink}=\"{light}\"]:not([data-mark=\"cell\"] *) {{ {ink}: {dark}; }}\n"
+            );
+        }
+    }
+    rules + "}\n"
 }
 
 fn sentence(text: &str) -> String {

@@ -7,6 +7,8 @@ mod policy;
 mod runs;
 mod table;
 
+use std::sync::LazyLock;
+
 use askama::Template;
 use keymark_bench::record::RunState;
 
@@ -25,7 +27,9 @@ pub const ROWS: usize = 1_000;
 /// By which words keymark knows its own pages.
 pub const MARK: &str = "<meta name=\"generator\" content=\"keymark\">";
 
-pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
+/// The style of all pages, and of pictures in them.
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| include_str!("../../../templates/page.css").to_owned() + &figure::dark());
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// Why there is no page.
@@ -112,7 +116,7 @@ pub fn render(document: Document, place: Place) -> Result<String, HtmlError> {
         .map_or_else(|| "report".to_owned(), seen);
     let page = Page {
         policy: policy::of_file(),
-        style: STYLE,
+        style: &STYLE,
         script: SCRIPT,
         links: match place {
             Place::File => Vec::new(),

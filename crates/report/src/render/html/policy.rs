@@ -22,7 +22,7 @@ pub(super) fn of_answer() -> &'static str {
 }
 
 fn policy(forms: &str) -> String {
-    of_page(STYLE, SCRIPT, forms)
+    of_page(&STYLE, SCRIPT, forms)
 }
 
 /// Of any page of keymark's with this style and script, whose forms go there.

@@ -64,7 +64,7 @@ pub fn runs(
     let day = |day: Option<jiff::civil::Date>| day.map(|day| day.to_string()).unwrap_or_default();
     let shown = found.runs.len() as u64;
     let page = Runs {
-        style: STYLE,
+        style: &STYLE,
         script: SCRIPT,
         archive: visible(archive).into_owned(),
         device: own(&search.device),
@@ -95,7 +95,7 @@ pub fn runs(
 /// What this page may do: ask the server that it is from.
 #[must_use]
 pub fn policy_of_runs() -> String {
-    policy::of_page(STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
+    policy::of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 }
 
 fn line(run: &RunLine) -> Line {
