@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HtmlValidate } from "html-validate";
 import { chromium } from "playwright-core";
 
 const PROGRAM = process.env.KEYMARK;
@@ -98,4 +99,17 @@ class Watched {
     assert.deepEqual(found, []);
     assert.ok(outside.passes.length > 10, `${outside.passes.length} rules had something to look at`);
   }
+}
+
+const validator = new HtmlValidate({
+  extends: ["html-validate:standard", "html-validate:a11y"],
+  // Matters of taste, and rules about files that somebody edits.
+  rules: { "long-title": "off", "no-inline-style": "error", "no-trailing-whitespace": "off", "svg-focusable": "off" },
+});
+
+/** html-validate finds nothing in a file's text. */
+export async function assertValid(text) {
+  const report = await validator.validateString(text);
+  const found = report.results.flatMap(result => result.messages).map(message => `${message.ruleId}: ${message.message} (${message.line}:${message.column})`);
+  assert.deepEqual(found.slice(0, 20), []);
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { Place } from "./page.mjs";
+import { Place, assertValid } from "./page.mjs";
 
 let place, record, older, served;
 
@@ -41,6 +41,7 @@ test("runs are listed, the newest first, and searched by device, algorithm and d
   const watched = await place.page();
   const page = await watched.open(served.address);
   assert.deepEqual(await listed(page), [record.id, older.id]);
+  await assertValid((await ask("/")).text);
   await watched.assertAccessible();
   await page.getByLabel("Device").fill("token");
   await page.getByRole("button", { name: "Search" }).click();
