@@ -5,6 +5,7 @@ CARGO ?= cargo
 BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
+OHA_VERSION = 1.16.0
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
@@ -12,8 +13,8 @@ TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls kryoptic test browser lint deny fuzz faults overhead calibration packages-bench packages-soft \
-    packages-test packages-tls packages-browser build clean serve
+.PHONY: bench bench-all bench-tls tls-peers kryoptic test browser lint deny fuzz faults overhead calibration packages-bench \
+    packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
 # `make bench ARGS="--algorithm longest --runs 10"`.
@@ -35,6 +36,14 @@ bench-tls: packages-bench packages-tls
 serve: packages-bench
 	$(CARGO) build --release --locked -p keymark --features keymark/serve
 	$(BIN) serve $(ARGS)
+
+# keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
+# (ten minutes of processor time), the others are packages.
+tls-peers: packages-bench packages-tls
+	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux
+	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
+	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
+	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench

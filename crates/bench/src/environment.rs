@@ -6,6 +6,29 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
+words! {
+    /// Where a run is seen while it lasts.
+    #[derive(Default)]
+    pub enum View("view") {
+        /// Nowhere.
+        #[default]
+        None = "none",
+        /// A line on a terminal.
+        Terminal = "terminal",
+    }
+}
+
+impl View {
+    const fn is_none(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Terminal => false,
+        }
+    }
+}
+
 /// The machine and the programs of a run. What could not be found out is absent, not guessed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Environment {
@@ -27,6 +50,9 @@ pub struct Environment {
     pub load_average: Option<f64>,
     /// Version of keymark, with the commit it was built from.
     pub keymark: String,
+    /// Where the run was seen while it lasted: drawing takes time, too.
+    #[serde(default, skip_serializing_if = "View::is_none")]
+    pub view: View,
     /// Versions of libraries and programs, by name.
     pub versions: BTreeMap<String, String>,
     /// The arguments that keymark was given, without those that say only where results go and the seed, which
@@ -66,6 +92,7 @@ impl Environment {
                 .and_then(|total| total.split_whitespace().next()?.parse().ok()),
             load_average: text("proc/loadavg")
                 .and_then(|load| load.split(' ').next()?.parse().ok()),
+            view: View::default(),
             keymark: keymark.to_owned(),
             versions: BTreeMap::new(),
             command: Vec::new(),

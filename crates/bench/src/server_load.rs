@@ -8,8 +8,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::key_use::{OperationAlone, TokenCalls};
+
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
     pub server: BTreeMap<String, String>,
@@ -34,14 +36,69 @@ pub struct ServerLoad {
     pub cut_off: u64,
     /// Arrivals that were due and had not begun at the cut-off.
     pub waiting: u64,
-    /// Processor time of the server's processes during the load.
-    pub server_cpu_ns: u64,
+    /// Processor time of the server's processes during the load; none where they are somebody else's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu_ns: Option<u64>,
     /// Processor time of the client's threads.
     pub client_cpu_ns: u64,
     /// What limited the rate.
     pub limit: LoadLimit,
-    /// How long the server was still busy with what nobody waited for any more.
-    pub drained_ns: u64,
+    /// How long the server was still busy with what nobody waited for any more; none where nobody can see that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drained_ns: Option<u64>,
+    /// What the server asked of its token, if that was traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_calls: Option<TokenCalls>,
+    /// The private-key operation by itself, if it could be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<OperationAlone>,
+    /// The end of what the server has written, line by line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<String>,
+    /// The search that led to this load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+    /// When one of the servers was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub killed_ns: Option<u64>,
+}
+
+/// A search for what a server can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saturation {
+    /// Every load that was tried, in order.
+    pub tried: Vec<Tried>,
+    /// Users of the load that counts.
+    pub best_users: u32,
+    /// The fewest that reached nearly as much.
+    pub knee_users: u32,
+    /// The highest rate of arrivals, in transactions a second, at which 99 % stayed below the limit.
+    pub rate_within_limit: Option<f64>,
+}
+
+/// A load on the way, shorter than the one that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// What was tried.
+    pub demand: TriedDemand,
+    /// Transactions a second.
+    pub rate: f64,
+    /// What 99 % of them did not exceed.
+    pub p99_ns: u64,
+    /// Those that failed, as a share of all.
+    pub failed: f64,
+    /// Those that were due and had not ended, as a share of all that were due.
+    pub unfinished: f64,
+}
+
+/// Who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriedDemand {
+    /// So many in closed loops.
+    Users(u32),
+    /// Arrivals at random, at that rate a second.
+    Rate(f64),
 }
 
 /// The stretch in which a load was steady, cut into equal parts.
@@ -140,14 +197,8 @@ impl ServerLoad {
     /// Mean of a phase in the steady stretch; none of nothing.
     #[must_use]
     pub fn mean(&self, phase: impl Fn(&Second) -> &Durations) -> Option<Seconds> {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for (_, second) in self.steady_seconds() {
-            for &(nanoseconds, times) in &phase(second).0 {
-                sum += nanoseconds as f64 * times as f64;
-                count += times as f64;
-            }
-        }
-        (count > 0.0).then(|| Seconds(sum / count / 1e9))
+        let seconds = self.steady_seconds();
+        mean(seconds.flat_map(|(_, second)| &phase(second).0))
     }
 
     /// The seconds of the steady stretch, with their numbers.
@@ -192,7 +243,37 @@ fn shuffle(durations: &mut [u64], order: &mut ChaCha8Rng) {
     }
 }
 
+/// Of buckets; none of nothing.
+fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for &(nanoseconds, times) in buckets {
+        sum += nanoseconds as f64 * times as f64;
+        count += times as f64;
+    }
+    (count > 0.0).then(|| Seconds(sum / count / 1e9))
+}
+
 impl Durations {
+    /// Of all of them; none of nothing.
+    #[must_use]
+    pub fn mean(&self) -> Option<Seconds> {
+        mean(self.0.iter())
+    }
+
+    /// What this share of them did not exceed, by nearest rank; none of nothing.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<Seconds> {
+        let count: u64 = self.0.iter().map(|(_, times)| times).sum();
+        let rank = (share * count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        let reached = |(_, times): &&(u64, u64)| {
+            seen += times;
+            seen >= rank
+        };
+        let (nanoseconds, _) = self.0.iter().find(reached)?;
+        Some(Seconds(*nanoseconds as f64 / 1e9))
+    }
+
     /// Every one of them, rising, in nanoseconds.
     fn each(&self) -> impl Iterator<Item = u64> {
         let buckets = self.0.iter();

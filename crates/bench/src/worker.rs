@@ -216,7 +216,7 @@ fn share(budget: Budget, worker: u32, crew: u64) -> Budget {
             let part = Rate::try_from(rate.per_second() / crew as f64);
             Pacing::Open(part.unwrap_or(rate))
         }
-        Pacing::Closed | Pacing::Thinking(_) => budget.pacing,
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => budget.pacing,
     };
     Budget {
         operations,

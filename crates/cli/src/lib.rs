@@ -12,6 +12,7 @@ mod observers;
 mod output;
 mod signals;
 mod user;
+pub mod view;
 
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
-use keymark_load::saturate::{Observed, search_rate, search_users};
 use keymark_load::{
     Arrivals, Certificate, Context, Demand, Expected, FirstThink, Measurement, Observer, Phase,
     Progress, Settings, Spacing, Target, Think, Users, WeakSizes, run,
 };
+use keymark_load::{Observed, search_rate, search_users};
 use keymark_stats::PerSecond;
 
 const USAGE: &str = "load ADDRESS [--users N] [--delay S] [--ramp S] [--rate R] [--cap N] [--duration S] \

@@ -1,5 +1,6 @@
 //! Why a load did not begin or end.
 
+use crate::failure::Failure;
 use crate::tls::Engine;
 
 /// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
@@ -36,6 +37,9 @@ pub enum Error {
         /// Why.
         reason: std::io::Error,
     },
+    /// The one transaction that was tried.
+    #[error("{0}")]
+    Transaction(Failure),
     /// A thread that drove connections ended by a panic.
     #[error("a thread of the client ended by a panic: please report this")]
     Panicked,

@@ -9,6 +9,13 @@ const MOST_FIELDS: usize = 64;
 
 /// The request that every transaction sends.
 pub(crate) fn request(host: &str, path: &str) -> Vec<u8> {
+    // RFC 3986 §3.2.2.
+    let is_v6 = host.parse::<std::net::Ipv6Addr>().is_ok();
+    let host = if is_v6 {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    };
     format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: keymark\r\nAccept: */*\r\nConnection: close\r\n\r\n")
         .into_bytes()
 }
@@ -55,6 +62,9 @@ impl Answer {
     }
 
     fn parse(&mut self) -> Result<Progress, Failure> {
+        if is_of_http2(&self.head) {
+            return Err(Failure::Http("HTTP/2, where HTTP/1.1 was asked".to_owned()));
+        }
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut response = httparse::Response::new(&mut fields);
         let parsed = response
@@ -107,6 +117,11 @@ impl Answer {
     }
 }
 
+/// Whether it begins with a frame of HTTP/2 (RFC 9113 §4.1): a server's first one is SETTINGS, or GOAWAY where it refuses.
+fn is_of_http2(head: &[u8]) -> bool {
+    matches!(head, [0, _, _, 4 | 7, ..])
+}
+
 fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, Failure> {
     // RFC 9112 §6.3, rule 1: these have no body, whatever their fields say.
     if status == 204 || status == 304 {
@@ -134,6 +149,17 @@ mod tests {
 
     fn whole(bytes: &[u8]) -> Result<Progress, Failure> {
         Answer::default().take(bytes)
+    }
+
+    #[test]
+    fn an_address_of_version_6_stands_in_brackets() {
+        for (host, field) in [
+            ("localhost", "Host: localhost\r\n"),
+            ("::1", "Host: [::1]\r\n"),
+        ] {
+            let request = String::from_utf8(request(host, "/")).unwrap();
+            assert!(request.contains(field), "{request}");
+        }
     }
 
     #[test]
@@ -175,6 +201,11 @@ mod tests {
         let chunked = whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         assert!(matches!(chunked, Err(Failure::Http(_))));
         assert!(matches!(whole(&[b'H'; 20_000]), Err(Failure::Http(_))));
+        let settings = whole(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100]);
+        let Err(Failure::Http(why)) = settings else {
+            panic!("{settings:?}");
+        };
+        assert!(why.starts_with("HTTP/2"), "{why}");
         assert_eq!(
             Answer::default().end(),
             Err(Failure::Closed(Phase::FirstByte))

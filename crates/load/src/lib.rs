@@ -63,7 +63,7 @@
 //! have that bias, as siege's have; a seeded sample of whole transactions; the client's own processor time, and
 //! whether it was the [`Bottleneck`].
 //!
-//! [`saturate`] looks for the best throughput over users, and the highest rate under a limit of latency.
+//! [`UsersSearch`] and [`RateSearch`] look for the best throughput over users, and the highest rate under a limit of latency.
 //!
 //! # Where to look
 //!
@@ -76,6 +76,7 @@
 //! | `recorder.rs`, `latencies.rs`, `sample.rs` | what a thread keeps |
 //! | `steady.rs`, `siege.rs`, `bottleneck.rs` | what is made of it: pure |
 //! | `run.rs`, `measurement.rs` | the threads, and their sum |
+//! | `probe.rs` | one transaction, to see what a server is |
 //! | `saturate.rs` | which load to try next: pure |
 
 #![warn(missing_docs)]
@@ -96,11 +97,12 @@ mod failure;
 mod http;
 mod latencies;
 mod measurement;
+mod probe;
 mod protocol;
 mod recorder;
 mod run;
 mod sample;
-pub mod saturate;
+mod saturate;
 mod settings;
 mod siege;
 mod steady;
@@ -114,10 +116,15 @@ pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
 pub use latencies::{DIGITS, Latencies};
 pub use measurement::Measurement;
+pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::Second;
 pub use run::{Context, Observer, Progress, Unwatched, run};
 pub use sample::Transaction;
+pub use saturate::{
+    KNEE, MOST_FAILED, MOST_UNFINISHED, Observed, RateSearch, Saturation, UsersSearch, search_rate,
+    search_users,
+};
 pub use settings::{Settings, Timeouts, WarmUp};
 pub use siege::SiegeFigures;
 pub use steady::{BIN, Completions, NoSteadyState, Span, Steady, steady};

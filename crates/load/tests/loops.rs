@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
-use keymark_load::saturate::{Observed, search_users};
 use keymark_load::{
     Arrivals, Context, Demand, FirstThink, NoSteadyState, Observer, Phase, Progress, Settings,
     Spacing, Target, Think, Users, WarmUp, run,
 };
+use keymark_load::{Observed, search_users};
 use keymark_stats::PerSecond;
 
 use support::{Behaviour, Server, all_well, load, p256, users};

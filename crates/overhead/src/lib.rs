@@ -20,6 +20,7 @@ pub mod setting;
 pub mod signature;
 pub mod spawn;
 pub mod start;
+pub mod view;
 
 use std::time::Duration;
 

@@ -25,7 +25,8 @@ const TRIES: u32 = 20;
 /// Time of each half of a pair.
 const HALF: Duration = Duration::from_millis(60);
 
-struct Silent;
+/// Nobody watches.
+pub(crate) struct Silent;
 impl Observer for Silent {}
 
 /// Median of the throughput ratios, keymark's over the bare loop's.
@@ -75,15 +76,30 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
 /// Operations a second as a run of the case reports them, again where a lock let only one of two workers in and the run
 /// reports none.
 pub(crate) fn keymark(case: &Case, stack: &RawStack, time: Duration) -> Result<f64, Failure> {
+    watched(case, stack, time, &mut Silent)
+}
+
+/// The same with somebody who watches.
+pub(crate) fn watched(
+    case: &Case,
+    stack: &RawStack,
+    time: Duration,
+    observer: &mut dyn Observer,
+) -> Result<f64, Failure> {
     for _ in 0..TRIES {
-        if let Some(rate) = reported(case, stack, time)? {
+        if let Some(rate) = reported(case, stack, time, observer)? {
             return Ok(rate);
         }
     }
     Err(format!("no rate is reported in {TRIES} tries").into())
 }
 
-fn reported(case: &Case, stack: &RawStack, time: Duration) -> Result<Option<f64>, Failure> {
+fn reported(
+    case: &Case,
+    stack: &RawStack,
+    time: Duration,
+    observer: &mut dyn Observer,
+) -> Result<Option<f64>, Failure> {
     let settings = Settings {
         stop: StopRule::For(time),
         time_limit: None,
@@ -101,7 +117,7 @@ fn reported(case: &Case, stack: &RawStack, time: Duration) -> Result<Option<f64>
         clock: &clock,
         interrupt: &interrupt,
     };
-    let measured = runner.run(&plan, &stacks, &mut Silent);
+    let measured = runner.run(&plan, &stacks, observer);
     let record: &CaseRecord = measured.cases.first().ok_or("no case")?;
     if let Some(reason) = record.failure() {
         return Err(reason.into());

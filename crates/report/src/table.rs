@@ -74,6 +74,9 @@ pub struct FlatRow {
     pub p95_s: Option<f64>,
     pub server_cpu_s: Option<f64>,
     pub client_cpu_s: Option<f64>,
+    pub arrangement: Option<String>,
+    pub knee_users: Option<u32>,
+    pub limit_rate_per_s: Option<f64>,
 }
 
 impl From<&Row> for FlatRow {
@@ -92,7 +95,7 @@ impl From<&Row> for FlatRow {
             protection: case.parameters.protection().to_string(),
             concurrency: case.concurrency(),
             rate: match case.load.pacing {
-                Pacing::Closed | Pacing::Thinking(_) => None,
+                Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
                 Pacing::Open(rate) => Some(rate.per_second()),
             },
             replica: case.replica,
@@ -117,7 +120,7 @@ impl From<&Row> for FlatRow {
             reason: row.failure.clone(),
             code: row.code.as_ref().map(ToString::to_string),
             think_s: match case.load.pacing {
-                Pacing::Closed | Pacing::Open(_) => None,
+                Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
                 Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
             },
             ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
@@ -151,7 +154,7 @@ impl FlatRow {
         };
         let delay = match case.load.pacing {
             Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
-            Pacing::Closed => Some(0.0),
+            Pacing::Closed | Pacing::Saturating { .. } => Some(0.0),
             Pacing::Open(_) => None,
         };
         let tls = case.parameters.tls();
@@ -159,7 +162,10 @@ impl FlatRow {
             server: Some(case.stack.to_string()),
             tls: tls.map(|(version, _)| version.to_string()),
             kex: tls.map(|(_, exchange)| exchange.to_string()),
-            users: Some(case.concurrency()),
+            users: Some(
+                load.saturated
+                    .map_or(case.concurrency(), |found| found.best_users),
+            ),
             delay_s: delay,
             transactions: Some(load.transactions),
             availability: Some(load.availability),
@@ -170,8 +176,15 @@ impl FlatRow {
             shortest_s: Some(load.shortest.0),
             p50_s: row.summary.as_ref().map(|summary| summary.median.value.0),
             p95_s: load.p95.map(|p95| p95.0),
-            server_cpu_s: Some(load.server_cpu.0),
+            server_cpu_s: load.server_cpu.map(|time| time.0),
             client_cpu_s: Some(load.client_cpu.0),
+            arrangement: (case.parameters.arrangement())
+                .filter(|arrangement| !arrangement.is_one())
+                .map(|arrangement| arrangement.to_string().trim_start().to_owned()),
+            knee_users: load.saturated.map(|found| found.knee_users),
+            limit_rate_per_s: (load.saturated)
+                .and_then(|found| found.within_limit)
+                .map(|rate| rate.0),
             ..Self::default()
         }
     }

@@ -1,17 +1,18 @@
 //! Records for this crate's tests.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, KeyExchange, Library, Load, OpenSslWay, Pacing, Parameters, Protection,
-    Provenance, Scheme, SshAgent, StackName, StoreKind, TlsVersion, Worker,
+    Arrangement, Balance, Case, DeviceName, Fate, KeyExchange, Library, Load, OpenSslWay, Pacing,
+    Parameters, Protection, Provenance, Scheme, SshAgent, StackName, StoreKind, TlsVersion, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::ReturnCode;
+use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -19,7 +20,8 @@ use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, Ru
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::{InSeries, SeriesId};
 use keymark_bench::server_load::{
-    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
+    Durations, LoadLimit, Saturation, Second, ServerLoad, Steady, Totals, Transaction, Tried,
+    TriedDemand,
 };
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
@@ -223,6 +225,9 @@ fn pacings() -> impl Strategy<Value = Pacing> {
         Just(Pacing::Closed),
         (1e-3..1e6).prop_map(|rate: f64| Pacing::Open(rate.try_into().unwrap())),
         (1_u64..1 << 40).prop_map(|pause| Pacing::Thinking(Duration::from_nanos(pause))),
+        proptest::option::of(1_u64..1 << 40).prop_map(|limit| Pacing::Saturating {
+            p99: limit.map(Duration::from_nanos),
+        }),
     ]
 }
 
@@ -234,10 +239,29 @@ fn parameters() -> impl Strategy<Value = Parameters> {
         select(Library::ALL).prop_map(|library| Parameters::Library { library }),
         select(OpenSslWay::ALL).prop_map(|way| Parameters::OpenSsl { way }),
         select(Scheme::ALL).prop_map(|scheme| Parameters::Scheme { scheme }),
-        (select(TlsVersion::ALL), select(KeyExchange::ALL)).prop_map(|(version, key_exchange)| {
-            Parameters::Tls {
+        (
+            select(TlsVersion::ALL),
+            select(KeyExchange::ALL),
+            arrangements()
+        )
+            .prop_map(|(version, key_exchange, arrangement)| Parameters::Tls {
                 version,
                 key_exchange,
+                arrangement,
+            }),
+    ]
+}
+
+fn arrangements() -> impl Strategy<Value = Arrangement> {
+    let algorithms: Vec<_> = Algorithm::all().collect();
+    prop_oneof![
+        Just(Arrangement::One),
+        select(algorithms).prop_map(|other| Arrangement::Beside { other }),
+        (1_u8.., select(Balance::ALL), select(Fate::ALL)).prop_map(|(servers, balance, fate)| {
+            Arrangement::Balanced {
+                servers: NonZeroU8::new(servers).unwrap(),
+                balance,
+                fate,
             }
         }),
     ]
@@ -288,10 +312,63 @@ pub(crate) fn server_load() -> ServerLoad {
         },
         cut_off: 2,
         waiting: 0,
-        server_cpu_ns: 40_000_000,
+        server_cpu_ns: Some(40_000_000),
         client_cpu_ns: 30_000_000,
         limit: LoadLimit::Elsewhere,
-        drained_ns: 5_000_000,
+        drained_ns: Some(5_000_000),
+        token_calls: Some(token_calls()),
+        alone: Some(alone()),
+        log: vec!["[warn] a line".to_owned()],
+        saturation: Some(saturation()),
+        killed_ns: Some(1_500_000_000),
+    }
+}
+
+fn token_calls() -> TokenCalls {
+    let sign = FunctionCalls {
+        calls: 12,
+        failed: 1,
+        total_ns: 6_000_000,
+        waited_ns: 1_200_000,
+        durations: Durations(vec![(400_000, 6), (600_000, 6)]),
+        of_operation: true,
+    };
+    TokenCalls {
+        handshakes: 12,
+        processes: 2,
+        functions: BTreeMap::from([("C_Sign".to_owned(), sign)]),
+    }
+}
+
+fn alone() -> OperationAlone {
+    OperationAlone {
+        operation: Operation::Sign,
+        by: "the token".to_owned(),
+        durations: Durations(vec![(390_000, 2), (410_000, 2)]),
+    }
+}
+
+fn saturation() -> Saturation {
+    Saturation {
+        tried: vec![
+            Tried {
+                demand: TriedDemand::Users(4),
+                rate: 3.0,
+                p99_ns: 1_300_000,
+                failed: 0.25,
+                unfinished: 0.0,
+            },
+            Tried {
+                demand: TriedDemand::Rate(2.5),
+                rate: 2.4,
+                p99_ns: 1_200_000,
+                failed: 0.0,
+                unfinished: 0.01,
+            },
+        ],
+        best_users: 4,
+        knee_users: 2,
+        rate_within_limit: Some(2.5),
     }
 }
 

@@ -74,6 +74,22 @@ pub fn rate(rate: PerSecond) -> String {
     }
 }
 
+/// `126/s (121–131)`
+#[must_use]
+pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
+    let bound =
+        |bound: Option<PerSecond>| bound.map_or_else(|| "?".to_owned(), |bound| digits(bound.0));
+    if (estimate.low, estimate.high) == (None, None) {
+        return rate(estimate.value);
+    }
+    format!(
+        "{} ({}–{})",
+        rate(estimate.value),
+        bound(estimate.low),
+        bound(estimate.high)
+    )
+}
+
 /// `×1.83`
 #[must_use]
 pub fn gain(gain: Ratio) -> String {

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::num::NonZeroU16;
 use std::time::Duration;
 
+use keymark_bench::case::Balance;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_places::process::Process;
@@ -21,26 +22,6 @@ use crate::spec::Port;
 const READY: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
 const TRIES: usize = 4;
-
-/// Which server is given the next connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Balance {
-    /// Each in its turn.
-    RoundRobin,
-    /// The one that has the fewest.
-    LeastConnections,
-}
-
-impl Balance {
-    /// As haproxy knows it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "roundrobin",
-            Self::LeastConnections => "leastconn",
-        }
-    }
-}
 
 /// A haproxy that runs. It is gone with the value.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ use crate::certificate::{self, Authority, private_key};
 use crate::error::{Impossible, ServerError};
 use crate::software::Installed;
 use crate::token;
+use crate::token_trace::Tracing;
 
 /// How OpenSSL gets at a key on a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,6 +46,7 @@ pub struct TokenKey {
     pin: Option<Pin>,
     environment: Vec<(OsString, OsString)>,
     own_place: Option<PathBuf>,
+    tracing: Tracing,
 }
 
 impl TokenKey {
@@ -80,6 +82,7 @@ impl TokenKey {
             pin,
             environment: Vec::new(),
             own_place: None,
+            tracing: Tracing::Off,
         })
     }
 
@@ -100,6 +103,20 @@ impl TokenKey {
         Self {
             own_place: Some(place.to_owned()),
             ..self
+        }
+    }
+
+    /// The same, and whether the server's calls for it are counted.
+    #[must_use]
+    pub fn with_tracing(self, tracing: Tracing) -> Self {
+        Self { tracing, ..self }
+    }
+
+    /// The same key behind another module.
+    pub(crate) fn behind(&self, module: &Path) -> Self {
+        Self {
+            module: module.to_owned(),
+            ..self.clone()
         }
     }
 
@@ -156,6 +173,10 @@ impl TokenKey {
 
     pub(crate) fn own_place(&self) -> Option<&Path> {
         self.own_place.as_deref()
+    }
+
+    pub(crate) const fn tracing(&self) -> Tracing {
+        self.tracing
     }
 }
 
@@ -350,6 +371,18 @@ impl Certificates {
             first: rsa,
             second: Some(ecdsa),
         })
+    }
+
+    /// Two, in either order.
+    ///
+    /// # Errors
+    /// When they are not an RSA and an ECDSA one.
+    pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
+        if matches!(one.algorithm.family(), Family::Weierstrass(_)) {
+            Self::rsa_and_ecdsa(other, one)
+        } else {
+            Self::rsa_and_ecdsa(one, other)
+        }
     }
 
     /// All of them.

@@ -32,10 +32,11 @@ mod server;
 mod software;
 mod spec;
 mod token;
+mod token_trace;
 mod version;
 mod worker_user;
 
-pub use balancer::{Balance, Balancer};
+pub use balancer::Balancer;
 pub use certificate::Authority;
 pub use dh::{DhBits, DhParameters, Ffdhe};
 pub use error::{Impossible, ServerError};
@@ -46,4 +47,5 @@ pub use process::ProcessorTime;
 pub use server::RunningServer;
 pub use software::{Installed, Mpm, SearchPath, Software};
 pub use spec::{BodySize, Capacity, Port, ServerSpec, Weak};
+pub use token_trace::{CallsSoFar, Tracing};
 pub use version::Version;

@@ -16,6 +16,7 @@ use crate::identity::{Held, Identity, TokenWay};
 use crate::software::{Installed, Mpm, Software};
 use crate::spec::ServerSpec;
 use crate::token;
+use crate::token_trace::{TokenTraces, Tracing};
 use crate::worker_user::WorkerUser;
 
 /// The file that is served.
@@ -31,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) log: PathBuf,
     /// Of the server's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Before the tokens of keys whose calls are counted.
+    pub(crate) traces: TokenTraces,
     /// Removed last.
     pub(crate) directory: PrivateDir,
 }
@@ -48,6 +51,7 @@ impl Place {
             configuration: directory.path().join("server.conf"),
             log: directory.path().join("error.log"),
             environment: Vec::new(),
+            traces: TokenTraces::default(),
             directory,
         })
     }
@@ -183,7 +187,14 @@ impl Place {
             }
             Held::Token(key, way) => (key, *way),
         };
-        let files = token::write(server, key, way, directory)?;
+        let files = match key.tracing() {
+            Tracing::Off => token::write(server, key, way, directory)?,
+            Tracing::Calls => {
+                let worker = self.worker.as_ref();
+                let module = self.traces.before(key.module(), &self.directory, worker)?;
+                token::write(server, &key.behind(&module), way, directory)?
+            }
+        };
         openssl_conf.get_or_insert(files.configuration);
         self.environment.extend(key.environment().iter().cloned());
         if let (Some(worker), Some(own)) = (&self.worker, key.own_place()) {

@@ -9,6 +9,7 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_places::process::Process;
 use keymark_places::program;
+use nix::sys::signal::Signal;
 use openssl::x509::X509;
 
 use crate::configuration::group_words;
@@ -21,6 +22,7 @@ use crate::process::{ProcessorTime, Running};
 use crate::ready::{self, Expected};
 use crate::software::{Installed, Software};
 use crate::spec::{Port, SecurityLevel, ServerSpec};
+use crate::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
@@ -37,7 +39,7 @@ pub struct RunningServer {
     spec: ServerSpec,
     user: String,
     /// Removed last.
-    _place: Place,
+    place: Place,
 }
 
 impl RunningServer {
@@ -73,7 +75,7 @@ impl RunningServer {
             installed: installed.clone(),
             spec: spec.clone(),
             user,
-            _place: place,
+            place,
         };
         server.wait()?;
         Ok(server)
@@ -160,6 +162,25 @@ impl RunningServer {
         self.running.processor_time()
     }
 
+    /// Kills it and its workers, as an accident would.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn kill(&self) -> Result<(), Error> {
+        for process in self.processes()? {
+            process.signal(Signal::SIGKILL);
+        }
+        Ok(())
+    }
+
+    /// What it has asked of its token until now; none where nothing is counted.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
+        self.place.traces.read()
+    }
+
     /// Whether it still runs.
     ///
     /// # Errors
@@ -179,6 +200,12 @@ impl RunningServer {
     #[must_use]
     pub fn log(&self) -> String {
         log::read(self.running.log())
+    }
+
+    /// The last lines of that, without control characters.
+    #[must_use]
+    pub fn log_end(&self) -> Vec<String> {
+        log::end(self.running.log())
     }
 
     /// Ends it, and says what it has written to its end.
@@ -257,16 +284,17 @@ impl<E: Into<ServerError>> From<E> for Unready {
 
 /// With what the log says.
 pub(crate) fn unready(call: &str, how: &str, log: &std::path::Path) -> Unready {
-    let fault = Fault::in_log(&log::read(log));
-    let tail = log::tail(log);
-    let (reason, advice) = match fault {
-        Some(fault) => (format!("{}; {how}", fault.reason()), fault.advice()),
-        None => (how.to_owned(), ""),
-    };
-    let said = if tail.is_empty() {
-        format!("{reason}; its log is empty")
-    } else {
-        format!("{reason}; its log ends: {tail}")
+    let text = log::read(log);
+    let fault = Fault::in_log(&text);
+    let (said, advice) = match fault {
+        Some(fault) => {
+            let line = fault.line(&text).unwrap_or_default();
+            (format!("{} ({line})", fault.reason()), fault.advice())
+        }
+        None => match log::tail(log) {
+            tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
+            tail => (format!("{how}; its log ends: {tail}"), ""),
+        },
     };
     Unready {
         error: Error::call(call, said, advice).into(),

@@ -190,6 +190,10 @@ impl Installed {
 
 impl fmt::Display for SearchPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A user's PATH is long, and known to its user.
+        if *self == Self::usual() {
+            return f.write_str("PATH, /usr/sbin or /usr/local/sbin");
+        }
         let directories: Vec<String> = self
             .0
             .iter()

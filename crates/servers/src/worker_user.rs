@@ -82,6 +82,11 @@ impl WorkerUser {
         Ok(())
     }
 
+    /// Lets it write a file that is there.
+    pub(crate) fn let_write(&self, file: &Path) -> Result<(), Error> {
+        self.give(file, 0o060, 0o070)
+    }
+
     fn let_write_all(&self, path: &Path) -> Result<(), Error> {
         let kind = fs::symlink_metadata(path).map_err(|error| failed(path, &error))?;
         // A link leads elsewhere.

@@ -54,5 +54,5 @@ pub use runs::{
 };
 pub use spread::{extremes, median_absolute_deviation, standard_deviation};
 pub use summary::{Summary, Warning};
-pub use throughput::{Window, gain, throughput};
+pub use throughput::{Window, gain, independent_gain, throughput};
 pub use usl::{LackOfFit, Usl, UslError, fit as fit_usl};

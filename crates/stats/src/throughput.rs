@@ -45,6 +45,17 @@ pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<E
     over_stretches(&stretches, || independent_clusters(&top, &bottom, seed)).map(Computed::widened)
 }
 
+/// The same of cases that did not take turns: nothing is paired.
+#[must_use]
+pub fn independent_gain(
+    numerator: &[Window],
+    denominator: &[Window],
+    seed: u64,
+) -> Option<Estimate<Ratio>> {
+    let (top, bottom) = (clusters(numerator), clusters(denominator));
+    independent_clusters(&top, &bottom, seed).map(Computed::widened)
+}
+
 fn cluster(window: &Window) -> Cluster {
     Cluster {
         total: window.completed,

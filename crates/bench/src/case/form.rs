@@ -111,6 +111,7 @@ mod tests {
         let sets = sets.chain(exchanges.map(|&key_exchange| Parameters::Tls {
             version: super::super::TlsVersion::V1_3,
             key_exchange,
+            arrangement: super::super::Arrangement::default(),
         }));
         for parameters in sets.chain([Parameters::None]) {
             case.parameters = parameters;

@@ -37,6 +37,12 @@ pub enum Pacing {
     /// Each worker is a user who thinks before each operation: for a time uniform between zero and
     /// this one, seeded, as siege's users do (`--delay`).
     Thinking(Duration),
+    /// As many users in closed loops, up to the concurrency, as reach the best throughput: found before
+    /// the load that counts.
+    Saturating {
+        /// Then the highest rate of arrivals is looked for at which 99 % take no longer.
+        p99: Option<Duration>,
+    },
 }
 
 /// Operations a second; positive and finite.
@@ -145,7 +151,7 @@ impl Load {
     pub const fn is_closed(&self) -> bool {
         match self.pacing {
             Pacing::Closed => true,
-            Pacing::Open(_) | Pacing::Thinking(_) => false,
+            Pacing::Open(_) | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
         }
     }
 }
@@ -153,13 +159,18 @@ impl Load {
 /// ` c=4 50/s`, ` p=4`, as it stands behind a stack's name; nothing for a single thread in a closed loop.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Pacing::Saturating { p99 } = self.pacing {
+            write!(f, " saturated c≤{}", self.concurrency)?;
+            let limit = p99.map(|limit| write!(f, " p99≤{limit:?}"));
+            return limit.unwrap_or(Ok(()));
+        }
         match self.worker {
             Worker::Thread if self.concurrency == NonZeroU32::MIN => {}
             Worker::Thread => write!(f, " c={}", self.concurrency)?,
             Worker::Process => write!(f, " p={}", self.concurrency)?,
         }
         match self.pacing {
-            Pacing::Closed => Ok(()),
+            Pacing::Closed | Pacing::Saturating { .. } => Ok(()),
             Pacing::Open(rate) => write!(f, " {}/s", rate.per_second()),
             Pacing::Thinking(longest) => write!(f, " think≤{}s", longest.as_secs_f64()),
         }

@@ -21,7 +21,7 @@ pub use parameters::{
     Library, LibraryChoice, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme,
     SchemeChoice, SshAgent,
 };
-pub use tls::{KeyExchange, TlsVersion};
+pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.

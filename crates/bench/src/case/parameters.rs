@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::tls::{KeyExchange, TlsVersion};
+use super::tls::{Arrangement, KeyExchange, TlsVersion};
 use crate::algorithm::Family;
 use crate::operation::Operation;
 use crate::store::Capability;
@@ -143,6 +143,9 @@ pub enum Parameters {
         version: TlsVersion,
         /// How client and server agree on a secret.
         key_exchange: KeyExchange,
+        /// What stands behind the address.
+        #[serde(default, skip_serializing_if = "Arrangement::is_one")]
+        arrangement: Arrangement,
     },
 }
 
@@ -224,7 +227,22 @@ impl Parameters {
             Self::Tls {
                 version,
                 key_exchange,
+                ..
             } => Some((version, key_exchange)),
+            Self::None
+            | Self::Gnupg { .. }
+            | Self::Ssh { .. }
+            | Self::Library { .. }
+            | Self::OpenSsl { .. }
+            | Self::Scheme { .. } => None,
+        }
+    }
+
+    /// What stands behind a TLS server's address.
+    #[must_use]
+    pub const fn arrangement(self) -> Option<Arrangement> {
+        match self {
+            Self::Tls { arrangement, .. } => Some(arrangement),
             Self::None
             | Self::Gnupg { .. }
             | Self::Ssh { .. }
@@ -252,7 +270,8 @@ impl Parameters {
             Self::Tls {
                 version,
                 key_exchange,
-            } => return Some(format!("{version} {key_exchange}")),
+                arrangement,
+            } => return Some(format!("{version} {key_exchange}{arrangement}")),
         };
         Some(word.to_owned())
     }

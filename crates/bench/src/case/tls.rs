@@ -1,7 +1,11 @@
 //! What a TLS handshake is besides its certificate.
 
+use std::fmt;
+use std::num::NonZeroU8;
+
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::Algorithm;
 use crate::words::words;
 
 words! {
@@ -72,6 +76,97 @@ impl KeyExchange {
     pub fn dhe(bits: u16) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|exchange| exchange.dhe_bits() == Some(bits))
+    }
+}
+
+/// What stands behind the address that clients ask.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// One server with one certificate.
+    #[default]
+    One,
+    /// One server with two certificates, for RSA and ECDSA; the client takes but one kind.
+    Beside {
+        /// The key of the certificate that the client does not take.
+        other: Algorithm,
+    },
+    /// Several servers behind a balancer that passes TCP on, each with a key of its own.
+    Balanced {
+        /// How many.
+        servers: NonZeroU8,
+        /// Which is given the next connection.
+        balance: Balance,
+        /// What becomes of them.
+        #[serde(default)]
+        fate: Fate,
+    },
+}
+
+impl Arrangement {
+    /// Whether it is what everybody expects.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        *self == Self::One
+    }
+
+    /// Servers.
+    #[must_use]
+    pub const fn servers(self) -> NonZeroU8 {
+        match self {
+            Self::One | Self::Beside { .. } => NonZeroU8::MIN,
+            Self::Balanced { servers, .. } => servers,
+        }
+    }
+}
+
+/// ` beside nistp256`, ` 2 servers round-robin one-killed`, as it stands behind a key exchange.
+impl fmt::Display for Arrangement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One => Ok(()),
+            Self::Beside { other } => write!(f, " beside {other}"),
+            Self::Balanced {
+                servers,
+                balance,
+                fate,
+            } => {
+                let number = if servers.get() == 1 {
+                    "server"
+                } else {
+                    "servers"
+                };
+                write!(f, " {servers} {number} {balance}")?;
+                match fate {
+                    Fate::AllLive => Ok(()),
+                    Fate::OneKilled => write!(f, " {fate}"),
+                }
+            }
+        }
+    }
+}
+
+words! {
+    /// Which server is given the next connection.
+    pub enum Balance("balance") {
+        /// Each in its turn.
+        RoundRobin = "round-robin",
+        /// The one that has the fewest.
+        LeastConnections = "least-connections",
+    }
+}
+
+words! {
+    /// What becomes of servers during a load.
+    #[derive(Default)]
+    pub enum Fate("fate of servers") {
+        /// They live.
+        #[default]
+        AllLive = "all-live",
+        /// One is killed in the middle.
+        OneKilled = "one-killed",
     }
 }
 

@@ -228,7 +228,7 @@ impl Plan {
                     let per_worker = runs.get().div_ceil(case.concurrency());
                     let working = cost(case).saturating_mul(per_worker);
                     match case.load.pacing {
-                        Pacing::Closed => working,
+                        Pacing::Closed | Pacing::Saturating { .. } => working,
                         Pacing::Thinking(longest) => working + longest / 2 * per_worker,
                         // Arrivals are waited for.
                         Pacing::Open(rate) => {

@@ -83,7 +83,7 @@ impl Progress {
     const fn is_open(&self) -> bool {
         match self.pacing {
             Pacing::Open(_) => true,
-            Pacing::Closed | Pacing::Thinking(_) => false,
+            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
         }
     }
 
@@ -152,7 +152,7 @@ impl Progress {
             Pacing::Closed if self.workers.get() > 1 => usual.max(self.operation * LEAST_OF_EACH),
             Pacing::Closed if self.operation <= SHORT_OPERATION => usual,
             // One, whatever it takes.
-            Pacing::Closed => Duration::ZERO,
+            Pacing::Closed | Pacing::Saturating { .. } => Duration::ZERO,
         };
         let operations = match self.stop {
             StopRule::Precision { .. } | StopRule::For(_) => u64::MAX,
@@ -176,7 +176,9 @@ impl Progress {
             // Several workers get going together; in an open loop they would be a burst that nobody has sent.
             lead_in: match self.pacing {
                 Pacing::Open(_) => 0,
-                Pacing::Closed | Pacing::Thinking(_) => u32::from(cached || self.workers.get() > 1),
+                Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => {
+                    u32::from(cached || self.workers.get() > 1)
+                }
             },
             pacing: self.pacing,
         }
@@ -235,7 +237,7 @@ impl Progress {
 /// more than a part of the time that is given.
 fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Duration) -> Duration {
     let rate = match case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) => return Duration::ZERO,
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return Duration::ZERO,
         Pacing::Open(rate) => rate,
     };
     let service = operation.as_secs_f64();

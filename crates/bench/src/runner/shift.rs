@@ -32,7 +32,7 @@ impl Budget {
     /// The queue of an open loop: the one that is there, or a new one.
     pub(crate) fn queue(&self, queue: Option<Queue>, workers: usize, seed: u64) -> Option<Queue> {
         match self.pacing {
-            Pacing::Closed | Pacing::Thinking(_) => None,
+            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
             Pacing::Open(rate) => queue.or_else(|| Some(Queue::new(rate, workers, seed))),
         }
     }
@@ -340,7 +340,7 @@ fn operate_until_spent(
     while shift.failure.is_none() && may_start(shared, outputs) {
         let mut due = None;
         match (shared.budget.pacing, &mut turns) {
-            (Pacing::Closed | Pacing::Open(_), None) => {}
+            (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, None) => {}
             (Pacing::Thinking(longest), _) => {
                 let ready = shared.clock.now().after(thoughts.next(longest));
                 // Whom the end of the block finds thinking starts nothing more; one operation is wanted.
@@ -349,7 +349,7 @@ fn operate_until_spent(
                 }
                 shared.clock.wait_until(ready);
             }
-            (Pacing::Closed | Pacing::Open(_), Some(turns)) => {
+            (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, Some(turns)) => {
                 turns.wait_until_free(shared.clock);
                 due = turns.claim();
                 if due.is_none() {

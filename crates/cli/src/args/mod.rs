@@ -43,8 +43,8 @@ pub use report::{ReportArguments, ReportFormat};
 pub use serve::PageArguments;
 #[cfg(feature = "tls")]
 pub use tls::{
-    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsServeArguments,
-    TlsVersionArgument,
+    TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
+    TlsServeArguments, TlsSuite, TlsSuiteArguments, TlsVersionArgument,
 };
 
 const EXAMPLES: &str = "\

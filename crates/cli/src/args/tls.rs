@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{KeyExchange, Rate, StackName};
-use keymark_stacks::tls::SERVERS;
+use keymark_stacks::tls::{Address, SERVERS};
 
 use super::{CardArguments, TableArguments, concurrency, duration};
 
@@ -19,14 +19,26 @@ Examples:
   keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
   keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
   keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s --duration 60s
-  keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json";
+  keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json
+  keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms
+  keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
+
+const SUITE_HELP: &str = "\
+Plans over 'keymark tls bench'. What is not to be had here fails with its reason, and the rest goes on. --dry-run prints
+the cases, and how long they take.
+
+Examples:
+  keymark tls suite key-exchange --server nginx --allow-weak
+  keymark tls suite hsm --duration 60s
+  keymark tls suite cluster --device twin:nitrokey-hsm
+  keymark tls suite dual --server apache,nginx";
 
 /// `keymark tls`
 #[derive(Debug, Subcommand)]
 pub enum TlsCommand {
     /// Measure servers under load
     #[command(after_help = BENCH_HELP)]
-    Bench(TlsBenchArguments),
+    Bench(Box<TlsBenchArguments>),
     /// Read a configuration of Apache or nginx: can it offer ECDSA certificates at all?
     #[command(
         after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, 1 if not."
@@ -37,6 +49,9 @@ pub enum TlsCommand {
         after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server apache --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so' --host www.example.org"
     )]
     Config(TlsConfigArguments),
+    /// Measure a whole question: key exchanges, a key in an HSM, several servers, two certificates
+    #[command(after_help = SUITE_HELP)]
+    Suite(TlsSuiteArguments),
     /// Leave a server running on loopback until Ctrl-C
     #[command(
         after_help = "Examples:\n  keymark tls serve --server nginx --algorithm nistp256\n  keymark tls serve --server apache --device twin:nitrokey-hsm --algorithm rsa2048 --json"
@@ -100,6 +115,47 @@ pub struct TlsBenchArguments {
     )]
     pub algorithm: Vec<Algorithm>,
 
+    /// In place of servers of keymark's own, one that runs already; the key is that of its certificate
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"], help_heading = "A server that runs already")]
+    pub connect: Option<Address>,
+
+    /// What that server is asked for [default: /]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "connect",
+        value_parser = path,
+        help_heading = "A server that runs already"
+    )]
+    pub path: Option<String>,
+
+    /// Its name, in the handshake and in requests [default: the host]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "connect",
+        value_parser = name,
+        help_heading = "A server that runs already"
+    )]
+    pub server_name: Option<String>,
+
+    /// Authority that has to have certified it, in PEM [default: its certificate is taken as presented, and pinned]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "connect",
+        help_heading = "A server that runs already"
+    )]
+    pub authority: Option<PathBuf>,
+
+    /// Load a server that is not on this machine, and yours
+    #[arg(
+        long,
+        requires = "connect",
+        help_heading = "A server that runs already"
+    )]
+    pub i_own_this_server: bool,
+
     /// Key exchanges: rsa, dhe-1024 to dhe-4096, ecdhe-p256, ecdhe-p384, x25519, x25519mlkem768
     #[arg(
         long,
@@ -127,21 +183,45 @@ pub struct TlsBenchArguments {
     #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true, help_heading = "What to measure")]
     pub rate: Option<Rate>,
 
+    /// Look for the number of users with the best rate, by loads of a quarter of the duration, and measure that one
+    #[arg(long, conflicts_with_all = ["users", "delay", "rate"], help_heading = "What to measure")]
+    pub saturate: bool,
+
+    /// With --saturate: also the highest rate of arrivals at which 99 % of the transactions take no longer
+    #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
+    pub p99: Option<Duration>,
+
+    /// With --saturate: users at most
+    #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256", allow_negative_numbers = true, help_heading = "What to measure")]
+    pub most_users: NonZeroU32,
+
     /// Bytes of the file that is served
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216), help_heading = "What to measure")]
     pub body: u32,
-
-    /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
-    #[arg(long, help_heading = "What to measure")]
-    pub allow_weak: bool,
 
     /// How long each load lasts
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s", allow_hyphen_values = true, help_heading = "How long")]
     pub duration: Duration,
 
+    /// How servers are run and loaded, and what is printed
+    #[command(flatten)]
+    pub run: TlsRunArguments,
+}
+
+/// What the suites and `keymark tls bench` have in common.
+#[derive(Debug, Args)]
+pub struct TlsRunArguments {
+    /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
+    #[arg(long, help_heading = "What to measure")]
+    pub allow_weak: bool,
+
     /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
     #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
     pub openssl: Option<TokenWayArgument>,
+
+    /// Count what the server asks of its PKCS#11 token: calls a handshake, their time, how much of it is waiting
+    #[arg(long, help_heading = "How")]
+    pub trace: bool,
 
     /// Processes of the server [default: 1]
     #[arg(
@@ -180,6 +260,49 @@ pub struct TlsBenchArguments {
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,
+}
+
+/// A plan over servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsSuite {
+    /// RSA, DHE and ECDHE with certificates of RSA and ECDSA, and what TLS 1.3 has: the best rate of each
+    KeyExchange,
+    /// A key in a file, on SoftHSM2 and on a Nitrokey HSM's twin, under 5, 10, 20 users who pause, and 60 who do not
+    Hsm,
+    /// 1, 2 and 4 servers, each with an HSM, behind haproxy; and what is lost when one is killed
+    Cluster,
+    /// An RSA and an ECDSA certificate on one host: what old clients and new ones cost
+    Dual,
+}
+
+/// `keymark tls suite`
+#[derive(Debug, Args)]
+pub struct TlsSuiteArguments {
+    /// Which
+    #[arg(value_enum, value_name = "SUITE")]
+    pub suite: TlsSuite,
+
+    /// Which servers: apache, apache-prefork, apache-worker, nginx [default: apache and nginx; apache for hsm and cluster]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
+    pub server: Vec<StackName>,
+
+    /// Where the private keys are: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI [default: software; for
+    /// hsm software, softhsm and twin:nitrokey-hsm; for cluster twin:nitrokey-hsm]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "What to measure"
+    )]
+    pub device: Vec<String>,
+
+    /// How long each load lasts [default: 30s for hsm and cluster, else 8s]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
+    pub duration: Option<Duration>,
+
+    /// How servers are run and loaded, and what is printed
+    #[command(flatten)]
+    pub run: TlsRunArguments,
 }
 
 /// `keymark tls check`
@@ -254,4 +377,26 @@ fn server(word: &str) -> Result<StackName, String> {
             words.join(", ")
         )
     })
+}
+
+/// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).
+fn path(word: &str) -> Result<String, String> {
+    let visible = word
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
+    if word.starts_with('/') && visible {
+        Ok(word.to_owned())
+    } else {
+        Err("a path begins with '/', and has neither spaces nor '#'".to_owned())
+    }
+}
+
+/// A host's name, or an address.
+fn name(word: &str) -> Result<String, String> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    if !word.is_empty() && word.bytes().all(known) {
+        Ok(word.to_owned())
+    } else {
+        Err("a name has letters, digits, '-', '.' and ':'".to_owned())
+    }
 }

@@ -104,7 +104,7 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
     );
     let rate = each(&|case| match case.load.pacing {
         Pacing::Open(rate) => Some(format!("{}/s", rate.per_second())),
-        Pacing::Closed | Pacing::Thinking(_) => None,
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
     });
     list("--rate", rate.into_iter().take(1).collect());
     arguments.extend(how(&record.plan.settings));

@@ -28,7 +28,8 @@ use super::saving::{self, BeingSaved, Saving, Told};
 use super::{Outcome, again, leftovers, open_archive, report, selection, series, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::observers::{JsonStream, Progress};
+use crate::observers::JsonStream;
+use crate::view::{self, RunView};
 use crate::{output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
@@ -232,6 +233,7 @@ fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
     environment.command = again::typed();
+    environment.view = view::view();
     for device in &inventory.devices {
         // A device's own firmware is its own affair, and stands with the device.
         let programs = device.identity.versions.iter().filter(|(name, _)| {
@@ -294,12 +296,12 @@ fn measure(
 ) -> Result<(), String> {
     let clock = MonotonicClock::new();
     let (plan, devices) = (record.plan.clone(), record.stores.clone());
-    let mut progress = Progress::new(&plan, &clock);
+    let mut view = RunView::of(&plan);
     let mut stream = arguments
         .json
         .then(|| JsonStream::new(&plan, &devices, interrupt));
     let mut saving = saving.map(|saving| saving.begin(record));
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut progress];
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut view];
     observers.extend(saving.as_mut().and_then(BeingSaved::observer));
     observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
     let runner = Runner {
@@ -313,7 +315,7 @@ fn measure(
         interrupted,
         spent,
     } = runner.run(&plan, &stacks.by_name(), &mut observers);
-    progress.clear();
+    drop(view);
     output::note(&took(spent));
     record.harness = Some(harness);
     record.cases = cases;

@@ -194,6 +194,9 @@ pub(crate) trait Session: fmt::Debug + Send {
     /// Shows the handshake, which has ended, to who checks it.
     fn show(&self, checker: &mut Checker) -> Result<(), Failure>;
 
+    /// The certificates that the server sent, in DER, its own first.
+    fn chain(&self) -> Vec<Vec<u8>>;
+
     /// Sends all of `bytes`; after a block the same bytes are handed in again, from the start.
     fn send(&mut self, bytes: &[u8]) -> Result<(), Stop>;
 

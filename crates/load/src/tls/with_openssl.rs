@@ -292,6 +292,12 @@ impl Session for OfOpenSsl {
         })
     }
 
+    fn chain(&self) -> Vec<Vec<u8>> {
+        let chain = self.stream.ssl().peer_cert_chain();
+        let certificates = chain.into_iter().flatten();
+        certificates.filter_map(|one| one.to_der().ok()).collect()
+    }
+
     fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         // Without partial writes all is written or nothing is.
         let written = self.stream.ssl_write(bytes);

@@ -296,6 +296,11 @@ impl Session for OfRustls {
         })
     }
 
+    fn chain(&self) -> Vec<Vec<u8>> {
+        let certificates = self.connection.peer_certificates().unwrap_or_default();
+        certificates.iter().map(|one| one.to_vec()).collect()
+    }
+
     fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         if self.sending == Sending::Nothing {
             self.connection

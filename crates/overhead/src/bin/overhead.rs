@@ -13,7 +13,8 @@ use keymark_bench::operation::Operation;
 use keymark_overhead::markdown;
 use keymark_overhead::setting::{Setting, keymark};
 use keymark_overhead::{
-    Failure, Figure, analysis, card, mcu, pcsc, pkcs11, pkcs11_module, raw, signature, spawn, start,
+    Failure, Figure, analysis, card, mcu, pcsc, pkcs11, pkcs11_module, raw, signature, spawn,
+    start, view,
 };
 
 fn main() -> ExitCode {
@@ -34,6 +35,11 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
         [argument] if argument == analysis::ARGUMENT => {
             let case = case("ed25519", Operation::Sign, StackName::RAW)?;
             println!("{}", analysis::analyse(&case)?);
+            Ok(true)
+        }
+        [argument] if argument == view::ARGUMENT => {
+            let case = case("rsa2048", Operation::Sign, StackName::RAW)?;
+            println!("ratio {}", view::compare(&case)?);
             Ok(true)
         }
         [argument, more @ ..] if argument == pkcs11::ARGUMENT => {
@@ -68,7 +74,7 @@ fn all_kept(figures: &[Figure]) -> bool {
 /// What is claimed, by the name of its module, and what measures it.
 type Claim = (&'static str, fn() -> Result<Vec<Figure>, Failure>);
 
-const CLAIMS: [Claim; 10] = [
+const CLAIMS: [Claim; 11] = [
     ("start", || Ok(vec![start::measure(&keymark()?)?])),
     ("analysis", || Ok(analysis::measure()?.into())),
     ("raw", || {
@@ -76,6 +82,7 @@ const CLAIMS: [Claim; 10] = [
         let measure = |algorithm| raw::measure(&case(algorithm, Operation::Sign, StackName::RAW)?);
         algorithms.map(measure).collect()
     }),
+    ("view", || Ok(vec![view::measure()?])),
     ("pkcs11", pkcs11::measure),
     ("pkcs11-module", pkcs11_module::measure),
     ("card", || {

@@ -8,7 +8,7 @@ use keymark_bench::record::Record;
 use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
-use super::{Analysis, FamilyBreakdown, Row, Scaling, figures, head, tables};
+use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
 use crate::document::{Block, Document, Remark, RemarkKind, SCHEMA, Section};
 
 /// What somebody published of the device that a twin stands for.
@@ -36,6 +36,10 @@ impl PublishedFigure {
     }
 }
 
+/// Which table of strengths is used.
+const SECURITY: &str = "security: of certificate and key exchange the weaker one, by NIST SP 800-57 part 1 rev. 5, table 2 \
+                        (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
+
 type WhichParts = fn(&Parts) -> bool;
 
 /// Tables of parts, and which stand in each: those that were measured on the way, and those beside the operations.
@@ -56,7 +60,10 @@ impl Analysis {
     #[must_use]
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
-        sections.extend(self.under_load());
+        sections.extend(self.servers());
+        sections.extend(self.under_load(record));
+        sections.extend(key_use::sections(record));
+        sections.extend(failures::section(record));
         let loads = figures::response_times(record, &self.rows);
         if let Some(first) = sections.first_mut() {
             first.blocks.extend(loads.into_iter().map(Block::Figure));
@@ -123,7 +130,7 @@ impl Analysis {
     }
 
     /// What transactions with servers were made of, if there were any, and what siege would have said of them.
-    fn under_load(&self) -> Vec<Section> {
+    fn under_load(&self, record: &Record) -> Vec<Section> {
         let mut loads = self.rows.iter().filter_map(|row| {
             let load = row.under_load.as_ref()?;
             Some((&row.case, load.limit))
@@ -143,6 +150,15 @@ impl Analysis {
             return Vec::new();
         }
         remarks.insert(0, Block::Table(phases));
+        remarks.extend(record.cases.iter().filter_map(|case| {
+            let why = case.server_load.as_ref()?.unsteady.as_ref()?;
+            let text = format!(
+                "{}: no steady state, so that only siege's figures tell something: {why}",
+                case.case
+            );
+            Some(remark(RemarkKind::Imprecision, text))
+        }));
+        remarks.push(remark(RemarkKind::Basis, SECURITY));
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \

@@ -1,7 +1,7 @@
 //! How and on what a run was measured, in lines.
 
 use keymark_bench::case::Provenance;
-use keymark_bench::environment::Environment;
+use keymark_bench::environment::{Environment, View};
 use keymark_bench::plan::{Order, Settings};
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
@@ -45,6 +45,10 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
         ));
     }
     lines.extend(speed.map(machine_speed));
+    match environment.view {
+        View::None => {}
+        View::Terminal => lines.push("its progress was seen on a terminal".to_owned()),
+    }
     match record.state {
         RunState::Interrupted => lines.push("ended early, before all was measured".to_owned()),
         RunState::Unfinished => lines.push(

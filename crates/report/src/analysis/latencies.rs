@@ -58,7 +58,7 @@ fn at_mean_speed(
 ) -> Option<AtMeanSpeed> {
     let alone = match record.case.load.pacing {
         Pacing::Closed => record.case.concurrency() == 1,
-        Pacing::Open(_) | Pacing::Thinking(_) => false,
+        Pacing::Open(_) | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
     };
     let speed = speed.filter(|_| alone)?;
     let blocks = record.blocks.iter();

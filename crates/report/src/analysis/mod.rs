@@ -4,13 +4,19 @@ mod answer;
 mod beside;
 mod breakdown;
 mod document;
+mod failures;
 pub(crate) mod figures;
 mod head;
+mod key_use;
 mod latencies;
 mod limits;
+mod loss;
 pub(crate) mod overload;
+mod rates;
 mod remarks;
+mod saturation;
 mod scaling;
+mod servers;
 mod tables;
 mod under_load;
 
@@ -40,7 +46,10 @@ pub(crate) use tables::{case_cells, case_columns};
 
 pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};
+pub use loss::Loss;
 pub use overload::Overload;
+pub use rates::{Difference, RelativeRate};
+pub use saturation::Saturated;
 pub use scaling::{Bounds, Limit, Refused, Scaling};
 pub use under_load::UnderLoad;
 
@@ -146,6 +155,8 @@ pub struct Analysis {
     pub breakdowns: Vec<FamilyBreakdown>,
     /// How fast the machine was, by what it did around the blocks.
     pub speed: Option<MachineSpeed>,
+    /// Rates of servers beside one another.
+    pub rates: Vec<RelativeRate>,
     /// The families there are.
     families: Vec<Layers>,
 }
@@ -171,6 +182,7 @@ impl Analysis {
             .collect();
         Self {
             speed,
+            rates: rates::relative(&record.cases, seed),
             scaling: scaling::scaling(record, &rows, families),
             breakdowns: breakdown::breakdowns(&rows, &latencies, families),
             families: families.to_vec(),
@@ -270,7 +282,7 @@ pub(crate) fn windows(record: &CaseRecord) -> Vec<Window> {
     let window = |block: &Block| match record.case.load.pacing {
         Pacing::Closed => block.window(record.case.concurrency()),
         Pacing::Open(_) => arrivals(block),
-        Pacing::Thinking(_) => None,
+        Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
     };
     record.blocks.iter().filter_map(window).collect()
 }

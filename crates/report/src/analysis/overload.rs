@@ -30,7 +30,7 @@ pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
 /// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
 pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
     let rate = match record.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) => return None,
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return None,
         Pacing::Open(rate) => rate.per_second(),
     };
     let service = service(record).map_or(f64::NAN, |service| service.0);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::case::{Case, Worker};
 use keymark_bench::parts::{Part, Parts};
+use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
@@ -126,7 +127,7 @@ pub(super) fn phases(rows: &[Row]) -> Table {
                     load.first_byte,
                     row.mean(),
                     load.p95,
-                    each(load.server_cpu),
+                    load.server_cpu.and_then(each),
                     each(load.client_cpu),
                 ]
                 .map(|time| Cell::or_missing(time, Cell::Duration)),
@@ -137,22 +138,28 @@ pub(super) fn phases(rows: &[Row]) -> Table {
     table
 }
 
-fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
+pub(super) fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
     rows.iter()
         .filter_map(|row| Some((row, row.under_load.as_ref()?)))
 }
 
 /// All are handshakes.
-fn load_columns() -> Vec<Column> {
+pub(super) fn load_columns() -> Vec<Column> {
     vec![
         Column::name("algorithm"),
         Column::device(),
         Column::name("server"),
+        Column::value("security").leave(1),
     ]
 }
 
-fn load_cells(case: &Case) -> Vec<Cell> {
-    vec![Cell::text(case.algorithm), Cell::Text(case.way())]
+pub(super) fn load_cells(case: &Case) -> Vec<Cell> {
+    let strength = strength::of_handshake(case);
+    vec![
+        Cell::text(case.algorithm),
+        Cell::Text(case.way()),
+        Cell::or_missing(strength, Cell::text),
+    ]
 }
 
 /// A figure that nothing bounds from above is only known to be more than its lower bound.

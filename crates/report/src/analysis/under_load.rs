@@ -4,6 +4,9 @@ use keymark_bench::server_load::{LoadLimit, ServerLoad};
 use keymark_stats::{PerSecond, Seconds};
 use serde::{Deserialize, Serialize};
 
+use super::loss::Loss;
+use super::saturation::Saturated;
+
 /// The figures that siege prints, with its names, for which all of the load counts, its start and end too (the row's
 /// throughput is that of the steady state); the phases of transactions in the steady state; and whose processors they took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,12 +39,18 @@ pub struct UnderLoad {
     pub first_byte: Option<Seconds>,
     /// Time that 95 % of the transactions of the steady state did not exceed.
     pub p95: Option<Seconds>,
-    /// Processor time of the server's processes.
-    pub server_cpu: Seconds,
+    /// Processor time of the server's processes; none where they are somebody else's.
+    pub server_cpu: Option<Seconds>,
     /// Processor time of the client.
     pub client_cpu: Seconds,
     /// What limited the rate, as far as the client can tell.
     pub limit: LoadLimit,
+    /// What the search for the server's limits has found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturated: Option<Saturated>,
+    /// What clients noticed of a server that was killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
 }
 
 impl UnderLoad {
@@ -66,9 +75,11 @@ impl UnderLoad {
             handshake: load.mean(|second| &second.handshake),
             first_byte: load.mean(|second| &second.first_byte),
             p95: p95(load).map(seconds),
-            server_cpu: seconds(load.server_cpu_ns),
+            server_cpu: load.server_cpu_ns.map(seconds),
             client_cpu: seconds(load.client_cpu_ns),
             limit: load.limit,
+            saturated: Saturated::of(load),
+            loss: Loss::of(load),
         }
     }
 }

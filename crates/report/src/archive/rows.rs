@@ -128,7 +128,7 @@ impl<'a> Writing<'a> {
             ..
         } = &record.case;
         let (rate, think) = match load.pacing {
-            Pacing::Closed => (None, None),
+            Pacing::Closed | Pacing::Saturating { .. } => (None, None),
             Pacing::Open(rate) => (Some(rate.per_second()), None),
             Pacing::Thinking(longest) => (None, Some(longest.as_secs_f64())),
         };

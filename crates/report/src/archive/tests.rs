@@ -4,8 +4,8 @@ mod sides;
 use std::fs;
 
 use keymark_bench::case::{
-    Case, CaseId, KeyExchange, Library, Load, OpenSslWay, Pacing, Parameters, Scheme, SshAgent,
-    StackName, TlsVersion, Worker,
+    Arrangement, Case, CaseId, KeyExchange, Library, Load, OpenSslWay, Pacing, Parameters, Scheme,
+    SshAgent, StackName, TlsVersion, Worker,
 };
 use keymark_bench::error::ReturnCode;
 use keymark_bench::operation::Operation;
@@ -364,6 +364,7 @@ fn golden_7() -> Record {
         parameters: Parameters::Tls {
             version: TlsVersion::V1_3,
             key_exchange: KeyExchange::X25519MlKem768,
+            arrangement: Arrangement::One,
         },
         ..record.cases[0].case.clone()
     };

@@ -40,6 +40,8 @@ pub enum Cell {
     GainEstimate(Estimate<Ratio>),
     /// Operations a second.
     Rate(PerSecond),
+    /// Operations a second with their interval.
+    RateEstimate(Estimate<PerSecond>),
     /// A share of a whole, 1 being all.
     Share(Ratio),
     /// A share with its interval.

@@ -26,6 +26,7 @@ pub(super) fn words(cell: &Cell) -> String {
         Cell::Gain(gain) => units::gain(*gain),
         Cell::GainEstimate(estimate) => units::estimated_gain(estimate),
         Cell::Rate(rate) => units::rate(*rate),
+        Cell::RateEstimate(estimate) => units::estimated_rate(estimate),
         Cell::Share(share) => units::percent(share.0),
         Cell::ShareEstimate(estimate) => units::estimated_percent(estimate),
     }
@@ -41,6 +42,7 @@ pub(super) fn without_interval(cell: &Cell) -> String {
         Cell::DurationEstimate(estimate) => units::duration(estimate.value),
         Cell::RatioEstimate(estimate) => units::ratio(estimate.value),
         Cell::GainEstimate(estimate) => units::gain(estimate.value),
+        Cell::RateEstimate(estimate) => units::rate(estimate.value),
         Cell::ShareEstimate(estimate) => units::tenths_of_percent(estimate.value),
         other => words(other),
     }

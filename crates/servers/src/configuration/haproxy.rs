@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use crate::balancer::Balance;
+use keymark_bench::case::Balance;
 
 /// The whole configuration: TCP is passed on as it comes.
 pub(crate) fn configuration(
@@ -20,7 +20,10 @@ pub(crate) fn configuration(
     }
     out += "defaults\n    mode tcp\n    log global\n    timeout connect 5s\n    timeout client 60s\n    timeout server 60s\n    \
             retries 3\n    option redispatch\n";
-    let word = balance.word();
+    let word = match balance {
+        Balance::RoundRobin => "roundrobin",
+        Balance::LeastConnections => "leastconn",
+    };
     let _ = writeln!(
         out,
         "listen tls\n    bind 127.0.0.1:{port} backlog 4096\n    balance {word}"

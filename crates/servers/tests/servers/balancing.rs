@@ -3,7 +3,8 @@
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 
-use keymark_servers::{Balance, Balancer, Port, Software};
+use keymark_bench::case::Balance;
+use keymark_servers::{Balancer, Port, Software};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 

@@ -7,7 +7,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_servers::{Identity, Installed, ServerError, TokenKey, TokenWay};
+use keymark_servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
 use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::store::{KeyStore, unsupported};
@@ -17,6 +17,7 @@ use keymark_stores::store::{KeyStore, unsupported};
 pub struct Keys {
     identity: StoreIdentity,
     store: Arc<dyn KeyStore>,
+    tracing: Tracing,
 }
 
 impl Keys {
@@ -28,7 +29,18 @@ impl Keys {
         Ok(Self {
             identity: device.identity().clone(),
             store: device.open(run)?,
+            tracing: Tracing::Off,
         })
+    }
+
+    /// The same, and whether what servers ask of the token is counted.
+    #[must_use]
+    pub fn with_tracing(self, tracing: Tracing) -> Self {
+        Self { tracing, ..self }
+    }
+
+    pub(super) const fn store(&self) -> &Arc<dyn KeyStore> {
+        &self.store
     }
 
     /// The device.
@@ -80,7 +92,7 @@ impl Keys {
                     key = key.with_own_place(&place);
                 }
                 let way = way.unwrap_or_else(|| server.openssl.usual_way());
-                Identity::on_token(server, algorithm, key, way)
+                Identity::on_token(server, algorithm, key.with_tracing(self.tracing), way)
             }
         }
     }

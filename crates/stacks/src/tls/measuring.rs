@@ -4,29 +4,28 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, CaseId, KeyExchange, Pacing, TlsVersion};
+use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::Plan;
-use keymark_bench::record::{CaseRecord, Ending};
+use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
-use keymark_bench::server_load::ServerLoad;
-use keymark_bench::stop::Stopped;
+use keymark_bench::server_load::Saturation;
 use keymark_load::{
-    Arrivals, Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Progress,
-    Settings, Spacing, Target, Think, Users, WeakSizes,
+    Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
+    Settings, Target, Think, Users, WeakSizes,
 };
-use keymark_servers::{
-    BodySize, Capacity, Certificates, Handshakes, Port, RunningServer, ServerSpec, TokenWay, Weak,
-};
+use keymark_servers::Weak;
 use keymark_stats::PerSecond;
 
+use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::server::Servers;
-use super::{of_server, outcome};
+use super::outcome::{self, Loaded, Seen};
+use super::site::{Site, Starting};
+use super::{handshake_of, saturating};
 
 /// Connections that an open loop may have at once.
-const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
+pub(super) const IN_FLIGHT: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 /// So long a server may be busy, after a load, with what nobody waits for.
 const DRAIN: Duration = Duration::from_secs(120);
 
@@ -36,49 +35,10 @@ pub trait Watch {
     fn progress(&mut self, case: &Case, progress: &Progress);
 }
 
-/// How servers are started.
-#[derive(Debug, Clone, Copy)]
-pub struct Starting<'a> {
-    /// Those that are installed.
-    pub servers: &'a Servers,
-    /// Whether what has 80 bits of security may be there.
-    pub weak: Weak,
-    /// How OpenSSL gets at keys on tokens, if the user has chosen.
-    pub way: Option<TokenWay>,
-    /// Processes of each.
-    pub processes: NonZeroU16,
-    /// Where each listens.
-    pub port: Port,
-}
-
-impl Starting<'_> {
-    /// Starts the server of a case, with a key of that device.
-    ///
-    /// # Errors
-    /// When it cannot be had, or does not start.
-    pub fn start(&self, case: &Case, keys: &Keys) -> Result<RunningServer, Error> {
-        let (version, exchange) = handshake_of(case)?;
-        let installed = self.servers.get(case.stack)?;
-        let identity = keys.certified(case.algorithm, installed, self.way)?;
-        let handshakes = Handshakes::of(of_server(version, exchange)?);
-        let spec = ServerSpec {
-            weak: self.weak,
-            capacity: Capacity {
-                processes: self.processes,
-                connections: connections(case),
-            },
-            port: self.port,
-            body: BodySize(case.input_bytes),
-            ..ServerSpec::new(Certificates::one(identity), handshakes)
-        };
-        Ok(RunningServer::start(installed, &spec)?)
-    }
-}
-
 /// What cases are measured with.
 #[derive(Debug)]
 pub struct Measuring<'a> {
-    /// The devices.
+    /// The devices, one as often as servers are to have keys of their own.
     pub keys: &'a [Keys],
     /// How servers are started.
     pub starting: Starting<'a>,
@@ -93,6 +53,12 @@ pub struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
+    /// Length of a load on the way to a server's limits.
+    #[must_use]
+    pub fn step(duration: Duration) -> Duration {
+        saturating::step(duration)
+    }
+
     /// Measures the cases of the plan one after the other: two loads at once would be in each other's way.
     pub fn run(
         &self,
@@ -107,8 +73,8 @@ impl Measuring<'_> {
             if !self.interrupt.load(Ordering::Relaxed) {
                 observer.preparing(id, case);
                 let load = self.load(case, plan.settings.seed, watch);
-                record.ending = Some(self.ending(&load));
-                record.server_load = load.ok().map(Box::new);
+                record.ending = Some(outcome::ending(&load, self.interrupt));
+                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
                 observer.finished(id, &record);
             }
             records.push(record);
@@ -116,99 +82,155 @@ impl Measuring<'_> {
         records
     }
 
-    fn ending(&self, load: &Result<ServerLoad, Error>) -> Ending {
-        let (stopped, reason) = match load {
-            Err(error) => (Stopped::Failed, Some(error.to_string())),
-            Ok(_) if self.interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
-            Ok(load) if load.totals.transactions == 0 => {
-                (Stopped::Failed, Some(outcome::why_nothing(load)))
+    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
+        let mut site = self.start(case)?;
+        let target = target(case, &site)?;
+        let (demand, saturation) = match case.load.pacing {
+            Pacing::Saturating { p99 } => {
+                let found = self.saturation(case, p99, &target, seed, watch, &mut site)?;
+                let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
+                (saturating::users(best), Some(found))
             }
-            Ok(_) => (Stopped::RuleMet, None),
+            Pacing::Closed => (saturating::users(case.load.concurrency), None),
+            Pacing::Thinking(most) => (thinking(case.load.concurrency, most), None),
+            Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
         };
-        Ending {
-            stopped,
-            reason,
-            code: load.as_ref().err().and_then(Error::code).cloned(),
+        let settings = self.settings(case, &target, seed, demand, self.duration);
+        let key_use = KeyUse::begin(case, self.keys_of(case)?, &site, (self.clock, seed))?;
+        let before = site.processor_time()?;
+        let mut observer = Told::of(case, watch);
+        if let Some(Arrangement::Balanced {
+            fate: Fate::OneKilled,
+            ..
+        }) = case.parameters.arrangement()
+        {
+            observer.killing = Some((&mut site, self.duration / 2));
         }
+        let measured = self.drive(&target, &settings, &mut observer);
+        let killed = observer.killed.transpose();
+        let (measured, killed) = (measured?, killed?);
+        let processor = site.processor_time()?.saturating_sub(before);
+        // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
+        let ended = site.check().err();
+        let seen = ended.is_none().then(|| Seen {
+            processor,
+            // Of one whose key is so slow nobody knows more than that.
+            drained: site.drain(DRAIN).unwrap_or(DRAIN),
+        });
+        let mut load = outcome::of(&measured, site.describe(), seen);
+        load.saturation = saturation;
+        load.killed_ns = killed.map(outcome::nanoseconds);
+        load.log = site.log_end();
+        if ended.is_none() {
+            key_use.end(&measured, &site, self.clock, &mut load)?;
+        } else {
+            load.steady = None;
+            load.unsteady = Some("the server has ended".to_owned());
+        }
+        Ok(Loaded { load, ended })
     }
 
-    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
-        let mut server = self.start(case)?;
-        let target = Self::target(case, &server)?;
-        let settings = self.settings(case, &target, seed);
-        let before = server.cpu_time()?;
-        let mut observer = Told { case, watch };
-        let mut context = Context {
-            clock: self.clock,
-            stop: self.interrupt,
-            observer: &mut observer,
-        };
-        let measured = keymark_load::run(&target, &settings, &mut context);
-        let measured = measured.map_err(|error| failed(&error))?;
-        let processor = server.cpu_time()?.since(before).total();
-        // One that has ended answers nobody: its log says why.
-        server.check()?;
-        // Of one whose key is so slow nobody knows more than that.
-        let drained = server.drain(DRAIN).unwrap_or(DRAIN);
-        outcome::of(&measured, &server, processor, drained)
-    }
-
-    fn start(&self, case: &Case) -> Result<RunningServer, Error> {
-        let mut devices = self.keys.iter();
-        let keys = devices.find(|keys| keys.identity().device == case.device);
-        let keys = keys.ok_or_else(|| {
-            let reason = format!("{} is none of the plan's devices", case.device);
-            Error::call("starting a server", reason, "")
-        })?;
-        self.starting.start(case, keys)
-    }
-
-    fn target(case: &Case, server: &RunningServer) -> Result<Target, Error> {
-        let (version, exchange) = handshake_of(case)?;
-        let mut certificates = server.spec().certificates.iter();
-        let certificate = match certificates.next().map(|one| one.certificate().to_der()) {
-            Some(Ok(der)) => Certificate::Pinned(Fingerprint::of(&der)),
-            Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
-            None => Certificate::Key(case.algorithm),
-        };
-        Ok(Target {
-            address: server.address(),
-            server_name: "localhost".to_owned(),
-            path: server.path(),
-            expected: Expected {
-                version,
-                key_exchange: exchange,
-                cipher: None,
-                certificate,
-                body: Some(case.input_bytes.into()),
-            },
+    fn saturation(
+        &self,
+        case: &Case,
+        p99: Option<Duration>,
+        target: &Target,
+        seed: u64,
+        watch: &mut dyn Watch,
+        site: &mut Site,
+    ) -> Result<Saturation, Error> {
+        let mut seeds = seed..;
+        saturating::search(case.load.concurrency, p99, |demand| {
+            let step = saturating::step(self.duration);
+            // The same pauses and arrivals each time would be no chance.
+            let seed = seeds.next().unwrap_or(seed);
+            let settings = self.settings(case, target, seed, demand, step);
+            let measured = self.drive(target, &settings, &mut Told::of(case, watch))?;
+            site.check()?;
+            let _ = site.drain(DRAIN);
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::call(
+                    "looking for the server's limits",
+                    "interrupted",
+                    "",
+                ));
+            }
+            Ok(measured)
         })
     }
 
-    fn settings(&self, case: &Case, target: &Target, seed: u64) -> Settings {
-        let users = |think| {
-            Demand::Users(Users {
-                count: case.load.concurrency,
-                think,
-                ramp: Duration::ZERO,
-            })
+    fn drive(
+        &self,
+        target: &Target,
+        settings: &Settings,
+        observer: &mut Told<'_>,
+    ) -> Result<Measurement, Error> {
+        let mut context = Context {
+            clock: self.clock,
+            stop: self.interrupt,
+            observer,
         };
-        let demand = match case.load.pacing {
-            Pacing::Closed => users(Think::None),
-            Pacing::Thinking(most) => users(Think::Uniform {
-                most,
-                first: FirstThink::Residual,
-            }),
-            Pacing::Open(rate) => Demand::Arrivals(Arrivals {
-                rate: PerSecond(rate.per_second()),
-                spacing: Spacing::Poisson,
-                most_in_flight: IN_FLIGHT,
-            }),
-        };
+        keymark_load::run(target, settings, &mut context)
+            .map_err(|error| Error::call("loading the server", error, ""))
+    }
+
+    fn keys_of(&self, case: &Case) -> Result<&Keys, Error> {
+        let mut devices = self.keys.iter();
+        let keys = devices.find(|keys| keys.identity().device == case.device);
+        keys.ok_or_else(|| {
+            let reason = format!("{} is none of the plan's devices", case.device);
+            Error::call("starting a server", reason, "")
+        })
+    }
+
+    fn start(&self, case: &Case) -> Result<Site, Error> {
+        let of_device = |keys: &&Keys| keys.identity().device == case.device;
+        let keys: Vec<&Keys> = self.keys.iter().filter(of_device).collect();
+        self.starting.start(case, &keys, connections(case))
+    }
+
+    fn settings(
+        &self,
+        case: &Case,
+        target: &Target,
+        seed: u64,
+        demand: Demand,
+        duration: Duration,
+    ) -> Settings {
         let weak = match self.starting.weak {
             Weak::Allowed => WeakSizes::Allowed,
             Weak::Refused => WeakSizes::Refused,
         };
+        let client = Client {
+            threads: self.threads,
+            seed,
+            weak,
+        };
+        client.settings(case, target, demand, duration)
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client {
+    pub(super) threads: NonZeroU32,
+    pub(super) seed: u64,
+    pub(super) weak: WeakSizes,
+}
+
+impl Client {
+    pub(super) fn settings(
+        self,
+        case: &Case,
+        target: &Target,
+        demand: Demand,
+        duration: Duration,
+    ) -> Settings {
+        let Self {
+            threads,
+            seed,
+            weak,
+        } = self;
         // A pinned certificate does not tell its key, on which the choice depends.
         let of_its_key = Expected {
             certificate: Certificate::Key(case.algorithm),
@@ -216,42 +238,85 @@ impl Measuring<'_> {
         };
         let engine = Engine::for_expected(&of_its_key, weak);
         Settings {
-            threads: self.threads,
+            threads,
             seed,
             weak,
             engine: Some(engine),
-            ..Settings::new(demand, self.duration)
+            ..Settings::new(demand, duration)
         }
     }
 }
 
-/// Passes on what a load tells.
-struct Told<'a> {
+/// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
+fn target(case: &Case, site: &Site) -> Result<Target, Error> {
+    let (version, exchange) = handshake_of(case)?;
+    let mut certificates = site.first()?.spec().certificates.iter();
+    let alone = case.parameters.arrangement().unwrap_or_default().is_one();
+    let certificate = match certificates.next().map(|one| one.certificate().to_der()) {
+        Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
+        Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
+        Some(Ok(_)) | None => Certificate::Key(case.algorithm),
+    };
+    Ok(Target {
+        address: site.address()?,
+        server_name: "localhost".to_owned(),
+        path: site.path()?,
+        expected: Expected {
+            version,
+            key_exchange: exchange,
+            cipher: None,
+            certificate,
+            body: Some(case.input_bytes.into()),
+        },
+    })
+}
+
+pub(super) fn thinking(count: NonZeroU32, most: Duration) -> Demand {
+    Demand::Users(Users {
+        count,
+        think: Think::Uniform {
+            most,
+            first: FirstThink::Residual,
+        },
+        ramp: Duration::ZERO,
+    })
+}
+
+/// Passes on what a load tells, and kills a server when it is time.
+pub(super) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
+    killing: Option<(&'a mut Site, Duration)>,
+    killed: Option<Result<Duration, Error>>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn of(case: &'a Case, watch: &'a mut dyn Watch) -> Self {
+        Self {
+            case,
+            watch,
+            killing: None,
+            killed: None,
+        }
+    }
 }
 
 impl keymark_load::Observer for Told<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.watch.progress(self.case, progress);
+        if let Some((site, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {
+            self.killed = Some(site.kill_one().map(|()| progress.elapsed));
+        }
     }
-}
-
-fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
-    let tls = case.parameters.tls();
-    tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
 }
 
 /// Room for all users, and for those who come while others leave.
 fn connections(case: &Case) -> NonZeroU16 {
     let users = match case.load.pacing {
         Pacing::Closed | Pacing::Thinking(_) => case.concurrency(),
-        Pacing::Open(_) => IN_FLIGHT.get(),
+        Pacing::Saturating { p99: None } => case.concurrency(),
+        Pacing::Open(_) | Pacing::Saturating { p99: Some(_) } => IN_FLIGHT.get(),
     };
     let room = users.saturating_mul(2).clamp(256, 16_384);
     NonZeroU16::new(room as u16).unwrap_or(NonZeroU16::MAX)
-}
-
-fn failed(error: &keymark_load::Error) -> Error {
-    Error::call("loading the server", error, "")
 }

@@ -3,18 +3,26 @@
 //! A load is no crew of workers with handles, so that no [`Stack`](keymark_bench::workload::Stack) makes it ready: a
 //! case is a server that is started, a load on it, and what came of it ([`Measuring`]).
 
+mod key_use;
 mod keys;
 mod measuring;
 mod outcome;
+mod remote;
+mod saturating;
 mod server;
+mod site;
+mod trust;
 
-use keymark_bench::case::{KeyExchange, StackName, TlsVersion};
+use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
+pub use keymark_servers::Tracing;
 use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
-pub use measuring::{Measuring, Starting, Watch};
+pub use measuring::{Measuring, Watch};
+pub use remote::{Address, Asking, CONNECT, Reached, Remote, Tried, Trust};
 pub use server::Servers;
+pub use site::{Site, Starting};
 
 /// Apache with the MPM that distributions choose.
 pub const APACHE: StackName = StackName::of("apache");
@@ -88,6 +96,11 @@ fn of_server(
             ))
         }
     }
+}
+
+fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
+    let tls = case.parameters.tls();
+    tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
 }
 
 fn not_in(version: TlsVersion, exchange: KeyExchange) -> Error {

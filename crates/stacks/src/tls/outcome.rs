@@ -1,24 +1,36 @@
 //! From what the client has measured to what is kept.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::error::Error;
+use keymark_bench::record::Ending;
 use keymark_bench::server_load::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
 };
+use keymark_bench::stop::Stopped;
 use keymark_load::{Bottleneck, Latencies, Measurement, Phase};
-use keymark_servers::RunningServer;
 
+/// What is known of a server of keymark's own beside its answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// Processor time of its processes.
+    pub(super) processor: Duration,
+    /// How long it was busy after the load.
+    pub(super) drained: Duration,
+}
+
+/// `server` is everything that it was.
 pub(super) fn of(
     measured: &Measurement,
-    server: &RunningServer,
-    server_processor: Duration,
-    drained: Duration,
-) -> Result<ServerLoad, Error> {
+    server: BTreeMap<String, String>,
+    seen: Option<Seen>,
+) -> ServerLoad {
     let siege = measured.siege();
     let steady = measured.window();
-    Ok(ServerLoad {
-        server: server.describe(),
+    ServerLoad {
+        server,
         client: measured.engine.to_string(),
         seed: measured.settings.seed,
         elapsed_ns: nanoseconds(measured.elapsed),
@@ -44,19 +56,57 @@ pub(super) fn of(
         },
         cut_off: measured.cut_off,
         waiting: measured.waiting,
-        server_cpu_ns: nanoseconds(server_processor),
+        server_cpu_ns: seen.map(|seen| nanoseconds(seen.processor)),
         client_cpu_ns: nanoseconds(measured.processor()),
         limit: match measured.bottleneck() {
             Ok(Bottleneck::Client { .. }) => LoadLimit::Client,
             Ok(Bottleneck::Elsewhere { .. }) => LoadLimit::Elsewhere,
             Err(_) => LoadLimit::Unknown,
         },
-        drained_ns: nanoseconds(drained),
-    })
+        drained_ns: seen.map(|seen| nanoseconds(seen.drained)),
+        token_calls: None,
+        alone: None,
+        log: Vec::new(),
+        saturation: None,
+        killed_ns: None,
+    }
+}
+
+/// A load, and how the server ended if it did before its time.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) load: ServerLoad,
+    pub(super) ended: Option<Error>,
+}
+
+impl From<ServerLoad> for Loaded {
+    fn from(load: ServerLoad) -> Self {
+        Self { load, ended: None }
+    }
+}
+
+/// How a case ended.
+pub(super) fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
+    let (stopped, reason) = match load {
+        Err(error)
+        | Ok(Loaded {
+            ended: Some(error), ..
+        }) => (Stopped::Failed, Some(error.to_string())),
+        Ok(_) if interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
+        Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
+            (Stopped::Failed, Some(why_nothing(load)))
+        }
+        Ok(_) => (Stopped::RuleMet, None),
+    };
+    Ending {
+        stopped,
+        reason,
+        code: load.as_ref().err().and_then(Error::code).cloned(),
+    }
 }
 
 /// Why no transaction of a load succeeded: what most of them failed of.
-pub(super) fn why_nothing(load: &ServerLoad) -> String {
+fn why_nothing(load: &ServerLoad) -> String {
     let failures = load.failures();
     let most = failures.iter().max_by_key(|(_, count)| **count);
     most.map_or_else(
@@ -105,6 +155,6 @@ fn transaction(one: &keymark_load::Transaction) -> Transaction {
 }
 
 /// 584 years fit.
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

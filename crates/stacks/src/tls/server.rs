@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
-use keymark_servers::{Installed, SearchPath};
+use keymark_servers::{Installed, SearchPath, Software};
 
 use super::SERVERS;
 
 /// The servers of a plan.
 #[derive(Debug)]
-pub struct Servers(BTreeMap<StackName, Installed>);
+pub struct Servers {
+    by_stack: BTreeMap<StackName, Installed>,
+    balancer: Option<Installed>,
+}
 
 impl Servers {
     /// Looks for those of that names.
@@ -29,13 +32,33 @@ impl Servers {
                 )
             })?;
             let installed = Installed::find(*software, &SearchPath::usual())?;
-            Ok((*name, installed))
+            Ok::<_, Error>((*name, installed))
         };
-        names.iter().map(find).collect::<Result<_, _>>().map(Self)
+        Ok(Self {
+            by_stack: names.iter().map(find).collect::<Result<_, _>>()?,
+            balancer: None,
+        })
+    }
+
+    /// Looks for haproxy as well.
+    ///
+    /// # Errors
+    /// When it is missing, with the package that brings it.
+    pub fn and_balancer(self) -> Result<Self, Error> {
+        let haproxy = Installed::find(Software::Haproxy, &SearchPath::usual())?;
+        Ok(Self {
+            balancer: Some(haproxy),
+            ..self
+        })
+    }
+
+    pub(super) fn balancer(&self) -> Result<&Installed, Error> {
+        let none = || Error::call("starting a balancer", "none is the plan's", "");
+        self.balancer.as_ref().ok_or_else(none)
     }
 
     pub(super) fn get(&self, name: StackName) -> Result<&Installed, Error> {
-        self.0.get(&name).ok_or_else(|| {
+        self.by_stack.get(&name).ok_or_else(|| {
             Error::call(
                 "starting a server",
                 format!("{name} is none of the plan's"),
@@ -47,7 +70,11 @@ impl Servers {
     /// Versions of the programs, and of the OpenSSL that each uses.
     #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let each = self.0.values().flat_map(|installed| {
+        let balancer = self.balancer.iter().map(|haproxy| {
+            let name = haproxy.software.to_string().to_lowercase();
+            (name, haproxy.version.to_string())
+        });
+        let each = self.by_stack.values().flat_map(|installed| {
             let name = installed.software.to_string().to_lowercase();
             [
                 (
@@ -57,6 +84,6 @@ impl Servers {
                 (name, installed.version.to_string()),
             ]
         });
-        each.collect()
+        each.chain(balancer).collect()
     }
 }

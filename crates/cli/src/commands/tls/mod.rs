@@ -3,13 +3,22 @@
 mod bench;
 mod check;
 mod config;
+mod connect;
+mod run;
 mod serve;
+mod suite;
+mod trace;
+mod view;
 
 use std::path::PathBuf;
 
-use keymark_bench::case::{KeyExchange, TlsVersion};
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{
+    Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
+};
+use keymark_bench::operation::Operation;
 use keymark_servers::Weak;
-use keymark_stacks::inventory::Inventory;
+use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::tls::usual_version;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
@@ -20,9 +29,13 @@ use crate::exit::Failure;
 
 pub(super) fn run(command: &TlsCommand, archive: Option<&PathBuf>) -> Outcome {
     match command {
-        TlsCommand::Bench(arguments) => bench::run(arguments, archive),
+        TlsCommand::Bench(arguments) => match &arguments.connect {
+            Some(address) => connect::run(address, arguments, archive),
+            None => bench::run(arguments, archive),
+        },
         TlsCommand::Check(arguments) => check::run(arguments),
         TlsCommand::Config(arguments) => config::run(arguments),
+        TlsCommand::Suite(arguments) => suite::run(arguments, archive),
         TlsCommand::Serve(arguments) => serve::run(arguments),
     }
 }
@@ -33,6 +46,39 @@ fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVers
         Some(TlsVersionArgument::V1_2) => TlsVersion::V1_2,
         Some(TlsVersionArgument::V1_3) => TlsVersion::V1_3,
         None => usual_version(exchange),
+    }
+}
+
+fn parameters(
+    chosen: Option<TlsVersionArgument>,
+    key_exchange: KeyExchange,
+    arrangement: Arrangement,
+) -> Parameters {
+    Parameters::Tls {
+        version: version(chosen, key_exchange),
+        key_exchange,
+        arrangement,
+    }
+}
+
+/// A case of a device, with a file of 4 KiB.
+fn case(
+    found: &Found,
+    (stack, algorithm): (StackName, Algorithm),
+    parameters: Parameters,
+    load: Load,
+) -> Case {
+    Case {
+        device: found.identity.device.clone(),
+        store: found.identity.kind,
+        provenance: found.identity.provenance,
+        algorithm,
+        operation: Operation::Handshake,
+        stack,
+        parameters,
+        load,
+        input_bytes: 4096,
+        replica: 0,
     }
 }
 

@@ -1,9 +1,9 @@
 //! `keymark tls serve`
 
 use std::net::SocketAddr;
+use std::num::NonZeroU16;
 
-use keymark_bench::case::{Case, Load, Parameters};
-use keymark_bench::operation::Operation;
+use keymark_bench::case::{Arrangement, Load};
 use keymark_servers::{Port, RunningServer};
 use keymark_stacks::private_dir;
 use keymark_stacks::tls::{Keys, Servers, Starting};
@@ -15,6 +15,9 @@ use super::super::Outcome;
 use crate::args::TlsServeArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, signals, user};
+
+/// Connections at once.
+const ROOM: NonZeroU16 = NonZeroU16::new(256).unwrap();
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
@@ -37,34 +40,22 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .first()
         .ok_or_else(|| Failure::nothing_usable(format!("{} is not here", arguments.device)))?;
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
-    let case = Case {
-        device: found.identity.device.clone(),
-        store: found.identity.kind,
-        provenance: found.identity.provenance,
-        algorithm: arguments.algorithm,
-        operation: Operation::Handshake,
-        stack: arguments.server,
-        parameters: Parameters::Tls {
-            version: super::version(arguments.tls, arguments.kex),
-            key_exchange: arguments.kex,
-        },
-        load: Load::single(),
-        input_bytes: 4096,
-        replica: 0,
-    };
+    let handshake = super::parameters(arguments.tls, arguments.kex, Arrangement::One);
+    let asked = (arguments.server, arguments.algorithm);
+    let case = super::case(found, asked, handshake, Load::single());
     let starting = Starting {
         servers: &servers,
         weak: super::weak(arguments.allow_weak),
         way: arguments.openssl.map(Into::into),
-        processes: std::num::NonZeroU16::MIN,
+        processes: NonZeroU16::MIN,
         port: arguments.port.map_or(Port::Free, Port::Given),
     };
-    let server = starting
-        .start(&case, &keys)
+    let site = starting
+        .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(&server, arguments)?;
+    tell(site.first().map_err(Failure::failed)?, arguments)?;
     let _ = ended.forever().next();
-    drop(server);
+    drop(site);
     keys.restore().map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }

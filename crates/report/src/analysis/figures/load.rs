@@ -49,7 +49,9 @@ fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
             row.under_load.map(|_| f64::from(row.case.concurrency()))
         }
         (Pacing::Thinking(_), LoadUnit::Users) => Some(f64::from(row.case.concurrency())),
-        (Pacing::Open(_), LoadUnit::Users)
+        // How many users a saturating load had is its own finding.
+        (Pacing::Saturating { .. }, _)
+        | (Pacing::Open(_), LoadUnit::Users)
         | (Pacing::Closed | Pacing::Thinking(_), LoadUnit::Arrivals) => None,
     }
 }

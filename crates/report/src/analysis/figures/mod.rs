@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use keymark_bench::case::{Case, Parameters, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
+use keymark_bench::strength::of_key;
 use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds};
 
 use super::Row;
@@ -91,7 +92,7 @@ fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
     let means = plainest(rows);
     let of = |operation: &Operation| {
         let means = means.iter().filter(|mean| mean.operation == *operation);
-        let means = means.map(|mean| (mean.algorithm.security_bits(), mean.clone()));
+        let means = means.filter_map(|mean| Some((of_key(mean.algorithm)?.0, mean.clone())));
         let means: Vec<(u32, Mean)> = means.collect();
         let strengths: BTreeSet<u32> = means.iter().map(|(bits, _)| *bits).collect();
         (strengths.len() > 1).then(|| Figure::Security {

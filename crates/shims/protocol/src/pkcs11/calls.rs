@@ -134,6 +134,18 @@ calls! {
     C_UnwrapKeyAuthenticated,
 }
 
+/// What works with a private key; a twin's time is in these.
+pub const WITH_PRIVATE_KEY: [Call; 8] = [
+    Call::C_Sign,
+    Call::C_SignFinal,
+    Call::C_SignRecover,
+    Call::C_Decrypt,
+    Call::C_DecryptFinal,
+    Call::C_DeriveKey,
+    Call::C_UnwrapKey,
+    Call::C_DecapsulateKey,
+];
+
 /// What of a call is taken down by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Traced {

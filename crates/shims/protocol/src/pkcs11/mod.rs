@@ -5,4 +5,4 @@ pub mod histogram;
 pub mod settings;
 pub mod trace;
 
-pub use calls::{Call, Traced};
+pub use calls::{Call, Traced, WITH_PRIVATE_KEY};

@@ -82,7 +82,7 @@ pub const fn offset(slot: u64) -> u64 {
 }
 
 /// The calls of one kind, of one thread or of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallTimes {
     /// How many.
     pub count: u64,
@@ -130,6 +130,25 @@ impl CallTimes {
         })
     }
 
+    /// What came since an earlier reading of the same calls; none if nothing did. Of the first call and the longest one
+    /// nobody knows whether they did.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Option<CallsSince> {
+        let count = self.count.saturating_sub(earlier.count);
+        let buckets = self.buckets.iter().filter_map(|(bucket, count)| {
+            let before = earlier.buckets.get(bucket).copied().unwrap_or_default();
+            let more = count.saturating_sub(before);
+            (more > 0).then(|| (middle(*bucket), more))
+        });
+        (count > 0).then(|| CallsSince {
+            count,
+            failed: self.failed.saturating_sub(earlier.failed),
+            total: self.total.saturating_sub(earlier.total),
+            waited: self.waited.saturating_sub(earlier.waited),
+            durations: buckets.collect(),
+        })
+    }
+
     /// Both together.
     pub fn add(&mut self, other: &Self) {
         if other.first_begin_ns < self.first_begin_ns {
@@ -145,6 +164,21 @@ impl CallTimes {
             *self.buckets.entry(*bucket).or_default() += count;
         }
     }
+}
+
+/// The calls of one kind between two readings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallsSince {
+    /// How many.
+    pub count: u64,
+    /// How many of them did not return `CKR_OK`.
+    pub failed: u64,
+    /// All together.
+    pub total: Duration,
+    /// What of it was spent waiting for a twin that worked for others.
+    pub waited: Duration,
+    /// How many took how long, rising, each within 1.6 %.
+    pub durations: Vec<(Duration, u64)>,
 }
 
 /// What one thread did.
@@ -343,8 +377,14 @@ mod tests {
         assert_eq!(signed.quantile(0.99), Duration::from_micros(5));
         let median = signed.quantile(0.5).as_nanos();
         assert!((1_968..=2_032).contains(&median), "{median}");
+        assert_eq!(signed.since(signed), None);
         let mut twice = signed.clone();
         twice.add(signed);
+        let since = twice.since(signed).unwrap();
+        assert_eq!((since.count, since.failed), (3, 1));
+        assert_eq!(since.total, Duration::from_micros(9));
+        let counts: Vec<u64> = since.durations.iter().map(|(_, count)| *count).collect();
+        assert_eq!(counts, [2, 1]);
         assert_eq!((twice.count, twice.total), (6, Duration::from_micros(18)));
         assert_eq!(twice.quantile(0.5), signed.quantile(0.5));
     }

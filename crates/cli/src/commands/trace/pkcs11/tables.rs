@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind};
 use keymark_report::units;
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
-use keymark_shim_protocol::pkcs11::{Call, Traced};
+use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::{Ratio, Seconds};
 use keymark_stores::pkcs11::name;
 
@@ -16,18 +16,6 @@ use super::super::tables::{duration, table};
 
 /// Calls by what they are.
 type Calls = BTreeMap<Traced, CallTimes>;
-
-/// What works with a private key; a twin's time is in these.
-const WORK: [Call; 8] = [
-    Call::C_Sign,
-    Call::C_SignFinal,
-    Call::C_SignRecover,
-    Call::C_Decrypt,
-    Call::C_DecryptFinal,
-    Call::C_DeriveKey,
-    Call::C_UnwrapKey,
-    Call::C_DecapsulateKey,
-];
 
 /// One process, its threads together.
 #[derive(Debug)]
@@ -147,7 +135,7 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
         time(whole),
         100.0 * inside.as_secs_f64() / whole.as_secs_f64()
     )];
-    let work: Vec<&CallTimes> = WORK
+    let work: Vec<&CallTimes> = WITH_PRIVATE_KEY
         .iter()
         .filter_map(|call| calls.get(&Traced::Whole(*call)))
         .collect();
@@ -177,7 +165,7 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
             let times = process.calls.get(&Traced::Whole(call));
             Cell::Count(times.map_or(0, |times| times.count))
         };
-        let work = WORK
+        let work = WITH_PRIVATE_KEY
             .iter()
             .filter_map(|call| process.calls.get(&Traced::Whole(*call)));
         let work = work.cloned().reduce(|mut all, times| {

@@ -1,0 +1,122 @@
+//! What a server asked of its private key while it was loaded, and what the operation takes by itself.
+
+use std::collections::BTreeMap;
+
+use keymark_stats::Seconds;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::Operation;
+use crate::server_load::Durations;
+
+/// The calls to a PKCS#11 module from the start of a load to the end of its drain, all processes of the server together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenCalls {
+    /// Handshakes that the server began: transactions, those that failed in or after the handshake, those that the cut-off
+    /// found under way, and the one that ends the drain.
+    pub handshakes: u64,
+    /// Processes that called.
+    pub processes: u64,
+    /// By function; one that asks only how long its result will be is a function of its own.
+    pub functions: BTreeMap<String, FunctionCalls>,
+}
+
+/// The calls of one function.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCalls {
+    /// How many.
+    pub calls: u64,
+    /// How many of them did not return `CKR_OK`.
+    pub failed: u64,
+    /// All together, in nanoseconds.
+    pub total_ns: u64,
+    /// What of it a twin worked for others, in nanoseconds.
+    pub waited_ns: u64,
+    /// Each, within 1.6 %.
+    pub durations: Durations,
+    /// Whether it is part of an operation with the private key: the operation is begun, done, or ended by it.
+    pub of_operation: bool,
+}
+
+impl FunctionCalls {
+    /// What one took; none of nothing.
+    #[must_use]
+    pub fn mean(&self) -> Option<Seconds> {
+        (self.calls > 0).then(|| Seconds(self.total_ns as f64 / self.calls as f64 / 1e9))
+    }
+
+    /// What one waited for a twin that worked for others; none of nothing.
+    #[must_use]
+    pub fn waited(&self) -> Option<Seconds> {
+        (self.calls > 0).then(|| Seconds(self.waited_ns as f64 / self.calls as f64 / 1e9))
+    }
+}
+
+impl TokenCalls {
+    /// Time of the operations with the private key over the handshakes; none of nothing.
+    #[must_use]
+    pub fn of_operation(&self) -> Option<Seconds> {
+        self.a_handshake(|function| function.total_ns)
+    }
+
+    /// What of it a twin worked for others.
+    #[must_use]
+    pub fn waited(&self) -> Option<Seconds> {
+        self.a_handshake(|function| function.waited_ns)
+    }
+
+    fn a_handshake(&self, time: impl Fn(&FunctionCalls) -> u64) -> Option<Seconds> {
+        let functions = self.functions.values();
+        let working = functions.filter(|function| function.of_operation);
+        let sum: u64 = working.map(time).sum();
+        (self.handshakes > 0).then(|| Seconds(sum as f64 / self.handshakes as f64 / 1e9))
+    }
+}
+
+/// The private-key operation of a handshake by itself, one after the other in keymark's own process, before the load and
+/// after it: nobody else asks for the key then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationAlone {
+    /// `sign`, or `decrypt` where the key exchange is RSA's.
+    pub operation: Operation,
+    /// What calculated: the libcrypto that the server uses, or the token.
+    pub by: String,
+    /// Each.
+    pub durations: Durations,
+}
+
+impl OperationAlone {
+    /// What one takes; none of nothing.
+    #[must_use]
+    pub fn mean(&self) -> Option<Seconds> {
+        self.durations.mean()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_calls_with_the_private_key_are_its_time() {
+        let function = |calls, total_ns, waited_ns, of_operation| FunctionCalls {
+            calls,
+            total_ns,
+            waited_ns,
+            of_operation,
+            ..FunctionCalls::default()
+        };
+        let calls = TokenCalls {
+            handshakes: 4,
+            processes: 1,
+            functions: BTreeMap::from([
+                ("C_Sign".to_owned(), function(8, 4_000, 1_000, true)),
+                ("C_SignInit".to_owned(), function(8, 80_000, 0, false)),
+            ]),
+        };
+        assert_eq!(calls.of_operation(), Some(Seconds(1e-6)));
+        assert_eq!(calls.waited(), Some(Seconds(0.25e-6)));
+        assert_eq!(calls.functions["C_SignInit"].mean(), Some(Seconds(1e-5)));
+        assert_eq!(TokenCalls::default().of_operation(), None);
+        assert_eq!(FunctionCalls::default().waited(), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! `keymark tls bench --connect`: a server that runs already.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use keymark_bench::case::{Arrangement, Case, Parameters};
+use keymark_bench::clock::MonotonicClock;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::Plan;
+use keymark_load::WeakSizes;
+use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
+
+use super::super::Outcome;
+use super::{bench, run as running};
+use crate::args::TlsBenchArguments;
+use crate::exit::{Exit, Failure};
+use crate::signals;
+
+pub(super) fn run(
+    address: &Address,
+    arguments: &TlsBenchArguments,
+    archive: Option<&PathBuf>,
+) -> Outcome {
+    let remote = remote(address, arguments);
+    own(&remote, arguments)?;
+    let (interrupt, _) = signals::listen()?;
+    let clock = MonotonicClock::new();
+    let tries = arguments.kex.iter().map(|kex| {
+        let wanted = (super::version(arguments.tls, *kex), *kex);
+        (wanted, remote.reach(wanted, &clock))
+    });
+    let reached: Vec<Tried> = tries.collect();
+    let plan = plan(&remote, &reached, arguments)?;
+    if arguments.run.dry_run {
+        running::dry_run(&plan.cases, arguments.duration);
+        return Ok(Exit::Fine);
+    }
+    let asking = Asking {
+        remote: &remote,
+        reached: &reached,
+        duration: arguments.duration,
+        threads: arguments.run.client_threads,
+        clock: &clock,
+        interrupt: &interrupt,
+    };
+    let record = running::head(&plan, vec![remote.identity()], BTreeMap::new());
+    let how = (&arguments.run, archive);
+    Ok(running::measured(
+        record,
+        &interrupt,
+        how,
+        |plan, seen, view| asking.run(plan, seen, view),
+    ))
+}
+
+fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
+    Remote {
+        address: address.clone(),
+        server_name: arguments.server_name.clone(),
+        path: arguments.path.clone().unwrap_or_else(|| "/".to_owned()),
+        trust: arguments
+            .authority
+            .clone()
+            .map_or(Trust::AsPresented, Trust::Authority),
+        weak: if arguments.run.allow_weak {
+            WeakSizes::Allowed
+        } else {
+            WeakSizes::Refused
+        },
+    }
+}
+
+/// A load on somebody else's server is an attack.
+fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<(), Failure> {
+    let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
+    if arguments.i_own_this_server || Remote::is_loopback(&addresses) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} is not this machine, and a load is an attack on others' servers; --i-own-this-server says \
+         that it is yours",
+        remote.address
+    )))
+}
+
+/// Every key exchange under every load. The algorithm is that of the certificate's key.
+fn plan(
+    remote: &Remote,
+    reached: &[Tried],
+    arguments: &TlsBenchArguments,
+) -> Result<Plan, Failure> {
+    let identity = remote.identity();
+    let first = reached.iter().find_map(|(_, found)| found.as_ref().ok());
+    let Some(first) = first else {
+        let mut errors = reached.iter().filter_map(|(_, found)| found.as_ref().err());
+        let error = errors.next().map(ToString::to_string);
+        return Err(Failure::nothing_usable(error.unwrap_or_default()));
+    };
+    let loads = bench::loads(arguments);
+    let mut cases = Vec::new();
+    for ((version, key_exchange), found) in reached {
+        let server = found.as_ref().unwrap_or(first);
+        let algorithm = server.key().ok_or_else(|| {
+            Failure::nothing_usable("the server's certificate has a key that keymark does not know")
+        })?;
+        cases.extend(loads.iter().map(|load| Case {
+            device: identity.device.clone(),
+            store: identity.kind,
+            provenance: identity.provenance,
+            algorithm,
+            operation: Operation::Handshake,
+            stack: CONNECT,
+            parameters: Parameters::Tls {
+                version: *version,
+                key_exchange: *key_exchange,
+                arrangement: Arrangement::One,
+            },
+            load: *load,
+            input_bytes: server.body(),
+            replica: 0,
+        }));
+    }
+    Ok(Plan {
+        cases,
+        settings: running::settings(arguments.duration, &arguments.run),
+    })
+}

@@ -1,0 +1,279 @@
+//! `keymark tls suite`: whole questions, as plans.
+
+use std::num::{NonZeroU8, NonZeroU32};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::case::{
+    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, Parameters, StackName, TlsVersion,
+    Worker,
+};
+use keymark_bench::operation::Operation;
+use keymark_stacks::inventory::{Found, Inventory};
+use keymark_stacks::private_dir;
+use keymark_stacks::tls::{APACHE, NGINX};
+
+use super::super::Outcome;
+use super::run::Wanted;
+use crate::args::{TlsSuite, TlsSuiteArguments};
+use crate::exit::Failure;
+use crate::{output, user};
+
+/// Users at most, where the best rate is looked for.
+const MOST_USERS: NonZeroU32 = NonZeroU32::new(64).unwrap();
+/// Users of servers whose time is not a matter of users.
+const SOME_USERS: NonZeroU32 = NonZeroU32::new(8).unwrap();
+/// Enough that four servers with a slow key each have somebody to serve.
+const QUEUE: NonZeroU32 = NonZeroU32::new(16).unwrap();
+
+pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> Outcome {
+    let _ = private_dir::sweep();
+    let suite = arguments.suite;
+    let user = user::of_arguments(&arguments.run.card);
+    let or_usual = |chosen: &[String]| match chosen {
+        [] => suite.devices().iter().map(ToString::to_string).collect(),
+        chosen => chosen.to_vec(),
+    };
+    let inventory = super::devices(&or_usual(&arguments.device), &user)?;
+    let servers = match arguments.server.as_slice() {
+        [] => suite.servers(),
+        chosen => chosen,
+    };
+    let mut cases = Vec::new();
+    for server in servers {
+        for found in &inventory.devices {
+            cases.extend(suite.cases(*server, found));
+        }
+    }
+    leave_out(&mut cases, &inventory, arguments);
+    if cases.is_empty() {
+        return Err(Failure::nothing_usable("nothing is left of the suite"));
+    }
+    let wanted = Wanted {
+        cases,
+        servers,
+        inventory: &inventory,
+        user: &user,
+        duration: arguments.duration.unwrap_or_else(|| suite.duration()),
+        arguments: &arguments.run,
+    };
+    wanted.run(archive)
+}
+
+/// What nobody allowed, and keys that a device does not have: said, once each.
+fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteArguments) {
+    let all = cases.len();
+    cases.retain(|case| arguments.run.allow_weak || !case.is_weak_handshake());
+    if cases.len() < all {
+        let number = all - cases.len();
+        output::note(&format!(
+            "{number} cases with 80 bits of security are left out; --allow-weak has them"
+        ));
+    }
+    let mut lacking = Vec::new();
+    cases.retain(|case| {
+        let has = inventory.devices.iter().any(|found| has(found, case));
+        if !has {
+            lacking.push(format!("{} on {}", case.algorithm, case.device));
+        }
+        has
+    });
+    lacking.sort_unstable();
+    lacking.dedup();
+    if !lacking.is_empty() {
+        output::note(&format!("not to be had: {}", lacking.join(", ")));
+    }
+}
+
+fn has(found: &Found, case: &Case) -> bool {
+    let signs = |algorithm| {
+        let capabilities = found.device.capabilities().iter();
+        let mut signing = capabilities.filter(|one| one.operation == Operation::Sign);
+        signing.any(|one| one.algorithm == algorithm)
+    };
+    let other = match case.parameters.arrangement() {
+        Some(Arrangement::Beside { other }) => Some(other),
+        Some(Arrangement::One | Arrangement::Balanced { .. }) | None => None,
+    };
+    found.identity.device == case.device && signs(case.algorithm) && other.is_none_or(signs)
+}
+
+impl TlsSuite {
+    const fn devices(self) -> &'static [&'static str] {
+        match self {
+            Self::KeyExchange | Self::Dual => &["software"],
+            // The first twin is the article's, which has no elliptic curves; the maker says what they take.
+            Self::Hsm => &[
+                "software",
+                "softhsm",
+                "twin:nitrokey-hsm",
+                "twin:nitrokey-hsm-vendor",
+            ],
+            Self::Cluster => &["twin:nitrokey-hsm"],
+        }
+    }
+
+    const fn servers(self) -> &'static [StackName] {
+        match self {
+            Self::KeyExchange | Self::Dual => &[APACHE, NGINX],
+            Self::Hsm | Self::Cluster => &[APACHE],
+        }
+    }
+
+    const fn duration(self) -> Duration {
+        match self {
+            Self::KeyExchange | Self::Dual => Duration::from_secs(8),
+            Self::Hsm | Self::Cluster => Duration::from_secs(30),
+        }
+    }
+
+    fn cases(self, server: StackName, found: &Found) -> Vec<Case> {
+        let case = |(family, handshake, load): Asked| {
+            let algorithm = Algorithm::of(family)?;
+            Some(super::case(found, (server, algorithm), handshake, load))
+        };
+        let of = match self {
+            Self::KeyExchange => key_exchange(),
+            Self::Hsm => hsm(),
+            Self::Cluster => cluster(),
+            Self::Dual => dual(),
+        };
+        of.into_iter().filter_map(case).collect()
+    }
+}
+
+/// Key of the certificate, handshake, load.
+type Asked = (Family, Parameters, Load);
+
+const P256: Family = Family::Weierstrass(Curve::NistP256);
+const P384: Family = Family::Weierstrass(Curve::NistP384);
+
+/// What certificates of each length and kind cost with what key exchanges: the best rate of each.
+fn key_exchange() -> Vec<Asked> {
+    let saturated = Load {
+        concurrency: MOST_USERS,
+        worker: Worker::Thread,
+        pacing: Pacing::Saturating { p99: None },
+    };
+    let in_1_2 = |exchange| tls(TlsVersion::V1_2, exchange, Arrangement::One);
+    let mut asked: Vec<(Family, Parameters)> = Vec::new();
+    for bits in [1024_u16, 2048, 3072, 4096] {
+        let certificate = Family::Rsa(bits.into());
+        let exchanges = [
+            Some(KeyExchange::Rsa),
+            KeyExchange::dhe(bits),
+            Some(KeyExchange::EcdheP256),
+        ];
+        asked.extend(
+            exchanges
+                .into_iter()
+                .flatten()
+                .map(|exchange| (certificate, in_1_2(exchange))),
+        );
+    }
+    // As many servers had it.
+    let old = [2048, 3072].map(|bits| (Family::Rsa(bits), in_1_2(KeyExchange::Dhe1024)));
+    asked.extend(old);
+    let curves = [P256, P384, Family::Ed25519];
+    asked.extend(curves.map(|certificate| (certificate, in_1_2(KeyExchange::EcdheP256))));
+    for certificate in [Family::Rsa(2048), P256] {
+        let exchanges = [
+            KeyExchange::X25519,
+            KeyExchange::EcdheP256,
+            KeyExchange::X25519MlKem768,
+        ];
+        asked.extend(exchanges.map(|exchange| {
+            (
+                certificate,
+                tls(TlsVersion::V1_3, exchange, Arrangement::One),
+            )
+        }));
+    }
+    asked
+        .into_iter()
+        .map(|(certificate, handshake)| (certificate, handshake, saturated))
+        .collect()
+}
+
+/// The article's users, and its benchmark.
+fn hsm() -> Vec<Asked> {
+    const DELAY: Duration = Duration::from_secs(5);
+    let handshake = tls(TlsVersion::V1_3, KeyExchange::X25519, Arrangement::One);
+    let users = |count| NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
+    let thinking = [5, 10, 20].map(|count| Load {
+        pacing: Pacing::Thinking(DELAY),
+        ..Load::closed(users(count))
+    });
+    let loads = [thinking.as_slice(), &[Load::closed(users(60))]].concat();
+    let keys = [Family::Rsa(2048), Family::Rsa(1024), P256];
+    let of = |key| loads.iter().map(move |load| (key, handshake, *load));
+    keys.into_iter().flat_map(of).collect()
+}
+
+/// One server and several, and the loss of one.
+fn cluster() -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for balance in [Balance::RoundRobin, Balance::LeastConnections] {
+        let numbers = [
+            (1, Fate::AllLive),
+            (2, Fate::AllLive),
+            (4, Fate::AllLive),
+            (4, Fate::OneKilled),
+        ];
+        asked.extend(numbers.map(|(servers, fate)| {
+            let arrangement = Arrangement::Balanced {
+                servers: NonZeroU8::new(servers).unwrap_or(NonZeroU8::MIN),
+                balance,
+                fate,
+            };
+            let handshake = tls(TlsVersion::V1_3, KeyExchange::X25519, arrangement);
+            (Family::Rsa(2048), handshake, Load::closed(QUEUE))
+        }));
+    }
+    asked
+}
+
+/// Clients of TLS 1.2 that know RSA alone, and clients of TLS 1.3: each certificate by itself, and beside the other.
+fn dual() -> Vec<Asked> {
+    let clients = [
+        (
+            Family::Rsa(2048),
+            P256,
+            TlsVersion::V1_2,
+            KeyExchange::EcdheP256,
+        ),
+        (
+            P256,
+            Family::Rsa(2048),
+            TlsVersion::V1_3,
+            KeyExchange::X25519,
+        ),
+    ];
+    let each = clients
+        .into_iter()
+        .flat_map(|(taken, other, version, exchange)| {
+            let beside = Algorithm::of(other).map(|other| Arrangement::Beside { other });
+            let arrangements = [Arrangement::One].into_iter().chain(beside);
+            arrangements.map(move |arrangement| {
+                (
+                    taken,
+                    tls(version, exchange, arrangement),
+                    Load::closed(SOME_USERS),
+                )
+            })
+        });
+    each.collect()
+}
+
+const fn tls(
+    version: TlsVersion,
+    key_exchange: KeyExchange,
+    arrangement: Arrangement,
+) -> Parameters {
+    Parameters::Tls {
+        version,
+        key_exchange,
+        arrangement,
+    }
+}

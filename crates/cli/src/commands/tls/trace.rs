@@ -1,0 +1,26 @@
+//! `--trace`: counting what servers ask of their token.
+
+use keymark_stacks::inventory::Inventory;
+use keymark_stacks::tls::Tracing;
+use keymark_stores::device::Reach;
+
+use crate::exit::Failure;
+
+/// Whether calls are counted. They can be where a PKCS#11 module has the key.
+pub(super) fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Failure> {
+    if !wanted {
+        return Ok(Tracing::Off);
+    }
+    let mut devices = inventory.devices.iter();
+    if devices.any(|found| matches!(found.device.reach(), Reach::Module)) {
+        return Ok(Tracing::Calls);
+    }
+    let names = inventory.devices.iter();
+    let names: Vec<String> = names
+        .map(|found| found.identity.device.to_string())
+        .collect();
+    Err(Failure::usage(format!(
+        "--trace counts calls to PKCS#11 tokens, and the key of '{}' is on none",
+        names.join("', '")
+    )))
+}

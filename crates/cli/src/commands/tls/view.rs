@@ -1,0 +1,59 @@
+//! A line on the terminal while servers are under load: rate, failures, p99, time left.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use keymark_bench::case::Case;
+use keymark_load::Progress;
+use keymark_report::{units, visible};
+use keymark_stacks::tls::Watch;
+use keymark_stats::Seconds;
+
+use crate::view::REDRAWS;
+
+/// The line.
+pub(super) struct View {
+    bar: ProgressBar,
+    cases: usize,
+    last: Option<String>,
+    number: usize,
+}
+
+impl View {
+    pub(super) fn new(cases: usize) -> Self {
+        // indicatif draws nothing where stderr is no terminal.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(REDRAWS));
+        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+            bar.set_style(style);
+        }
+        Self {
+            bar,
+            cases,
+            last: None,
+            number: 0,
+        }
+    }
+
+    pub(super) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for View {
+    fn progress(&mut self, case: &Case, progress: &Progress) {
+        let name = case.to_string();
+        if self.last.as_ref() != Some(&name) {
+            self.number += 1;
+        }
+        let p99 = progress.p99.unwrap_or_default();
+        self.bar.set_message(format!(
+            "{} of {}: {}: {}, {} failed, p99 {}, {:.0} s left",
+            self.number,
+            self.cases,
+            visible::visible(&name),
+            units::rate(progress.rate),
+            progress.failed,
+            units::duration(Seconds(p99.as_secs_f64())),
+            progress.left.as_secs_f64()
+        ));
+        self.last = Some(name);
+    }
+}

@@ -1,0 +1,80 @@
+//! What a run that is seen on a terminal costs the samples, against one that is not.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark::view::{RunView, view};
+use keymark_bench::case::Case;
+use keymark_bench::environment::View;
+use keymark_bench::plan::{Plan, Settings};
+use keymark_stacks::raw::RawStack;
+use keymark_stores::software::SoftwareStore;
+
+use crate::raw::{Silent, watched};
+use crate::{Failure, Figure, Limit, median};
+
+/// Argument with which the binary calls itself, on a terminal.
+pub const ARGUMENT: &str = "view";
+const PAIRS: usize = 100;
+/// Two drawings at least.
+const HALF: Duration = Duration::from_millis(600);
+
+/// Median of the ratios of mean times, in a process that has a terminal.
+///
+/// # Errors
+/// When that process fails.
+pub fn measure() -> Result<Figure, Failure> {
+    let program = std::env::current_exe()?;
+    // script(1) of util-linux gives it one.
+    let output = Command::new("script")
+        .args(["--quiet", "--return", "--command"])
+        .arg(format!("'{}' {ARGUMENT}", program.display()))
+        .arg("/dev/null")
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut told = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("ratio "));
+    let value = told.find_map(|value| value.parse().ok());
+    let value = value.ok_or_else(|| format!("it ended with {}: {text}", output.status))?;
+    Ok(Figure {
+        name: format!(
+            "time of an operation in a run that is seen over one that is not, rsa2048 sign, median of {PAIRS} pairs"
+        ),
+        value,
+        limit: Limit::AtMost(1.005),
+        unit: "",
+    })
+}
+
+/// The process's part: the ratio.
+///
+/// # Errors
+/// When there is no terminal, or OpenSSL fails.
+pub fn compare(case: &Case) -> Result<f64, Failure> {
+    if view() == View::None {
+        return Err("stderr is no terminal".into());
+    }
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 0);
+    let plan = Plan {
+        cases: vec![case.clone()],
+        settings: Settings {
+            time_limit: Some(HALF),
+            ..Settings::default()
+        },
+    };
+    let seen = || watched(case, &stack, HALF, &mut RunView::of(&plan));
+    let unseen = || watched(case, &stack, HALF, &mut Silent);
+    let mut ratios = Vec::with_capacity(PAIRS);
+    for pair in 0..PAIRS {
+        let (seen, unseen) = if pair % 2 == 0 {
+            (seen()?, unseen()?)
+        } else {
+            let unseen = unseen()?;
+            (seen()?, unseen)
+        };
+        ratios.push(unseen / seen);
+    }
+    Ok(median(ratios))
+}

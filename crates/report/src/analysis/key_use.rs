@@ -1,0 +1,340 @@
+//! What handshakes under load cost of the private key: where their time goes, and what was asked of a token.
+
+use keymark_bench::case::{Case, Pacing};
+use keymark_bench::key_use::{FunctionCalls, TokenCalls};
+use keymark_bench::record::Record;
+use keymark_bench::server_load::ServerLoad;
+use keymark_stats::{Ratio, Seconds};
+
+use crate::document::{Block, Cell, Column, Remark, RemarkKind, Section, Table, TableRow};
+
+/// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spent {
+    /// The operation in keymark's process, while nobody else asks.
+    alone: Option<Seconds>,
+    /// The same in the server's processes, under load.
+    traced: Option<Seconds>,
+    /// What of that it waited for others.
+    waited: Option<Seconds>,
+    /// The handshake less the operation.
+    rest: Option<Seconds>,
+    /// The transaction less connection and handshake.
+    http: Option<Seconds>,
+    /// The operation over the handshake.
+    share: Option<Ratio>,
+    /// The operation over the processor time that the server spends on a transaction.
+    of_processor: Option<Ratio>,
+}
+
+impl Spent {
+    fn of(case: &Case, load: &ServerLoad) -> Option<Self> {
+        let alone = load.alone.as_ref().and_then(|alone| alone.mean());
+        let calls = load.token_calls.as_ref();
+        let traced = calls.and_then(TokenCalls::of_operation);
+        let operation = traced.or(alone)?;
+        let handshake = load.mean(|second| &second.handshake);
+        let whole = load.mean(|second| &second.whole);
+        let connect = load.mean(|second| &second.connect);
+        // Latency counts from when a transaction was due, and what it waited before it began is neither.
+        let is_open = match case.load.pacing {
+            Pacing::Open(_) => true,
+            Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => false,
+        };
+        let http = || Some(Seconds(whole?.0 - connect?.0 - handshake?.0));
+        let over = |whole: Seconds| Ratio(operation.0 / whole.0);
+        let processor = load.server_cpu_ns.filter(|_| calls.is_none());
+        Some(Self {
+            alone,
+            traced,
+            waited: calls.and_then(|calls| waited(calls, alone)),
+            rest: handshake.map(|handshake| Seconds(handshake.0 - operation.0)),
+            http: if is_open { None } else { http() },
+            share: handshake.map(over),
+            of_processor: processor
+                .filter(|_| in_file(load))
+                .map(|time| Seconds(time as f64 / 1e9 / load.totals.transactions.max(1) as f64))
+                .map(over),
+        })
+    }
+}
+
+/// A twin says who waited in it; of another device the time is more than the operation takes alone, or it is not known.
+fn waited(calls: &TokenCalls, alone: Option<Seconds>) -> Option<Seconds> {
+    let waited = calls.waited().filter(|waited| waited.0 > 0.0);
+    waited.or_else(|| {
+        let more = calls.of_operation()?.0 - alone?.0;
+        Some(Seconds(more.max(0.0)))
+    })
+}
+
+/// Whether the server calculates itself, which then is processor time of its own.
+fn in_file(load: &ServerLoad) -> bool {
+    let alone = load.alone.as_ref();
+    alone.is_some_and(|alone| alone.by.starts_with("libcrypto"))
+}
+
+/// The sections of a record, if anything is known.
+pub(super) fn sections(record: &Record) -> Vec<Section> {
+    let loads = || {
+        let each = record.cases.iter();
+        each.filter_map(|case| Some((&case.case, case.server_load.as_deref()?)))
+    };
+    let mut sections = Vec::new();
+    let spent: Vec<_> = loads()
+        .filter_map(|(case, load)| Some((case, Spent::of(case, load)?)))
+        .collect();
+    if !spent.is_empty() {
+        sections.push(Section::headed(
+            "where the time of a transaction goes (the private-key operation by itself, and the rest by subtraction)",
+            vec![Block::Table(breakdown(&spent)), remark(EXPLAINED)],
+        ));
+    }
+    let traced: Vec<_> = loads()
+        .filter_map(|(case, load)| Some((case, load, load.token_calls.as_ref()?)))
+        .collect();
+    if !traced.is_empty() {
+        let mut blocks = vec![Block::Table(asked(&traced))];
+        blocks.extend(
+            traced
+                .iter()
+                .filter_map(|(case, _, calls)| failed(case, calls)),
+        );
+        sections.push(Section::headed(
+            "what the server asked of its token, from the start of the load to the end of its drain",
+            blocks,
+        ));
+    }
+    sections
+}
+
+const EXPLAINED: &str = "the private key alone is measured: by the server's libcrypto or the token, in keymark's process \
+                         before and after the load; the rest of the handshake and HTTP are differences of means, and \
+                         waiting for a server that is busy is in them";
+
+fn remark(text: impl Into<String>) -> Block {
+    Block::Remark(Remark::new(RemarkKind::Basis, text))
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::name("algorithm"),
+        Column::device(),
+        Column::name("server"),
+    ]
+}
+
+fn case_cells(case: &Case) -> Vec<Cell> {
+    vec![Cell::text(case.algorithm), Cell::Text(case.way())]
+}
+
+fn breakdown(spent: &[(&Case, Spent)]) -> Table {
+    let any = |known: fn(&Spent) -> bool| spent.iter().any(|(_, spent)| known(spent));
+    let traced = any(|spent| spent.traced.is_some());
+    let waited = any(|spent| spent.waited.is_some());
+    let processor = any(|spent| spent.of_processor.is_some());
+    let mut columns = columns();
+    columns.push(Column::value("private key, alone"));
+    if traced {
+        columns.push(Column::value("in the server"));
+    }
+    if waited {
+        columns.push(Column::value("of it waiting").leave(3));
+    }
+    columns.extend([
+        Column::value("rest of the handshake"),
+        Column::value("HTTP").leave(2),
+        Column::value("key's share").leave(4),
+    ]);
+    if processor {
+        columns.push(Column::value("of server CPU").leave(1));
+    }
+    columns.push(Column::provenance());
+    let mut table = Table::new(columns);
+    let row = |(case, spent): &(&Case, Spent)| {
+        let time = |time| Cell::or_missing(time, Cell::Duration);
+        let mut cells = case_cells(case);
+        cells.push(time(spent.alone));
+        cells.extend(traced.then(|| time(spent.traced)));
+        cells.extend(waited.then(|| time(spent.waited)));
+        // A difference of means that noise has made negative is at most nothing.
+        let difference = |time: Option<Seconds>| time.map(|time| Seconds(time.0.max(0.0)));
+        cells.extend([
+            time(difference(spent.rest)),
+            time(difference(spent.http)),
+            Cell::or_missing(spent.share, Cell::Share),
+        ]);
+        cells.extend(processor.then(|| Cell::or_missing(spent.of_processor, Cell::Share)));
+        TableRow::of(case, cells)
+    };
+    table.rows = spent.iter().map(row).collect();
+    table
+}
+
+/// A line a function with the private key, and one for all others.
+fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
+    let waits = |(_, _, calls): &(&Case, &ServerLoad, &TokenCalls)| {
+        let mut functions = calls.functions.values();
+        functions.any(|function| function.waited_ns > 0)
+    };
+    let waits = traced.iter().any(waits);
+    let mut columns = columns();
+    columns.extend([
+        Column::name("function"),
+        Column::value("calls").leave(1),
+        Column::value("a handshake"),
+        Column::value("mean"),
+        Column::value("p99").leave(3),
+    ]);
+    if waits {
+        columns.push(Column::value("of it waiting").leave(4));
+    }
+    columns.push(Column::value("of the handshake").leave(2));
+    columns.push(Column::provenance());
+    let mut table = Table::new(columns);
+    for (case, load, calls) in traced {
+        let handshake = load.mean(|second| &second.handshake);
+        let mut line = |name: String, function: &FunctionCalls| {
+            let handshakes = calls.handshakes.max(1) as f64;
+            let share = |handshake: Seconds| {
+                Ratio(function.total_ns as f64 / 1e9 / handshakes / handshake.0)
+            };
+            let mut cells = case_cells(case);
+            cells.extend([
+                Cell::Text(name),
+                Cell::Count(function.calls),
+                Cell::Ratio(Ratio(function.calls as f64 / handshakes)),
+                Cell::or_missing(function.mean(), Cell::Duration),
+                Cell::or_missing(function.durations.quantile(0.99), Cell::Duration),
+            ]);
+            cells.extend(waits.then(|| {
+                let waited = function.waited().filter(|_| function.of_operation);
+                Cell::or_missing(waited, Cell::Duration)
+            }));
+            cells.push(Cell::or_missing(handshake.map(share), Cell::Share));
+            table.rows.push(TableRow::of(case, cells));
+        };
+        let mut others = (0_usize, FunctionCalls::default());
+        for (name, function) in &calls.functions {
+            if function.of_operation {
+                line(name.clone(), function);
+            } else {
+                others.0 += 1;
+                others.1.calls += function.calls;
+                others.1.total_ns += function.total_ns;
+                others.1.failed += function.failed;
+            }
+        }
+        if others.0 > 0 {
+            let plural = if others.0 == 1 { "" } else { "s" };
+            line(format!("{} other function{plural}", others.0), &others.1);
+        }
+    }
+    table
+}
+
+/// Calls with the private key that the token refused, or that none was made.
+fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
+    let functions = calls.functions.iter();
+    let working = functions.filter(|(_, function)| function.of_operation);
+    let (mut made, mut words) = (0, Vec::new());
+    for (name, function) in working {
+        made += function.calls;
+        if function.failed > 0 {
+            words.push(format!(
+                "{} of {} calls of {name} failed",
+                function.failed, function.calls
+            ));
+        }
+    }
+    if made == 0 {
+        words.push("the server asked its token for nothing: are the sessions resumed?".to_owned());
+    }
+    (!words.is_empty()).then(|| remark(format!("{case}: {}", words.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use keymark_bench::case::StackName;
+    use keymark_bench::key_use::OperationAlone;
+    use keymark_bench::operation::Operation;
+    use keymark_bench::server_load::Durations;
+
+    use crate::testing::{case, server_load};
+
+    use super::*;
+
+    fn alone(nanoseconds: u64, by: &str) -> OperationAlone {
+        OperationAlone {
+            operation: Operation::Sign,
+            by: by.to_owned(),
+            durations: Durations(vec![(nanoseconds, 3)]),
+        }
+    }
+
+    fn calls(waited_ns: u64) -> TokenCalls {
+        let sign = FunctionCalls {
+            calls: 10,
+            total_ns: 5_000_000,
+            waited_ns,
+            of_operation: true,
+            ..FunctionCalls::default()
+        };
+        TokenCalls {
+            handshakes: 10,
+            processes: 1,
+            functions: BTreeMap::from([("C_Sign".to_owned(), sign)]),
+        }
+    }
+
+    #[test]
+    fn the_rest_is_what_the_operation_leaves() {
+        let case = case("rsa2048", StackName::of("nginx"));
+        let of = |load: &ServerLoad| Spent::of(&case, load);
+        let nothing = ServerLoad {
+            alone: None,
+            token_calls: None,
+            ..server_load()
+        };
+        assert_eq!(of(&nothing), None, "nothing is known of the key");
+        let handshake = (2.0 * 0.0009 + 0.001) / 3.0;
+        let file = ServerLoad {
+            alone: Some(alone(400_000, "libcrypto 3.0.19")),
+            ..nothing.clone()
+        };
+        let spent = of(&file).unwrap();
+        assert!((spent.rest.unwrap().0 - (handshake - 0.0004)).abs() < 1e-9);
+        // 40 ms for nine transactions.
+        assert!((spent.of_processor.unwrap().0 - 0.09).abs() < 1e-9);
+        assert_eq!((spent.traced, spent.waited), (None, None));
+        let token = ServerLoad {
+            token_calls: Some(calls(0)),
+            alone: Some(alone(400_000, "the token")),
+            ..server_load()
+        };
+        let spent = of(&token).unwrap();
+        assert_eq!(spent.traced, Some(Seconds(0.0005)));
+        assert!((spent.waited.unwrap().0 - 0.0001).abs() < 1e-9);
+        assert_eq!(spent.of_processor, None, "a device has its own");
+        let twin = ServerLoad {
+            token_calls: Some(calls(1_000_000)),
+            ..token
+        };
+        assert_eq!(of(&twin).unwrap().waited, Some(Seconds(0.0001)));
+    }
+
+    #[test]
+    fn what_failed_and_what_was_never_asked_is_said() {
+        let case = case("rsa2048", StackName::of("nginx"));
+        assert!(failed(&case, &calls(0)).is_none());
+        let said = |calls: &TokenCalls| format!("{:?}", failed(&case, calls));
+        assert!(said(&TokenCalls::default()).contains("resumed?"));
+        let mut refused = calls(0);
+        if let Some(sign) = refused.functions.get_mut("C_Sign") {
+            sign.failed = 2;
+        }
+        assert!(said(&refused).contains("2 of 10 calls of C_Sign failed"));
+    }
+}

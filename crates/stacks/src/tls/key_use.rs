@@ -1,0 +1,280 @@
+//! What a server asks of its key, and what the operation takes when nobody else asks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
+use keymark_bench::clock::Clock;
+use keymark_bench::error::Error;
+use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::default_input_bytes;
+use keymark_bench::server_load::{Durations, ServerLoad};
+use keymark_bench::workload::{Crew, Stack, Verifiable, Verifier, Workload};
+use keymark_load::{Failure, Measurement, Phase};
+use keymark_servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
+use keymark_shim_protocol::pkcs11::trace::CallTimes;
+use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
+use keymark_stores::software::library;
+use keymark_stores::store::KeyStore;
+
+use super::keys::Keys;
+use super::outcome::nanoseconds;
+use super::site::Site;
+use crate::raw::RawStack;
+
+/// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
+const TIME: Duration = Duration::from_millis(150);
+/// More tell nothing.
+const MOST: usize = 2_000;
+
+/// What is found out of a key beside one load.
+pub(super) struct KeyUse {
+    alone: Option<Alone>,
+    before: Option<CallsSoFar>,
+}
+
+impl KeyUse {
+    /// Before the load.
+    pub(super) fn begin(
+        case: &Case,
+        keys: &Keys,
+        site: &Site,
+        (clock, seed): (&dyn Clock, u64),
+    ) -> Result<Self, Error> {
+        let alone = Alone::of(case, keys.store(), site.first()?, seed);
+        Ok(Self {
+            alone: alone.and_then(|alone| alone.asked(clock)),
+            before: site.calls()?,
+        })
+    }
+
+    /// After the drain.
+    pub(super) fn end(
+        self,
+        measured: &Measurement,
+        site: &Site,
+        clock: &dyn Clock,
+        load: &mut ServerLoad,
+    ) -> Result<(), Error> {
+        if let (Some(before), Some(after)) = (&self.before, site.calls()?) {
+            load.token_calls = Some(since(before, &after, handshakes(measured)));
+        }
+        let alone = self.alone.and_then(|alone| alone.asked(clock));
+        load.alone = alone.map(Alone::done);
+        Ok(())
+    }
+}
+
+/// The private-key operation of one case, asked by keymark itself while the server is idle.
+struct Alone {
+    operation: Operation,
+    by: String,
+    workload: Workload,
+    /// In nanoseconds.
+    took: Vec<u64>,
+}
+
+impl Alone {
+    /// Ready to be asked. None where it cannot be: the server's library is not the one that is loaded here, or it has
+    /// no such operation.
+    fn of(
+        case: &Case,
+        store: &Arc<dyn KeyStore>,
+        server: &RunningServer,
+        seed: u64,
+    ) -> Option<Self> {
+        let operation = operation_of(case)?;
+        let key_place = server.spec().certificates.iter().next()?.key_place();
+        let (by, parameters) = match key_place {
+            KeyPlace::File => {
+                let library = Library::OpenSslSystem;
+                let version = own_libcrypto(server.installed())?;
+                (
+                    format!("libcrypto {version}"),
+                    Parameters::Library { library },
+                )
+            }
+            KeyPlace::Token(_) => ("the token".to_owned(), Parameters::None),
+        };
+        let asked = Case {
+            operation,
+            stack: StackName::RAW,
+            parameters,
+            load: Load::single(),
+            input_bytes: default_input_bytes(operation),
+            ..case.clone()
+        };
+        let workload = RawStack::new(Arc::clone(store), seed)
+            .prepare(&asked)
+            .ok()?;
+        Some(Self {
+            operation,
+            by,
+            workload,
+            took: Vec::new(),
+        })
+    }
+
+    /// Asks for a while; none if an operation fails, or its result is wrong.
+    fn asked(mut self, clock: &dyn Clock) -> Option<Self> {
+        self.ask(clock).ok().map(|()| self)
+    }
+
+    /// The first operation of each stretch, which finds caches cold, does not count where there are more.
+    fn ask(&mut self, clock: &dyn Clock) -> Result<(), Error> {
+        let Crew::Threads(handles) = &mut self.workload.crew else {
+            return Ok(());
+        };
+        let Some(handle) = handles.first_mut() else {
+            return Ok(());
+        };
+        let inputs = Arc::clone(&self.workload.inputs);
+        let verifier = Arc::clone(&self.workload.verifier);
+        let mut output = vec![0; self.workload.output_capacity];
+        let deadline = clock.now().after(TIME);
+        let mut took = Vec::new();
+        handle.enter()?;
+        for (number, input) in inputs.iter().enumerate().cycle().take(MOST) {
+            handle.arm(input)?;
+            let begin = clock.now();
+            let performed = handle.perform(input, &mut output)?;
+            let end = clock.now();
+            let length = handle.collect(performed, &mut output)?;
+            took.push(end.since(begin));
+            if took.len() == 1 {
+                let result = Verifiable {
+                    input: number,
+                    output: &output[..length],
+                };
+                check(verifier.as_ref(), &[result])?;
+            }
+            if end >= deadline {
+                break;
+            }
+        }
+        handle.leave()?;
+        let cold = usize::from(took.len() > 1);
+        self.took
+            .extend(took.iter().skip(cold).map(|time| nanoseconds(*time)));
+        Ok(())
+    }
+
+    fn done(self) -> OperationAlone {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for nanoseconds in self.took {
+            *counts.entry(nanoseconds).or_default() += 1;
+        }
+        OperationAlone {
+            operation: self.operation,
+            by: self.by,
+            durations: Durations(counts.into_iter().collect()),
+        }
+    }
+}
+
+fn check(verifier: &dyn Verifier, results: &[Verifiable<'_>]) -> Result<(), Error> {
+    let verdicts = verifier.verify(results).into_iter();
+    let wrong = verdicts.filter_map(Result::err).next();
+    wrong.map_or(Ok(()), |why| {
+        Err(Error::call("the private-key operation by itself", why, ""))
+    })
+}
+
+/// What a full handshake asks of the server's key.
+fn operation_of(case: &Case) -> Option<Operation> {
+    let (_, exchange) = case.parameters.tls()?;
+    Some(match exchange {
+        KeyExchange::Rsa => Operation::Decrypt,
+        KeyExchange::Dhe1024
+        | KeyExchange::Dhe2048
+        | KeyExchange::Dhe3072
+        | KeyExchange::Dhe4096
+        | KeyExchange::EcdheP256
+        | KeyExchange::EcdheP384
+        | KeyExchange::EcdheP521
+        | KeyExchange::X25519
+        | KeyExchange::X448
+        | KeyExchange::X25519MlKem768
+        | KeyExchange::SecP256r1MlKem768
+        | KeyExchange::SecP384r1MlKem1024 => Operation::Sign,
+    })
+}
+
+/// The version of the distribution's libcrypto, if the server uses the same.
+fn own_libcrypto(installed: &Installed) -> Option<String> {
+    let loaded = library::load(Library::OpenSslSystem).ok()?.version();
+    let of_server = installed.openssl.version.to_string();
+    (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
+}
+
+/// What a server has asked since that reading, for so many handshakes.
+fn since(before: &CallsSoFar, after: &CallsSoFar, handshakes: u64) -> TokenCalls {
+    let functions = after.calls.iter().filter_map(|(traced, times)| {
+        let since = match before.calls.get(traced) {
+            Some(earlier) => times.since(earlier),
+            None => times.since(&CallTimes::default()),
+        }?;
+        let function = FunctionCalls {
+            calls: since.count,
+            failed: since.failed,
+            total_ns: nanoseconds(since.total),
+            waited_ns: nanoseconds(since.waited),
+            durations: Durations(
+                since
+                    .durations
+                    .into_iter()
+                    .map(|(time, count)| (nanoseconds(time), count))
+                    .collect(),
+            ),
+            of_operation: is_of_operation(*traced),
+        };
+        Some((traced.name(), function))
+    });
+    TokenCalls {
+        handshakes,
+        processes: after.processes.len() as u64,
+        functions: functions.collect(),
+    }
+}
+
+/// Whether a call is part of an operation with the private key: that is begun, does its work, and in parts comes to an end.
+/// keymark's own operation is all of that, too.
+fn is_of_operation(traced: Traced) -> bool {
+    const AROUND: [Call; 4] = [
+        Call::C_SignInit,
+        Call::C_SignUpdate,
+        Call::C_DecryptInit,
+        Call::C_DecryptUpdate,
+    ];
+    match traced {
+        Traced::Load => false,
+        Traced::Whole(call) | Traced::Length(call) => {
+            WITH_PRIVATE_KEY.contains(&call) || AROUND.contains(&call)
+        }
+    }
+}
+
+/// Handshakes that reached the server: of those that failed to connect it knows nothing. The drain ends with one.
+fn handshakes(measured: &Measurement) -> u64 {
+    let failures = measured.failures();
+    let reached = failures
+        .iter()
+        .filter(|(failure, _)| has_reached(failure))
+        .map(|(_, count)| count);
+    measured.transactions() + reached.sum::<u64>() + measured.cut_off + 1
+}
+
+/// Failures may become more, and most reach the server.
+const fn has_reached(failure: &Failure) -> bool {
+    !matches!(
+        failure,
+        Failure::Refused
+            | Failure::ConnectTimeout
+            | Failure::Reset(Phase::Connect)
+            | Failure::Closed(Phase::Connect)
+            | Failure::OutOfDescriptors
+            | Failure::OutOfPorts
+    )
+}

@@ -1,0 +1,392 @@
+//! A server that runs already, and that keymark knows by its answers only.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use keymark_bench::case::{
+    Case, CaseId, DeviceName, KeyExchange, Pacing, Provenance, StackName, StoreKind, TlsVersion,
+};
+use keymark_bench::clock::Clock;
+use keymark_bench::error::Error;
+use keymark_bench::plan::Plan;
+use keymark_bench::record::CaseRecord;
+use keymark_bench::runner::Observer;
+use keymark_bench::server_load::ServerLoad;
+use keymark_bench::store::StoreIdentity;
+use keymark_load::{
+    Certificate, Context, Expected, Fingerprint, Probed, Target, Timeouts, WeakSizes, probe,
+};
+use keymark_stats::PerSecond;
+
+use super::measuring::{Client, Told, Watch, thinking};
+use super::outcome::Loaded;
+use super::{handshake_of, outcome, saturating};
+
+/// The stack of servers that are not keymark's.
+pub const CONNECT: StackName = StackName::of("connect");
+/// Where a key is, as far as anybody outside can tell.
+const REMOTE: StoreKind = StoreKind::of("remote");
+
+/// Where a server is: `www.example.org:443`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    host: String,
+    port: u16,
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let wrong = || format!("'{word}' is no HOST:PORT, such as localhost:8443 or [::1]:443");
+        let (host, port) = word.rsplit_once(':').ok_or_else(wrong)?;
+        let port = port.parse().ok().filter(|port| *port > 0);
+        let bare = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let known = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+        let host = match bare {
+            Some(address) => address.parse::<std::net::Ipv6Addr>().ok().map(|_| address),
+            None => Some(host).filter(|host| !host.is_empty() && host.chars().all(known)),
+        };
+        Ok(Self {
+            host: host.ok_or_else(wrong)?.to_owned(),
+            port: port.ok_or_else(wrong)?,
+        })
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') {
+            write!(f, "[{host}]:{port}")
+        } else {
+            write!(f, "{host}:{port}")
+        }
+    }
+}
+
+/// Whom a server's certificate has to be from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// An authority in that file, in PEM, for the server's name.
+    Authority(PathBuf),
+    /// Anybody: the certificate that the server shows first is the only one that counts in the run.
+    AsPresented,
+}
+
+/// A server.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// Where it is.
+    pub address: Address,
+    /// What it is called in the handshake and in requests, if that is not its host.
+    pub server_name: Option<String>,
+    /// What it is asked for.
+    pub path: String,
+    /// Whom it has to be certified by.
+    pub trust: Trust,
+    /// Whether weak keys are accepted.
+    pub weak: WeakSizes,
+}
+
+/// A server that has answered.
+#[derive(Debug, Clone)]
+pub struct Reached {
+    address: SocketAddr,
+    probed: Probed,
+}
+
+impl Reached {
+    /// Bytes of what it serves.
+    #[must_use]
+    pub fn body(&self) -> u32 {
+        u32::try_from(self.probed.body).unwrap_or(u32::MAX)
+    }
+
+    /// The key of its certificate, if keymark knows the algorithm.
+    #[must_use]
+    pub fn key(&self) -> Option<keymark_bench::algorithm::Algorithm> {
+        self.probed.negotiated.key
+    }
+}
+
+impl Remote {
+    /// Where it is, by the names that the system knows.
+    ///
+    /// # Errors
+    /// When it has no address.
+    pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
+        let Address { host, port } = &self.address;
+        let call = format!("looking up {host}");
+        let advice = "say it as an address, or look at /etc/hosts and the name server";
+        let found = (host.as_str(), *port)
+            .to_socket_addrs()
+            .map_err(|error| Error::call(&call, error, advice))?;
+        let found: Vec<SocketAddr> = found.collect();
+        if found.is_empty() {
+            return Err(Error::call(call, "it has no address", advice));
+        }
+        Ok(found)
+    }
+
+    /// Whether all of these are this machine itself.
+    #[must_use]
+    pub fn is_loopback(addresses: &[SocketAddr]) -> bool {
+        let mut each = addresses.iter();
+        each.all(|address| address.ip().to_canonical().is_loopback())
+    }
+
+    /// The device: where the key is kept is not known.
+    #[must_use]
+    pub fn identity(&self) -> StoreIdentity {
+        StoreIdentity {
+            device: DeviceName::new(self.address.to_string()),
+            kind: REMOTE,
+            provenance: Provenance::Measured,
+            product: "the key of a server that ran already; where it is kept is not known"
+                .to_owned(),
+            serial: None,
+            versions: BTreeMap::new(),
+            assumed: Vec::new(),
+        }
+    }
+
+    /// One transaction: what the server is with that version and key exchange.
+    ///
+    /// # Errors
+    /// When it is not to be had, or its certificate is not trusted.
+    pub fn reach(
+        &self,
+        (version, exchange): (TlsVersion, KeyExchange),
+        clock: &dyn Clock,
+    ) -> Result<Reached, Error> {
+        let mut last = None;
+        for address in self.addresses()? {
+            let target = self.target(address, (version, exchange), Certificate::Any);
+            match probe(&target, self.weak, &Timeouts::default(), clock) {
+                Ok(probed) => {
+                    self.check(&probed)?;
+                    return Ok(Reached { address, probed });
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        let why = last.map_or_else(String::new, |error| error.to_string());
+        Err(Error::call(
+            format!(
+                "asking {} for {} by {version} {exchange}",
+                self.address, self.path
+            ),
+            &why,
+            advice(&why),
+        ))
+    }
+
+    fn name(&self) -> &str {
+        self.server_name.as_deref().unwrap_or(&self.address.host)
+    }
+
+    fn target(
+        &self,
+        address: SocketAddr,
+        (version, key_exchange): (TlsVersion, KeyExchange),
+        certificate: Certificate,
+    ) -> Target {
+        Target {
+            address,
+            server_name: self.name().to_owned(),
+            path: self.path.clone(),
+            expected: Expected {
+                version,
+                key_exchange,
+                cipher: None,
+                certificate,
+                body: None,
+            },
+        }
+    }
+
+    fn check(&self, probed: &Probed) -> Result<(), Error> {
+        match &self.trust {
+            Trust::AsPresented => Ok(()),
+            Trust::Authority(file) => super::trust::check(&probed.chain, file, self.name()),
+        }
+    }
+
+    fn describe(&self, reached: &Reached) -> BTreeMap<String, String> {
+        let agreed = &reached.probed.negotiated;
+        let trust = match &self.trust {
+            Trust::AsPresented => "the certificate as presented, pinned for the run".to_owned(),
+            Trust::Authority(file) => format!("certified by an authority in {}", file.display()),
+        };
+        let told = [
+            ("server", "ran already".to_owned()),
+            ("address", reached.address.to_string()),
+            ("server_name", self.name().to_owned()),
+            ("path", self.path.clone()),
+            ("cipher", agreed.cipher.to_string()),
+            ("certificate", agreed.certificate.to_string()),
+            ("trust", trust),
+            // What it offers nobody takes: each handshake is a full one.
+            ("sessions", "not known".to_owned()),
+        ];
+        told.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}
+
+/// What to do about it, where that is known.
+fn advice(why: &str) -> &'static str {
+    if why.starts_with("status") {
+        "name something that it serves with --path"
+    } else if why == "refused" {
+        "does the server run, and listen there?"
+    } else if why.contains("Transfer-Encoding") {
+        "name a file with --path: one whose length the server says"
+    } else if why.starts_with("alert") || why.starts_with("not as expected") {
+        "choose what it speaks with --kex and --tls"
+    } else {
+        ""
+    }
+}
+
+/// A handshake that was asked for, and what came of it.
+pub type Tried = ((TlsVersion, KeyExchange), Result<Reached, Error>);
+
+/// Loads on one server that runs already.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    /// Which.
+    pub remote: &'a Remote,
+    /// What it was found to be, by what was asked of the handshake.
+    pub reached: &'a [Tried],
+    /// Length of each load.
+    pub duration: Duration,
+    /// Threads of the client.
+    pub threads: NonZeroU32,
+    /// All time comes from here.
+    pub clock: &'a dyn Clock,
+    /// Ends the run.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Asking<'_> {
+    /// Measures the cases of the plan one after the other.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        observer: &mut dyn Observer,
+        watch: &mut dyn Watch,
+    ) -> Vec<CaseRecord> {
+        let mut records = Vec::with_capacity(plan.cases.len());
+        for (index, case) in plan.cases.iter().enumerate() {
+            let id = CaseId::at(index);
+            let mut record = CaseRecord::new(case.clone());
+            if !self.interrupt.load(Ordering::Relaxed) {
+                observer.preparing(id, case);
+                let load = self.load(case, plan.settings.seed, watch).map(Loaded::from);
+                record.ending = Some(outcome::ending(&load, self.interrupt));
+                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
+                observer.finished(id, &record);
+            }
+            records.push(record);
+        }
+        records
+    }
+
+    fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
+        let wanted = handshake_of(case)?;
+        let mut known = self.reached.iter();
+        let found = known.find(|(asked, _)| *asked == wanted);
+        let reached = match found {
+            Some((_, Ok(reached))) => reached,
+            Some((_, Err(error))) => return Err(error.clone()),
+            None => return Err(Error::call("asking a server", "it was not tried", "")),
+        };
+        let leaf = reached.probed.chain.first();
+        let pinned = leaf.map(|leaf| Certificate::Pinned(Fingerprint::of(leaf)));
+        let certificate = pinned.unwrap_or(Certificate::Any);
+        let target = self.remote.target(reached.address, wanted, certificate);
+        let count = case.load.concurrency;
+        let demand = match case.load.pacing {
+            Pacing::Closed => saturating::users(count),
+            Pacing::Thinking(most) => thinking(count, most),
+            Pacing::Open(rate) => saturating::arrivals(PerSecond(rate.per_second())),
+            Pacing::Saturating { .. } => {
+                let why = "only of servers that keymark has started";
+                return Err(Error::call("looking for the server's limits", why, ""));
+            }
+        };
+        let client = Client {
+            threads: self.threads,
+            seed,
+            weak: self.remote.weak,
+        };
+        let settings = client.settings(case, &target, demand, self.duration);
+        let mut observer = Told::of(case, watch);
+        let mut context = Context {
+            clock: self.clock,
+            stop: self.interrupt,
+            observer: &mut observer,
+        };
+        let measured = keymark_load::run(&target, &settings, &mut context)
+            .map_err(|error| Error::call("loading the server", error, ""))?;
+        Ok(outcome::of(&measured, self.remote.describe(reached), None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_host_and_a_port() {
+        for word in [
+            "localhost:8443",
+            "www.example.org:443",
+            "127.0.0.1:1",
+            "[::1]:443",
+        ] {
+            assert_eq!(word.parse::<Address>().unwrap().to_string(), word);
+        }
+        for word in [
+            "localhost",
+            ":443",
+            "localhost:0",
+            "localhost:x",
+            "::1:443",
+            "a b:1",
+            "[x]:1",
+            "h:70000",
+        ] {
+            assert!(word.parse::<Address>().is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_told_from_others() {
+        let addresses = |words: &[&str]| -> Vec<SocketAddr> {
+            words.iter().map(|word| word.parse().unwrap()).collect()
+        };
+        for own in [
+            &["127.0.0.1:1", "[::1]:1"][..],
+            &["127.8.9.1:1"],
+            &["[::ffff:127.0.0.1]:1"],
+        ] {
+            assert!(Remote::is_loopback(&addresses(own)), "{own:?}");
+        }
+        for other in [
+            &["127.0.0.1:1", "192.0.2.1:1"][..],
+            &["0.0.0.0:1"],
+            &["[2001:db8::1]:1"],
+        ] {
+            assert!(!Remote::is_loopback(&addresses(other)), "{other:?}");
+        }
+    }
+}
