@@ -49,6 +49,10 @@ impl IntoResponse for Refused {
 }
 
 impl From<ArchiveError> for Refused {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "all else is no mistake of who asks"
+    )]
     fn from(error: ArchiveError) -> Self {
         let status = match &error {
             ArchiveError::NoSuchRun { .. } | ArchiveError::NotSoMany { .. } => {

@@ -47,7 +47,7 @@ impl Pictures {
 pub(super) fn dark() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme: dark) {\n");
     for (light, dark) in light_and_dark() {
-        for ink in ["fill", "stroke"] {
+        for ink in ["fill", "stroke", "stop-color"] {
             rules += &format!(
                 "figure svg [{ink}=\"{light}\"]:not([data-mark=\"cell\"] *) {{ {ink}: {dark}; }}\n"
             );
