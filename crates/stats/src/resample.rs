@@ -98,6 +98,9 @@ pub(crate) fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(
     })
 }
 
+/// Of a standard error, what is less is rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// Studentized interval from resampled statistics; `None` if too many
 /// resamples have no spread to studentize by.
 pub(crate) fn studentized(point: Point, mut next: impl FnMut() -> Point) -> Option<(f64, f64)> {
@@ -107,8 +110,16 @@ pub(crate) fn studentized(point: Point, mut next: impl FnMut() -> Point) -> Opti
     let mut pivots: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let star = next();
-            // Zero error: infinite pivot with the sign of the difference; 0/0 is no difference.
-            let t = (star.value - point.value) / star.error;
+            // Zero error: infinite pivot with the sign of the difference; 0/0 is no difference. Equal windows, as
+            // those of a slow server are, leave rounding in place of zero.
+            let or_zero = |size: f64| {
+                if size.abs() > ROUNDING * point.error {
+                    size
+                } else {
+                    0.0
+                }
+            };
+            let t = or_zero(star.value - point.value) / or_zero(star.error);
             if t.is_nan() { 0.0 } else { t }
         })
         .collect();

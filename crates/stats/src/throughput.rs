@@ -128,6 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn equal_windows_leave_no_wild_bounds() {
+        // A slow server does six in nearly every window: most resamples have no spread but of rounding.
+        let window = |round: u32| Window {
+            completed: if round == 3 { 7.0 } else { 6.0 },
+            length_ns: 230_000_001,
+            round,
+        };
+        let rate = throughput(&(0..20).map(window).collect::<Vec<_>>(), 1).unwrap();
+        let (low, high) = (rate.low.unwrap().0, rate.high.unwrap().0);
+        assert!(
+            low > 0.9 * rate.value.0 && high < 1.1 * rate.value.0,
+            "{rate:?}"
+        );
+    }
+
+    #[test]
     fn sums_over_sums() {
         let w = |completed, length_ns| Window {
             completed,

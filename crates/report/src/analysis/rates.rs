@@ -1,7 +1,7 @@
 //! Rates of servers beside the one that differs in one thing: the key exchange, the number of servers, a second
 //! certificate. Loads take their turns one after the other, so that both sides are independent.
 
-use keymark_bench::case::{Arrangement, Case, Fate, KeyExchange, Parameters};
+use keymark_bench::case::{Arrangement, Case, Fate, KeyExchange, Parameters, TlsVersion};
 use keymark_bench::record::CaseRecord;
 use keymark_stats::{Estimate, Ratio, independent_gain};
 use serde::Serialize;
@@ -81,34 +81,37 @@ pub(super) fn relative(cases: &[CaseRecord], seed: u64) -> Vec<RelativeRate> {
         .collect()
 }
 
-/// The key exchange and arrangement of the case beside it.
-fn beside(case: &Case, difference: Difference) -> Option<(KeyExchange, Arrangement)> {
-    let (_, exchange) = case.parameters.tls()?;
+/// What the case beside it has.
+type Wanted = (TlsVersion, KeyExchange, Arrangement);
+
+/// RSA key exchange is of TLS 1.2 alone.
+fn beside(case: &Case, difference: Difference) -> Option<Wanted> {
+    let (version, exchange) = case.parameters.tls()?;
     let arrangement = case.parameters.arrangement()?;
     match (difference, arrangement) {
-        (Difference::KeyExchange, _) => Some((KeyExchange::Rsa, arrangement)),
+        (Difference::KeyExchange, _) => Some((TlsVersion::V1_2, KeyExchange::Rsa, arrangement)),
         (Difference::Servers, Arrangement::Balanced { balance, .. }) => {
             let one = Arrangement::Balanced {
                 servers: std::num::NonZeroU8::MIN,
                 balance,
                 fate: Fate::AllLive,
             };
-            Some((exchange, one))
+            Some((version, exchange, one))
         }
         (Difference::Beside, Arrangement::Beside { .. } | Arrangement::One) => {
-            Some((exchange, Arrangement::One))
+            Some((version, exchange, Arrangement::One))
         }
         (Difference::Servers, Arrangement::One | Arrangement::Beside { .. })
         | (Difference::Beside, Arrangement::Balanced { .. }) => None,
     }
 }
 
-/// Whether it is a case's other in all but that. The version of TLS goes with the key exchange.
-fn is_same(other: &Case, case: &Case, wanted: (KeyExchange, Arrangement)) -> bool {
+/// Whether it is that, and the same as the case in all else.
+fn is_same(other: &Case, case: &Case, wanted: Wanted) -> bool {
     let Parameters::Tls {
+        version,
         key_exchange,
         arrangement,
-        ..
     } = other.parameters
     else {
         return false;
@@ -117,7 +120,7 @@ fn is_same(other: &Case, case: &Case, wanted: (KeyExchange, Arrangement)) -> boo
         parameters: other.parameters,
         ..case.clone()
     };
-    (key_exchange, arrangement) == wanted && alike == *other
+    (version, key_exchange, arrangement) == wanted && alike == *other
 }
 
 #[cfg(test)]
@@ -182,6 +185,18 @@ mod tests {
         assert!(half.low.unwrap().0 > 0.49 && half.high.unwrap().0 < 0.52);
         assert_eq!(rates[1].gain.value, Ratio(1.0));
         assert!((rates[3].gain.value.0 - 120.5 / 40.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn versions_of_tls_are_not_taken_for_one_another() {
+        let mut newer = loaded(KeyExchange::EcdheP256, Arrangement::One, 50);
+        newer.case.parameters = Parameters::Tls {
+            version: TlsVersion::V1_3,
+            key_exchange: KeyExchange::EcdheP256,
+            arrangement: Arrangement::One,
+        };
+        let older = loaded(KeyExchange::EcdheP256, Arrangement::One, 100);
+        assert_eq!(relative(&[older, newer], 1), []);
     }
 
     #[test]

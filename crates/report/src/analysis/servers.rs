@@ -4,7 +4,7 @@ use keymark_stats::{Estimate, Ratio};
 
 use super::rates::{Difference, RelativeRate};
 use super::tables::{load_cells, load_columns, loaded};
-use super::{Analysis, Row};
+use super::{Analysis, Row, UnderLoad};
 use crate::document::{Block, Cell, Column, Section, Table, TableRow};
 
 impl Analysis {
@@ -88,6 +88,7 @@ fn relative<'r>(
             Difference::Servers => "gain (95 % interval)",
         })
         .shorten(1),
+        Column::value("server CPU").leave(1),
         Column::provenance(),
     ]);
     let mut table = Table::new(columns);
@@ -106,6 +107,10 @@ fn relative<'r>(
                 } else {
                     Cell::GainEstimate(times)
                 },
+                Cell::or_missing(
+                    (row.under_load.as_ref()).and_then(UnderLoad::server_cpu_each),
+                    Cell::Duration,
+                ),
             ]);
             Some(TableRow::of(&row.case, cells))
         })

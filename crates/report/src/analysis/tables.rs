@@ -115,10 +115,6 @@ pub(super) fn phases(rows: &[Row]) -> Table {
     let mut table = Table::new(columns);
     table.rows = loaded(rows)
         .map(|(row, load)| {
-            let each = |processor: Seconds| {
-                let transactions = load.transactions as f64;
-                (transactions > 0.0).then(|| Seconds(processor.0 / transactions))
-            };
             let mut cells = load_cells(&row.case);
             cells.extend(
                 [
@@ -127,8 +123,8 @@ pub(super) fn phases(rows: &[Row]) -> Table {
                     load.first_byte,
                     row.mean(),
                     load.p95,
-                    load.server_cpu.and_then(each),
-                    each(load.client_cpu),
+                    load.server_cpu_each(),
+                    load.client_cpu_each(),
                 ]
                 .map(|time| Cell::or_missing(time, Cell::Duration)),
             );

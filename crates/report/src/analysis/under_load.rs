@@ -54,6 +54,21 @@ pub struct UnderLoad {
 }
 
 impl UnderLoad {
+    /// Processor time of the server's processes for a transaction.
+    pub(super) fn server_cpu_each(&self) -> Option<Seconds> {
+        self.each(self.server_cpu?)
+    }
+
+    /// Processor time of the client for a transaction.
+    pub(super) fn client_cpu_each(&self) -> Option<Seconds> {
+        self.each(self.client_cpu)
+    }
+
+    fn each(&self, processor: Seconds) -> Option<Seconds> {
+        let transactions = self.transactions as f64;
+        (transactions > 0.0).then(|| Seconds(processor.0 / transactions))
+    }
+
     pub(super) fn of(load: &ServerLoad) -> Self {
         let totals = load.totals;
         let seconds = |nanoseconds: u64| Seconds(nanoseconds as f64 / 1e9);
