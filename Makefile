@@ -9,16 +9,17 @@ OHA_VERSION = 1.16.0
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
-TEST_FEATURES = --features keymark/tpm,keymark/tls
+TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers kryoptic test lint deny fuzz faults overhead calibration packages-bench packages-soft \
-    packages-test packages-tls build clean
+.PHONY: bench bench-all bench-tls tls-peers kryoptic test browser lint deny fuzz faults overhead calibration packages-bench \
+    packages-soft packages-test packages-tls packages-browser build clean serve
 
-# Measures this machine: the default plan, or `make bench ARGS="--algorithm longest --runs 10"`.
+# Measures this machine, and ends with the file of its report: the default plan, or
+# `make bench ARGS="--algorithm longest --runs 10"`.
 bench: packages-bench build
-	$(BIN) bench $(ARGS)
+	$(BIN) bench --report $(ARGS)
 
 # The default plan, and every soft token that this machine can have: SoftHSM2, Kryoptic and a TPM.
 bench-all: bench packages-soft kryoptic
@@ -30,6 +31,11 @@ bench-tls: packages-bench packages-tls
 	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
 	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
 	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
+
+# The archive as a local page, which takes a web server to build: `make serve ARGS="--port 8080"`.
+serve: packages-bench
+	$(CARGO) build --release --locked -p keymark --features keymark/serve
+	$(BIN) serve $(ARGS)
 
 # keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
@@ -53,7 +59,13 @@ test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance --test tls
+	$(MAKE) browser
 	$(MAKE) deny
+
+# The report and the local page in Debian's chromium, three quarters of a minute.
+browser: packages-browser
+	$(CARGO) build --locked -p keymark $(TEST_FEATURES)
+	scripts/browser-tests target/debug/keymark
 
 lint:
 	$(CARGO) fmt --all -- --check
@@ -117,6 +129,10 @@ packages-test: packages-bench packages-soft packages-tls
 	    /usr/include/tss2/tss2_esys.h:libtss2-dev \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
+
+# A browser, and what runs the program that drives it.
+packages-browser:
+	scripts/packages chromium:chromium node:nodejs npm:npm
 
 clean:
 	$(CARGO) clean

@@ -55,6 +55,10 @@ pub struct Environment {
     pub view: View,
     /// Versions of libraries and programs, by name.
     pub versions: BTreeMap<String, String>,
+    /// The arguments that keymark was given, without those that say only where results go and the seed, which
+    /// stands in the plan: with them the run can be made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
 }
 
 impl Environment {
@@ -91,6 +95,7 @@ impl Environment {
             view: View::default(),
             keymark: keymark.to_owned(),
             versions: BTreeMap::new(),
+            command: Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What becomes of runs: the [`archive`] keeps them, [`exchange`] carries them elsewhere and back,
 //! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
-//! people. Programs read [`table`]s.
+//! people; [`pictures`] makes charts of its figures. Programs read [`table`]s.
 
 #![cfg_attr(
     test,
@@ -14,7 +14,9 @@ pub mod document;
 pub mod exchange;
 pub mod formats;
 pub mod history;
+pub mod pictures;
 pub mod render;
+pub mod report;
 pub mod series;
 pub mod table;
 #[cfg(test)]

@@ -199,6 +199,10 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 
+    /// Write the run's report beside the archive as well: reports/RUN.html
+    #[arg(long, help_heading = "Output")]
+    pub report: bool,
+
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,

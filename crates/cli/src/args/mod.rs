@@ -4,6 +4,10 @@ mod bench;
 mod cards;
 mod comparison;
 mod mcu;
+mod plot;
+mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod sharing;
 #[cfg(feature = "tls")]
 mod tls;
@@ -18,6 +22,7 @@ use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
+use keymark_report::pictures::Kind;
 
 pub use bench::BenchArguments;
 pub use cards::{
@@ -32,6 +37,10 @@ pub use mcu::{
     PredictArguments, StorageArguments,
 };
 
+pub use plot::{PictureFile, PictureFormat, PlotArguments};
+pub use report::{ReportArguments, ReportFormat};
+#[cfg(feature = "serve")]
+pub use serve::PageArguments;
 #[cfg(feature = "tls")]
 pub use tls::{
     TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
@@ -45,6 +54,7 @@ Examples:
   keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
   keymark devices                                  what can be measured here, and what is missing
   keymark show last                                the tables of the last run again
+  keymark report last -o report.html               the same as a page for a browser, with pictures
   keymark bench --repeat 5                         a series, to be compared with another one
   keymark compare series:last~1 series:last --fail-above 5%    is anything slower than before?
 
@@ -81,11 +91,27 @@ pub enum Command {
         after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2\n  keymark show last --published lwn-2017"
     )]
     Show(ShowArguments),
+    /// Draw a picture of runs: SVG, or PNG where keymark was built for it
+    #[command(
+        after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot published-lwn-2017-keycards last --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
+    )]
+    Plot(PlotArguments),
     /// Write a run to stdout
     #[command(
         after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
     )]
     Export(ExportArguments),
+    /// Write a page about runs for a browser, or the same in other forms
+    #[command(
+        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not\noverwritten."
+    )]
+    Report(ReportArguments),
+    /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
+    #[command(
+        after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive and answers this computer alone, whoever uses it."
+    )]
+    #[cfg(feature = "serve")]
+    Serve(PageArguments),
     /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
     #[command(
         after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~2 last~1 last --geometric-mean\n  keymark compare last --baseline device=twin:yubikey-4\n  keymark compare last --baseline published:lwn-2017\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."
@@ -197,6 +223,18 @@ pub struct ShowArguments {
     /// One JSON object a case
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Also draw a picture, the one that fits the run or that of a kind of 'keymark plot'
+    #[arg(
+        long,
+        value_name = "KIND",
+        num_args = 0..=1,
+        require_equals = true,
+        value_parser = plot::kinds(),
+        hide_possible_values = true,
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
+    pub plot: Option<Option<Kind>>,
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,

@@ -25,7 +25,7 @@ use keymark_stores::software::library;
 use keymark_stores::user::User;
 
 use super::saving::{self, BeingSaved, Saving, Told};
-use super::{Outcome, leftovers, open_archive, selection, series, show};
+use super::{Outcome, again, leftovers, open_archive, report, selection, series, show};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
 use crate::observers::JsonStream;
@@ -80,7 +80,11 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         show::print(&record, &arguments.tables);
     }
     let told = Told::of(arguments.json, arguments.no_save);
+    let is_saved = saved.is_ok() && saving.is_some();
     let exit = saving::conclude(&record, saved, told);
+    if arguments.report {
+        report(is_saved.then_some(&record.id), archive);
+    }
     if kept.is_empty() {
         return Ok(exit);
     }
@@ -88,6 +92,19 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         output::error(&error.to_string());
     }
     Ok(Exit::Failed)
+}
+
+/// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
+pub(super) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
+    let Some(run) = run else {
+        output::warning("there is no report of a run that is not in the archive");
+        return;
+    };
+    let written = open_archive(archive).map_err(Failure::failed);
+    match written.and_then(|archive| report::beside(&archive, run)) {
+        Ok(path) => output::note(&format!("report: {}", path.display())),
+        Err(failure) => output::warning(&failure.message),
+    }
 }
 
 /// What is here, once what killed runs have left on tokens is removed from those that may be written to.
@@ -215,6 +232,7 @@ fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selectio
 fn head(plan: &Plan, inventory: &Inventory) -> Record {
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.command = again::typed();
     environment.view = view::view();
     for device in &inventory.devices {
         // A device's own firmware is its own affair, and stands with the device.

@@ -125,6 +125,17 @@ fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
     archive.between_runs(&all, &single).map_err(Failure::failed)
 }
 
+/// Every run against the first, each a side of its own.
+pub(super) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
+    let side = |record: &Record| Side {
+        name: record.id.to_string(),
+        runs: vec![record.clone()],
+    };
+    let sides: Vec<Side> = records.iter().map(side).collect();
+    let machine = machine(&sides, archive)?;
+    Ok(Comparison::of(&sides, machine, Criteria::default()))
+}
+
 /// Two sides that were just measured, the first being the baseline.
 pub(super) fn between(
     old: &[Record],

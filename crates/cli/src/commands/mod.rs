@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod abilities;
+mod again;
 mod bench;
 mod compare;
 mod definition;
@@ -12,12 +13,16 @@ mod leftovers;
 mod mcu;
 #[cfg(feature = "pkcs11")]
 mod pkcs11_module;
+mod plot;
 mod profile;
 mod published;
+mod report;
 mod runs;
 mod saving;
 mod selection;
 mod series;
+#[cfg(feature = "serve")]
+mod serve;
 mod share;
 mod show;
 #[cfg(feature = "tls")]
@@ -45,7 +50,11 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
         Command::Runs(own) => runs::run(own, &archive(arguments)?),
         Command::Show(own) => show::run(own, &archive(arguments)?),
+        Command::Plot(own) => plot::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
+        Command::Report(own) => report::run(own, &archive(arguments)?),
+        #[cfg(feature = "serve")]
+        Command::Serve(own) => serve::run(own, archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
         Command::History(own) => history::run(own, &archive(arguments)?),
         Command::Share(own) => share::run(own, &archive(arguments)?),

@@ -1,6 +1,7 @@
 //! `keymark runs`
 
 use keymark_report::archive::Archive;
+use keymark_report::visible::visible;
 use serde_json::json;
 
 use super::Outcome;
@@ -20,6 +21,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             archive.path().display()
         ));
     }
+    let mut lines = String::new();
     for run in &runs {
         let algorithms: Vec<String> = run.algorithms.iter().map(ToString::to_string).collect();
         let state = serde_json::to_value(run.state).unwrap_or_default();
@@ -38,7 +40,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
             .cloned()
             .collect::<Vec<_>>()
             .join(" ");
-        output::line(&format!(
+        let line = format!(
             "{:<32} {:<11} {:>4} cases {:>9} samples  {named}{}{}",
             run.id,
             state.as_str().unwrap_or_default(),
@@ -53,7 +55,11 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
                 Some(series) => format!("  series:{series}"),
                 None => String::new(),
             }
-        ));
+        );
+        lines.push_str(&visible(&line));
+        lines.push('\n');
     }
+    // In one piece: thousands of lines are not written one by one.
+    output::print(&lines);
     Ok(Exit::Fine)
 }

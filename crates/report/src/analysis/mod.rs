@@ -1,10 +1,11 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
+mod answer;
 mod beside;
 mod breakdown;
 mod document;
 mod failures;
-mod figures;
+pub(crate) mod figures;
 mod head;
 mod key_use;
 mod latencies;

@@ -8,6 +8,7 @@ mod means;
 mod reader;
 mod rows;
 mod schema;
+mod search;
 mod select;
 mod sides;
 mod writer;
@@ -28,6 +29,7 @@ pub use error::ArchiveError;
 pub use history::{CaseWords, Past};
 pub use means::LastMeans;
 pub use reader::RunLine;
+pub use search::{Found, RunSearch, Window};
 pub use select::{RunSelector, SelectorError, SideSelector};
 pub use writer::RunWriter;
 

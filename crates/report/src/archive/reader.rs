@@ -1,5 +1,6 @@
 //! Reads runs back.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
@@ -12,7 +13,7 @@ use keymark_bench::series::{InSeries, SeriesId};
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::Seconds;
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
 
 use super::{Archive, ArchiveError, Result, RunSelector, from_word, outcome_code};
@@ -38,13 +39,46 @@ pub struct RunLine {
     pub series: Option<SeriesId>,
 }
 
-const RUNS: &str = "
+pub(super) const LINE: &str = "
     SELECT id, started_utc, state,
-           (SELECT count(*) FROM case_ WHERE run = run.id),
            (SELECT coalesce(sum(samples), 0)
             FROM case_ JOIN block ON block.case_ = case_.id WHERE run = run.id),
-           series
-    FROM run ORDER BY started_utc DESC, id DESC";
+           series";
+
+/// Runs in brief, as a statement that begins with [`LINE`] finds them.
+pub(super) fn lines(
+    connection: &Connection,
+    statement: &str,
+    parameters: impl Params,
+) -> rusqlite::Result<Vec<RunLine>> {
+    let mut runs = connection.prepare_cached(statement)?;
+    let runs = runs.query_map(parameters, line)?;
+    let mut lines: Vec<RunLine> = runs.collect::<rusqlite::Result<_>>()?;
+    let mut cases = connection
+        .prepare_cached("SELECT device, algorithm FROM case_ WHERE run = ?1 ORDER BY number")?;
+    // A word is read once: there may be a hundred thousand cases.
+    let mut known: HashMap<String, Algorithm> = HashMap::new();
+    for line in &mut lines {
+        let mut rows = cases.query([&line.id.0])?;
+        while let Some(row) = rows.next()? {
+            line.cases += 1;
+            let device = row.get_ref(0)?.as_str()?;
+            if line.devices.iter().all(|other| other.as_str() != device) {
+                line.devices.push(DeviceName::new(device));
+            }
+            let algorithm = match known.get(row.get_ref(1)?.as_str()?) {
+                Some(algorithm) => *algorithm,
+                None => {
+                    let read = value(row, 1, from_word)?;
+                    known.insert(row.get(1)?, read);
+                    read
+                }
+            };
+            push_new(&mut line.algorithms, algorithm);
+        }
+    }
+    Ok(lines)
+}
 
 impl Archive {
     /// Every run in brief, the newest first.
@@ -54,19 +88,8 @@ impl Archive {
     pub fn runs(&self) -> Result<Vec<RunLine>> {
         let read = || {
             let snapshot = self.connection.unchecked_transaction()?;
-            let mut runs = snapshot.prepare(RUNS)?;
-            let mut lines: Vec<RunLine> =
-                runs.query_map((), line)?.collect::<rusqlite::Result<_>>()?;
-            let mut cases = snapshot
-                .prepare("SELECT device, algorithm FROM case_ WHERE run = ?1 ORDER BY number")?;
-            for line in &mut lines {
-                let mut rows = cases.query([&line.id.0])?;
-                while let Some(row) = rows.next()? {
-                    push_new(&mut line.devices, DeviceName::new(row.get::<_, String>(0)?));
-                    push_new(&mut line.algorithms, value(row, 1, from_word)?);
-                }
-            }
-            Ok(lines)
+            let all = format!("{LINE} FROM run ORDER BY started_utc DESC, id DESC");
+            lines(&snapshot, &all, ())
         };
         read().map_err(|error| self.failed(error))
     }
@@ -258,11 +281,12 @@ fn line(row: &Row<'_>) -> rusqlite::Result<RunLine> {
         id: RunId(row.get(0)?),
         started: started(row)?,
         state: value(row, 2, from_word)?,
-        cases: count(3)?,
-        samples: count(4)?,
+        // Counted with their devices.
+        cases: 0,
+        samples: count(3)?,
         devices: Vec::new(),
         algorithms: Vec::new(),
-        series: row.get::<_, Option<String>>(5)?.map(SeriesId),
+        series: row.get::<_, Option<String>>(4)?.map(SeriesId),
     })
 }
 

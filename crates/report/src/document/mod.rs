@@ -2,14 +2,20 @@
 //! Terminal text, Markdown and JSON are [renderers](crate::render) of it, so that they say the same things in
 //! the same order.
 
+mod cap;
 mod cell;
+mod conditions;
 mod figure;
 mod table;
 
 use serde::Serialize;
 
 pub use cell::{Answer, Cell};
-pub use figure::{Distribution, Figure, Mean};
+pub use conditions::{Again, Conditions, Fact};
+pub use figure::{
+    Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
+    StackPart, ThroughputCurve, Timeline,
+};
 pub use table::{Align, Column, Narrow, Source, Table, TableRow};
 
 /// Version of the document as JSON.
@@ -22,8 +28,14 @@ pub struct Document {
     pub schema: u32,
     /// What it is about.
     pub title: Option<String>,
+    /// What most readers come for, a sentence each; nothing where that is the table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<String>,
     /// Under which conditions, a line each.
     pub head: Vec<String>,
+    /// The same in a form that tells runs apart; none where there is nothing to tell apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
     /// What was found.
     pub sections: Vec<Section>,
     /// What to know before trusting it. Last, and on a terminal on stderr.
@@ -37,7 +49,9 @@ impl Document {
         Self {
             schema: SCHEMA,
             title: None,
+            answer: Vec::new(),
             head: Vec::new(),
+            conditions: None,
             sections,
             warnings: Vec::new(),
         }
@@ -49,6 +63,15 @@ impl Document {
         blocks.filter_map(|block| match block {
             Block::Table(table) => Some(table),
             Block::Figure(_) | Block::Remark(_) => None,
+        })
+    }
+
+    /// Every figure, in order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure),
+            Block::Table(_) | Block::Remark(_) => None,
         })
     }
 }
@@ -156,4 +179,6 @@ pub enum RemarkKind {
     TwoGroups,
     /// So few samples do not bound the 99th percentile.
     TooFewForP99,
+    /// There is more than is shown.
+    Capped,
 }

@@ -35,10 +35,18 @@ pub fn import(path: &Path) -> Result<Record, ImportError> {
         let reason = format!("it has more than {} bytes", limits::BYTES);
         return Err(too_large(path, reason));
     }
+    read(path, &content)
+}
+
+/// The same of what has been read; `name` is what it is called in messages.
+///
+/// # Errors
+/// When it is neither.
+pub fn read(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
     match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => Err(ImportError::Empty(path.into())),
-        Some(b'{') => json::parse(path, &content),
-        Some(_) => published::parse(path, &content),
+        None => Err(ImportError::Empty(name.into())),
+        Some(b'{') => json::parse(name, content),
+        Some(_) => published::parse(name, content),
     }
 }
 

@@ -151,6 +151,8 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
         .for_each(|text| cleaner.text(text));
     cleaner.text(&mut environment.keymark);
     cleaner.values(&mut environment.versions);
+    // Paths, labels of tokens, serial numbers: the plan says what was measured.
+    environment.command.clear();
     let baseline = cleaner.clean(&record.plan.settings.baseline.to_string());
     if let Ok(baseline) = baseline.parse() {
         record.plan.settings.baseline = baseline;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::presets;
 
 use super::{cell, grid};
-use crate::document::{Align, Block, Document, Section, Table};
+use crate::document::{Align, Block, Conditions, Document, Section, Table};
 use crate::visible::visible;
 
 /// Title, conditions, sections, warnings.
@@ -15,7 +15,13 @@ pub fn render(document: &Document) -> String {
     if let Some(title) = &document.title {
         begin(&mut text, &format!("# {}\n", escaped(title)));
     }
+    for sentence in &document.answer {
+        begin(&mut text, &format!("{}\n", escaped(sentence)));
+    }
     list(&mut text, document.head.iter().map(String::as_str));
+    if let Some(conditions) = &document.conditions {
+        differences(&mut text, conditions);
+    }
     for section in &document.sections {
         self::section(&mut text, section);
     }
@@ -24,7 +30,50 @@ pub fn render(document: &Document) -> String {
         let warnings = document.warnings.iter();
         list(&mut text, warnings.map(|warning| warning.text.as_str()));
     }
+    let commands = document
+        .conditions
+        .iter()
+        .flat_map(|conditions| &conditions.commands);
+    for (index, again) in commands.enumerate() {
+        if index == 0 {
+            begin(&mut text, "## to do it again\n");
+        }
+        // Set in, so that nothing in it can end the block.
+        begin(&mut text, &format!("    {}\n", visible(&again.command)));
+    }
     text
+}
+
+/// What tells several runs apart.
+fn differences(text: &mut String, conditions: &Conditions) {
+    if conditions.differences().next().is_none() {
+        return;
+    }
+    begin(text, "## what differs\n");
+    let header: Vec<String> = ["what".to_owned()]
+        .into_iter()
+        .chain(conditions.runs.iter().map(|run| escaped(run)))
+        .collect();
+    let word = |value: &Option<String>| {
+        value
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |v| escaped(v))
+    };
+    let rows = conditions.differences().map(|fact| {
+        let values = fact.values.iter().map(word);
+        [escaped(&fact.name)].into_iter().chain(values).collect()
+    });
+    let align = vec![Align::Left; header.len()];
+    begin(
+        text,
+        &grid(
+            presets::ASCII_MARKDOWN,
+            (1, 1),
+            &header,
+            &align,
+            rows.collect(),
+        ),
+    );
 }
 
 fn section(text: &mut String, section: &Section) {

@@ -1,7 +1,9 @@
 //! How a document looks: text on a terminal, Markdown, JSON.
 
 mod cell;
+pub mod html;
 pub mod json;
+pub mod latex;
 mod layout;
 pub mod markdown;
 pub mod text;

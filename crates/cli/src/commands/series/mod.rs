@@ -1,7 +1,7 @@
 //! `keymark bench --repeat` and `--against`: several runs of a plan, each in a process of its own.
 
 mod child;
-mod command_line;
+pub(in crate::commands) mod command_line;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,6 +55,9 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
         show(&this, arguments.json, &arguments.tables);
     }
     series.conclude(&made);
+    if arguments.report {
+        bench::report(this.last().map(|run| &run.id), archive);
+    }
     Ok(made.exit)
 }
 

@@ -192,6 +192,7 @@ pub(super) fn head(
     let now = jiff::Timestamp::now();
     let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
     environment.view = crate::view::view();
+    environment.command = crate::commands::again::typed();
     environment.versions.extend(versions);
     Record {
         schema: SCHEMA,

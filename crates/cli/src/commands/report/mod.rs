@@ -1,0 +1,131 @@
+//! `keymark report`, and the report at the end of `keymark bench`.
+
+mod file;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::record::{Record, RunId};
+use keymark_report::archive::{Archive, RunSelector};
+use keymark_report::document::Document;
+use keymark_report::render::html::{self, Place};
+use keymark_report::render::{json, latex, markdown};
+use keymark_report::report::{Part, report};
+use keymark_report::table;
+
+use super::{Outcome, again, compare, show};
+use crate::args::{ReportArguments, ReportFormat};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// What stands for stdout.
+const STDOUT: &str = "-";
+/// The directory of reports beside the archive.
+const REPORTS: &str = "reports";
+
+pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
+    let records = load(&arguments.runs, archive)?;
+    let text = text(&records, archive, arguments.format())?;
+    let target = match (&arguments.output, arguments.format()) {
+        (Some(path), _) if path.as_os_str() == STDOUT => None,
+        (Some(path), _) => Some(path.clone()),
+        (None, ReportFormat::Html) => Some(usual_place(archive.path(), &records[0].id)?),
+        (
+            None,
+            ReportFormat::Markdown | ReportFormat::Latex | ReportFormat::Csv | ReportFormat::Json,
+        ) => None,
+    };
+    match target {
+        Some(path) => {
+            file::write(&path, &text, arguments.force).map_err(Failure::failed)?;
+            output::line(&path.display().to_string());
+        }
+        None => write_out(&text)?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// The report of a run that has just been saved, beside its archive.
+pub(super) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure> {
+    let records = load(&[RunSelector::Id(run.0.clone())], archive)?;
+    let text = text(&records, archive, ReportFormat::Html)?;
+    let path = usual_place(archive.path(), run)?;
+    file::write(&path, &text, false).map_err(Failure::failed)?;
+    Ok(path)
+}
+
+/// Each run once, in the order in which they are named.
+fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure> {
+    let mut records: Vec<Record> = Vec::new();
+    for run in runs {
+        let record = archive.load(run).map_err(Failure::failed)?;
+        if records.iter().any(|known| known.id == record.id) {
+            return Err(Failure::usage(format!(
+                "the run {} is named twice",
+                record.id
+            )));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// All that there is to say about these runs.
+pub(super) fn document(records: &[Record], archive: &Archive) -> Result<Document, Failure> {
+    let parts = records.iter().map(|record| Part {
+        record,
+        document: show::document(record),
+        again: again::again(record),
+    });
+    let comparison = match records {
+        [_, _, ..] => Some(compare::each_run(records, archive)?),
+        _ => None,
+    };
+    Ok(report(parts.collect(), comparison.as_ref()))
+}
+
+fn text(records: &[Record], archive: &Archive, format: ReportFormat) -> Result<String, Failure> {
+    match format {
+        ReportFormat::Html => {
+            html::render(document(records, archive)?, Place::File).map_err(Failure::failed)
+        }
+        ReportFormat::Markdown => Ok(markdown::render(&document(records, archive)?)),
+        ReportFormat::Latex => Ok(latex::render(&document(records, archive)?)),
+        ReportFormat::Json => json::render(&document(records, archive)?).map_err(Failure::failed),
+        ReportFormat::Csv => csv(records),
+    }
+}
+
+fn csv(records: &[Record]) -> Result<String, Failure> {
+    let [record] = records else {
+        return Err(Failure::usage(
+            "CSV has the rows of one run; name one, or take another format",
+        ));
+    };
+    let mut text = Vec::new();
+    table::csv(&show::analysis(record).rows, &mut text).map_err(Failure::failed)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// `reports/RUN.html` beside the archive.
+fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failure> {
+    let directory = archive
+        .parent()
+        .unwrap_or_else(|| Path::new(""))
+        .join(REPORTS);
+    std::fs::create_dir_all(&directory).map_err(|error| {
+        Failure::failed(format!("{} cannot be made: {error}", directory.display()))
+    })?;
+    Ok(directory.join(format!("{}.html", file::name(&run.0))))
+}
+
+/// As it is: a file that is redirected to is the same as one that is named.
+fn write_out(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
+            format!("the report cannot be written: {error}"),
+        )),
+        _ => Ok(()),
+    }
+}

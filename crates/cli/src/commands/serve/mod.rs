@@ -1,0 +1,109 @@
+//! `keymark serve`: the archive as a local page. It listens on the loopback interface only, and changes nothing
+//! unless it was started to.
+
+mod guard;
+mod pages;
+mod upload;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use keymark_report::archive::Archive;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::guard::Hosts;
+use self::upload::Token;
+use super::Outcome;
+use crate::args::PageArguments;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// What answers share.
+struct Served {
+    /// SQLite's connections are used by one thread at a time.
+    archive: Mutex<Archive>,
+    hosts: Hosts,
+    token: Option<Token>,
+}
+
+pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
+    let token = match arguments.allow_import {
+        true => Some(Token::fresh().map_err(|error| {
+            Failure::failed(format!("no token can be made for --allow-import: {error}"))
+        })?),
+        false => None,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::failed(format!("the local page cannot be started: {error}")))?;
+    runtime.block_on(serve(arguments.port, archive, token))
+}
+
+async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Outcome {
+    let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
+    let refused = |error| Failure::failed(format!("{wanted} cannot be listened at: {error}"));
+    let listener = TcpListener::bind(wanted).await.map_err(refused)?;
+    let port = listener.local_addr().map_err(refused)?.port();
+    // Before anybody is told where the page is: who ends it then ends it in good order.
+    let ended = ended().map_err(crate::signals::uncaught)?;
+    let address = format!("http://127.0.0.1:{port}/");
+    output::line(&match &token {
+        Some(token) => format!("{address}#token={token}"),
+        None => address,
+    });
+    output::note("this computer alone can read it; Ctrl-C ends it");
+    let served = Arc::new(Served {
+        archive: Mutex::new(archive),
+        hosts: Hosts::of(port),
+        token,
+    });
+    let router = router(served);
+    let serving = axum::serve(listener, router).with_graceful_shutdown(ended);
+    serving
+        .await
+        .map_err(|error| Failure::failed(format!("the local page ended: {error}")))?;
+    Ok(Exit::Fine)
+}
+
+fn router(served: Arc<Served>) -> Router {
+    let mut router = Router::new()
+        .route("/", get(pages::runs))
+        .route("/report", get(pages::report))
+        .route("/history", get(pages::history));
+    if served.token.is_some() {
+        router = router.route("/import", post(upload::import));
+    }
+    router
+        .fallback(pages::nowhere)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&served),
+            guard::guard,
+        ))
+        .with_state(served)
+}
+
+/// When keymark is told to end.
+fn ended() -> std::io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        // Whichever comes first.
+        std::future::poll_fn(|context| {
+            let told = [&mut interrupt, &mut terminate, &mut hangup]
+                .into_iter()
+                .any(|signal| signal.poll_recv(context).is_ready());
+            if told {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
+        .await;
+    })
+}

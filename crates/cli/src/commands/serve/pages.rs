@@ -1,0 +1,243 @@
+//! What the local page shows: the archive's runs, and the report of those that are chosen.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, RawQuery, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::response::{Html, IntoResponse, Response};
+use keymark_bench::record::Record;
+use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
+use keymark_report::render::html::{self, HtmlError, Import, Place};
+use serde::Deserialize;
+
+use super::Served;
+use crate::commands::report;
+use crate::exit::{Exit, Failure};
+
+/// Runs of a page of the list.
+const RUNS: u64 = 50;
+/// Cases and machines of a history, and points of each.
+const TRENDS: usize = 12;
+const POINTS: usize = 200;
+/// More runs than this are no comparison that anybody reads, and take their time.
+const COMPARED: usize = 8;
+
+/// The form above the list; a browser sends what is empty, too.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    device: String,
+    algorithm: String,
+    from: String,
+    to: String,
+    skip: u64,
+}
+
+/// What cannot be answered, in words.
+pub(super) struct Refused(StatusCode, String);
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (
+            self.0,
+            keymark_report::visible::visible_lines(&self.1).into_owned(),
+        )
+            .into_response()
+    }
+}
+
+impl From<ArchiveError> for Refused {
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "all else is no mistake of who asks"
+    )]
+    fn from(error: ArchiveError) -> Self {
+        let status = match &error {
+            ArchiveError::NoSuchRun { .. } | ArchiveError::NotSoMany { .. } => {
+                StatusCode::NOT_FOUND
+            }
+            ArchiveError::Ambiguous { .. } | ArchiveError::NotOneRun { .. } => {
+                StatusCode::BAD_REQUEST
+            }
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self(status, error.to_string())
+    }
+}
+
+impl From<HtmlError> for Refused {
+    fn from(error: HtmlError) -> Self {
+        Self(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        let status = match failure.exit {
+            Exit::Usage => StatusCode::BAD_REQUEST,
+            Exit::NothingUsable => StatusCode::NOT_FOUND,
+            Exit::Fine | Exit::Failed | Exit::Interrupted | Exit::Child(_) => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        };
+        Self(status, failure.message)
+    }
+}
+
+impl Refused {
+    pub(super) fn bad(message: impl ToString) -> Self {
+        Self(StatusCode::BAD_REQUEST, message.to_string())
+    }
+
+    pub(super) fn forbidden(message: impl ToString) -> Self {
+        Self(StatusCode::FORBIDDEN, message.to_string())
+    }
+}
+
+/// Works with the archive where nobody else has to wait for it.
+pub(super) async fn with_archive<T: Send + 'static>(
+    served: Arc<Served>,
+    work: impl FnOnce(&mut Archive, &Served) -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    let worked = tokio::task::spawn_blocking(move || {
+        // An answer that panicked has changed nothing in it.
+        let mut archive = served
+            .archive
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        work(&mut archive, &served)
+    });
+    worked.await.unwrap_or_else(|error| {
+        Err(Refused(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            error.to_string(),
+        ))
+    })
+}
+
+/// The list.
+pub(super) async fn runs(
+    State(served): State<Arc<Served>>,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(wanted) = wanted.map_err(Refused::bad)?;
+    let search = search(&wanted)?;
+    let window = Window {
+        skip: wanted.skip,
+        take: RUNS,
+    };
+    let page = with_archive(served, move |archive, served| {
+        let found = archive.search(&search, window)?;
+        let import = match served.token {
+            Some(_) => Import::Allowed,
+            None => Import::Refused,
+        };
+        let name = archive.path().display().to_string();
+        Ok(html::runs(&name, &search, window, &found, import)?)
+    });
+    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_runs())];
+    Ok((policy, Html(page.await?)).into_response())
+}
+
+fn search(wanted: &Wanted) -> Result<RunSearch, Refused> {
+    let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let day = |name: &str, value: &str| match value.trim() {
+        "" => Ok(None),
+        value => value.parse().map(Some).map_err(|error| {
+            Refused::bad(format!(
+                "{name}: '{value}' is no day such as 2026-01-31: {error}"
+            ))
+        }),
+    };
+    Ok(RunSearch {
+        device: text(&wanted.device),
+        algorithm: text(&wanted.algorithm),
+        from: day("from", &wanted.from)?,
+        to: day("to", &wanted.to)?,
+    })
+}
+
+/// The report of one run, or of several, of which the oldest is what the others are compared with.
+pub(super) async fn report(
+    State(served): State<Arc<Served>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refused> {
+    let uri = format!("/?{}", query.unwrap_or_default())
+        .parse()
+        .map_err(Refused::bad)?;
+    // The same name several times, as forms send it.
+    let Query(pairs): Query<Vec<(String, String)>> =
+        Query::try_from_uri(&uri).map_err(Refused::bad)?;
+    let ids = pairs.into_iter().filter(|(name, _)| name == "run");
+    let wanted: Vec<RunSelector> = ids.map(|(_, id)| RunSelector::Id(id)).collect();
+    if wanted.is_empty() || wanted.len() > COMPARED {
+        return Err(Refused::bad(format!("choose from one to {COMPARED} runs")));
+    }
+    let page = with_archive(served, move |archive, _| {
+        let mut records: Vec<Record> = Vec::new();
+        for run in &wanted {
+            let record = archive.load(run)?;
+            if records.iter().all(|known| known.id != record.id) {
+                records.push(record);
+            }
+        }
+        records.sort_by_key(|record| record.started);
+        let document = report::document(&records, archive)?;
+        Ok(html::render(document, Place::Archive)?)
+    });
+    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
+    Ok((policy, Html(page.await?)).into_response())
+}
+
+/// The form for a case.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Words {
+    words: String,
+}
+
+/// What a case has taken over time.
+pub(super) async fn history(
+    State(served): State<Arc<Served>>,
+    wanted: Result<Query<Words>, QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(Words { words }) = wanted.map_err(Refused::bad)?;
+    let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() {
+        return Err(Refused::bad(
+            "words of a case are missing, such as rsa4096 sign",
+        ));
+    }
+    let page = with_archive(served, move |archive, _| {
+        let past = archive.history(&CaseWords::new(words.iter().map(String::as_str)))?;
+        let mut trends = keymark_report::history::trends(&past);
+        if trends.is_empty() {
+            let message = format!(
+                "no finished run has a case with the words '{}'",
+                words.join(" ")
+            );
+            return Err(Refused(StatusCode::NOT_FOUND, message));
+        }
+        let all = trends.len();
+        trends.truncate(TRENDS);
+        let mut document = keymark_report::history::document(&trends, POINTS);
+        let more = match all.saturating_sub(TRENDS) {
+            0 => String::new(),
+            more => format!(" ({more} more cases or machines: add words)"),
+        };
+        document.title = Some(format!("history of {}{more}", words.join(" ")));
+        Ok(html::render(document, Place::Archive)?)
+    });
+    let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
+    Ok((policy, Html(page.await?)).into_response())
+}
+
+/// Anything else.
+pub(super) async fn nowhere() -> Refused {
+    Refused(
+        StatusCode::NOT_FOUND,
+        "there is no such page here; / has the runs".to_owned(),
+    )
+}

@@ -1,0 +1,75 @@
+//! Runs that are uploaded, by whom keymark has shown its token to.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use keymark_report::exchange;
+
+use super::Served;
+use super::pages::{Refused, with_archive};
+
+/// Bytes of a file that a browser hands over; 'keymark import' takes larger ones.
+const BYTES: usize = 256 << 20;
+/// The header that a page of another origin cannot send without asking first (Fetch §3.2.2).
+const HEADER: &str = "x-keymark-token";
+
+/// What nobody can guess.
+pub(super) struct Token([u8; 16]);
+
+impl Token {
+    /// A secret, and so of the system's random numbers and of no seed.
+    pub(super) fn fresh() -> std::io::Result<Self> {
+        let mut token = [0; 16];
+        File::open("/dev/urandom")?.read_exact(&mut token)?;
+        Ok(Self(token))
+    }
+
+    /// Takes as long wherever the two differ.
+    fn is(&self, said: &str) -> bool {
+        let own = self.to_string();
+        let different = own
+            .bytes()
+            .zip(said.bytes())
+            .fold(0, |sum, (a, b)| sum | (a ^ b));
+        own.len() == said.len() && different == 0
+    }
+}
+
+impl std::fmt::Display for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Takes in what 'keymark import' takes.
+pub(super) async fn import(
+    State(served): State<Arc<Served>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<String, Refused> {
+    let said = headers.get(HEADER).and_then(|value| value.to_str().ok());
+    let known = served.token.as_ref().zip(said);
+    if !known.is_some_and(|(token, said)| token.is(said)) {
+        return Err(Refused::forbidden(
+            "this is not the token that keymark printed",
+        ));
+    }
+    let content = to_bytes(body, BYTES)
+        .await
+        .map_err(|error| Refused::bad(format!("the upload was not read: {error}")))?;
+    with_archive(served, move |archive, _| {
+        let record = exchange::read(Path::new("the upload"), &content).map_err(Refused::bad)?;
+        archive.insert(&record).map_err(Refused::bad)?;
+        Ok(format!(
+            "imported {} with {} cases",
+            record.id,
+            record.cases.len()
+        ))
+    })
+    .await
+}

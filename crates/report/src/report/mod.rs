@@ -1,0 +1,127 @@
+//! One document of one run or of several: what they answer, under which conditions they were made, what tells
+//! them apart, then each run's own sections.
+
+mod facts;
+#[cfg(test)]
+mod tests;
+
+use keymark_bench::record::Record;
+
+use crate::compare::{self, Comparison, Verdict};
+use crate::document::{Again, Block, Conditions, Document, Remark, SCHEMA, Section};
+
+/// A run with what is said of it.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// The run.
+    pub record: &'a Record,
+    /// Its own report.
+    pub document: Document,
+    /// How it is made again, where that is known.
+    pub again: Option<Again>,
+}
+
+/// The whole report. Of several runs, the first is what the comparison takes the others to, a side each.
+#[must_use]
+pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document {
+    let records: Vec<&Record> = parts.iter().map(|part| part.record).collect();
+    let names: Vec<String> = records.iter().map(|record| record.id.to_string()).collect();
+    let mut whole = Document {
+        title: Some(title(&names)),
+        sections: comparison.map_or_else(Vec::new, |comparison| compared(comparison, &names)),
+        conditions: Some(Conditions {
+            facts: facts::facts(&records),
+            commands: parts.iter().filter_map(|part| part.again.clone()).collect(),
+            runs: names,
+        }),
+        ..Document::of(Vec::new())
+    };
+    let several = parts.len() > 1;
+    for (index, part) in parts.into_iter().enumerate() {
+        let name = several.then(|| part.record.id.to_string());
+        whole.add(part.document, name.as_deref(), index == 0);
+    }
+    if let Some(comparison) = comparison {
+        let others = 1..comparison.sides.len();
+        whole
+            .answer
+            .extend(others.map(|side| verdicts(comparison, side)));
+    }
+    whole
+}
+
+fn title(names: &[String]) -> String {
+    match names {
+        [only] => format!("run {only}"),
+        [first, others @ ..] => format!("run {first} against {}", others.join(", ")),
+        [] => "no run".to_owned(),
+    }
+}
+
+impl Document {
+    /// Another document behind this one, under its name where there are several. The answer is the first one's.
+    fn add(&mut self, other: Self, name: Option<&str>, first: bool) {
+        debug_assert_eq!(other.schema, SCHEMA);
+        if first {
+            self.answer = other.answer;
+        }
+        let named = |text: String| match name {
+            Some(name) => format!("run {name}: {text}"),
+            None => text,
+        };
+        self.head.extend(other.head.into_iter().map(named));
+        self.sections
+            .extend(other.sections.into_iter().map(|section| Section {
+                heading: match (section.heading, name) {
+                    (Some(heading), _) => Some(named(heading)),
+                    (None, Some(name)) => Some(format!("run {name}")),
+                    (None, None) => None,
+                },
+                ..section
+            }));
+        let warnings = other.warnings.into_iter();
+        self.warnings
+            .extend(warnings.map(|warning| Remark::new(warning.kind, named(warning.text))));
+    }
+}
+
+/// The comparison's sections; the one with the table gets a heading.
+fn compared(comparison: &Comparison, names: &[String]) -> Vec<Section> {
+    let mut sections = compare::document(comparison, &[]).sections;
+    let has_table = |section: &&mut Section| {
+        let mut blocks = section.blocks.iter();
+        blocks.any(|block| matches!(block, Block::Table(_)))
+    };
+    if let Some(section) = sections.iter_mut().find(has_table) {
+        section.heading.get_or_insert_with(|| title(names));
+    }
+    sections
+}
+
+/// How many cases of a side came out how.
+fn verdicts(comparison: &Comparison, side: usize) -> String {
+    let pairs = comparison.pairs.iter().filter(|pair| pair.side == side);
+    let mut counted: Vec<(Verdict, usize)> = Vec::new();
+    for pair in pairs {
+        match counted
+            .iter_mut()
+            .find(|(verdict, _)| *verdict == pair.verdict)
+        {
+            Some((_, number)) => *number += 1,
+            None => counted.push((pair.verdict, 1)),
+        }
+    }
+    let name = comparison.sides.get(side).map_or("", |side| &side.name);
+    let all: usize = counted.iter().map(|(_, number)| number).sum();
+    let said: Vec<String> = counted
+        .iter()
+        .map(|(verdict, number)| format!("{number} {verdict}"))
+        .collect();
+    match said.as_slice() {
+        [] => format!("Run {name} has no case in common with it."),
+        said => format!(
+            "Of the {all} cases that run {name} has in common with it: {}.",
+            said.join(", ")
+        ),
+    }
+}

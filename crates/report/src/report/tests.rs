@@ -1,0 +1,75 @@
+use keymark_bench::record::Record;
+
+use super::facts::facts;
+use super::*;
+use crate::analysis::Analysis;
+use crate::testing::record;
+
+fn part(record: &Record) -> Part<'_> {
+    Part {
+        record,
+        document: Analysis::of(record, &[]).document(record, &[]),
+        again: None,
+    }
+}
+
+#[test]
+fn what_only_one_run_knows_is_a_difference() {
+    let (mut one, mut other) = (record("one"), record("other"));
+    one.environment.governor = Some("powersave".to_owned());
+    other
+        .environment
+        .versions
+        .insert("gnupg".to_owned(), "2.2.40".to_owned());
+    let facts = facts(&[&one, &other]);
+    let differing: Vec<(&str, Vec<Option<&str>>)> = facts
+        .iter()
+        .filter(|fact| fact.differs())
+        .map(|fact| {
+            (
+                fact.name.as_str(),
+                fact.values.iter().map(Option::as_deref).collect(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        differing,
+        [
+            ("governor", vec![Some("powersave"), None]),
+            ("gnupg", vec![None, Some("2.2.40")])
+        ]
+    );
+}
+
+#[test]
+fn one_runs_report_is_that_runs() {
+    let record = record("one");
+    let own = part(&record).document;
+    let whole = report(vec![part(&record)], None);
+    assert_eq!(whole.title.as_deref(), Some("run one"));
+    assert_eq!(
+        (&whole.answer, &whole.sections),
+        (&own.answer, &own.sections)
+    );
+    assert_eq!((&whole.head, &whole.warnings), (&own.head, &own.warnings));
+}
+
+#[test]
+fn of_several_runs_each_line_says_whose_it_is() {
+    let (one, other) = (record("one"), record("other"));
+    let whole = report(vec![part(&one), part(&other)], None);
+    let headings: Vec<&str> = whole
+        .sections
+        .iter()
+        .filter_map(|section| section.heading.as_deref())
+        .collect();
+    assert_eq!(headings.first(), Some(&"run one"));
+    assert!(headings.contains(&"run other"), "{headings:?}");
+    assert!(
+        whole
+            .head
+            .iter()
+            .all(|line| line.starts_with("run one: ") || line.starts_with("run other: "))
+    );
+    assert_eq!(whole.warnings.len(), 2 * part(&one).document.warnings.len());
+}
