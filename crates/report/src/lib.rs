@@ -1,6 +1,6 @@
 //! What becomes of runs: the [`archive`] keeps them, [`exchange`] carries them elsewhere and back,
 //! [`analysis`] and [`compare`] say what they show as a [`document`], and [`render`] writes that down for
-//! people. Programs read [`table`]s.
+//! people; [`pictures`] makes charts of its figures. Programs read [`table`]s.
 
 #![cfg_attr(
     test,
@@ -12,6 +12,7 @@ pub mod archive;
 pub mod compare;
 pub mod document;
 pub mod exchange;
+pub mod pictures;
 pub mod render;
 pub mod series;
 pub mod table;

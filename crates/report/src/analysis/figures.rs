@@ -1,7 +1,7 @@
 //! Data of the pictures of a run.
 
 use keymark_bench::record::Record;
-use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds, Sorted};
+use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds, Sorted, Summary};
 
 use super::Row;
 use crate::document::{Distribution, Figure, Mean};
@@ -49,6 +49,7 @@ fn mean(row: &Row) -> Option<Mean> {
         algorithm: case.algorithm,
         operation: case.operation,
         stack: case.stack,
+        way: case.way(),
         mean: row
             .summary
             .as_ref()
@@ -70,7 +71,16 @@ fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
         device: row.case.device.clone(),
         provenance: row.case.provenance,
         label: row.case.to_string(),
+        algorithm: row.case.algorithm,
+        operation: row.case.operation,
+        way: row.case.way(),
         n: latencies.len(),
+        percentiles: percentiles(row),
         quantiles: quantiles?.into_iter().map(Seconds::from_nanos).collect(),
     })
+}
+
+fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
+    let of = |summary: &Summary| vec![(50, summary.median), (90, summary.p90), (99, summary.p99)];
+    row.summary.as_ref().map(of).unwrap_or_default()
 }

@@ -43,6 +43,8 @@ pub struct Mean {
     pub operation: Operation,
     /// Through what.
     pub stack: StackName,
+    /// The same with parameters and load, in words.
+    pub way: String,
     /// Mean time.
     pub mean: Estimate<Seconds>,
 }
@@ -56,8 +58,16 @@ pub struct Distribution {
     pub provenance: Provenance,
     /// The case, in words.
     pub label: String,
+    /// Algorithm of the key.
+    pub algorithm: Algorithm,
+    /// What was asked of it.
+    pub operation: Operation,
+    /// Through what, with parameters and load, in words.
+    pub way: String,
     /// Number of samples.
     pub n: usize,
+    /// The percentiles that stand in the table, by their level in per cent.
+    pub percentiles: Vec<(u32, Estimate<Seconds>)>,
     /// Quantiles at equal distances, from the shortest to the longest.
     pub quantiles: Vec<Seconds>,
 }

@@ -1,0 +1,248 @@
+//! Dots with intervals per algorithm and device on a logarithmic axis, with a line at what users tolerate.
+//!
+//! A bar on a logarithmic axis begins wherever the axis does, so that its length says nothing; a dot is read by its place.
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_charts::{
+    About, Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+};
+use keymark_stats::{Estimate, Seconds};
+
+use super::words::{Names, left_out, listed};
+use super::{ROWS, fill, fills};
+use crate::document::Mean;
+use crate::units;
+use crate::visible::visible;
+
+/// Where all figures are shorter than tolerated by this factor, the line would squeeze them into a corner.
+const FAR: f64 = 200.0;
+/// So many figures stand in the words for a picture.
+const SAID: usize = 40;
+
+/// How a mean is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Dots,
+    Bars,
+}
+
+pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<Chart> {
+    drawn(title, tolerance, means, Form::Dots)
+}
+
+/// The same as dots or as bars.
+pub(super) fn drawn(title: &str, tolerance: Seconds, means: &[Mean], form: Form) -> Option<Chart> {
+    let usable = means.iter().filter(|mean| is_time(mean.mean.value));
+    let all = usable.clone().count();
+    let means: Vec<&Mean> = usable.take(ROWS).collect();
+    let longest = means
+        .iter()
+        .map(|mean| mean.mean.value.0)
+        .fold(f64::NEG_INFINITY, f64::max);
+    if means.is_empty() {
+        return None;
+    }
+    let (groups, order) = groups(&means);
+    let (series, names) = series(&means);
+    let mut marks = Vec::new();
+    let near = longest * FAR >= tolerance.0;
+    if near {
+        marks.push(Mark::Rule(Rule {
+            along: Along::X,
+            at: tolerance.0,
+            label: format!("tolerated: {}", units::duration(tolerance)),
+        }));
+    }
+    for (row, &place) in order.iter().enumerate() {
+        marks.push(mark(means[place], row, series[place], form));
+    }
+    let mut notes = Vec::new();
+    notes.extend(left_out(means.len(), all, "figures"));
+    if !near {
+        let tolerance = units::duration(tolerance);
+        notes.push(format!(
+            "All of them are far below the {tolerance} that users tolerate."
+        ));
+    }
+    if form == Form::Bars {
+        notes.push(
+            "On a logarithmic axis bars begin anywhere: only their ends say something.".to_owned(),
+        );
+    }
+    Some(Chart {
+        kind: match form {
+            Form::Dots => "means",
+            Form::Bars => "bars",
+        },
+        title: visible(title).into_owned(),
+        summary: summary(title, tolerance, &means),
+        x: Axis::Scale(Scale::new(
+            "mean time of an operation",
+            Unit::Seconds,
+            Spacing::Logarithmic,
+        )),
+        panels: vec![Panel {
+            heading: None,
+            y: Axis::Rows(groups),
+            height: 0.0,
+            marks,
+        }],
+        keys: names.keys(),
+        fills: fills(means.iter().map(|mean| mean.provenance)),
+        notes,
+    })
+}
+
+/// A time that has a place on a logarithmic axis.
+pub(super) fn is_time(time: Seconds) -> bool {
+    time.0.is_finite() && time.0 > 0.0
+}
+
+/// The interval of an estimate, from left to right.
+pub(super) fn reach<T>(
+    estimate: &Estimate<T>,
+    along: Along,
+    plain: impl Fn(&T) -> f64,
+) -> Option<Reach> {
+    let (low, high) = (
+        estimate.low.as_ref().map(&plain),
+        estimate.high.as_ref().map(&plain),
+    );
+    (low.is_some() || high.is_some()).then_some(Reach { along, low, high })
+}
+
+fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
+    let about = About {
+        case: Some(visible(&mean.label).into_owned()),
+        text: said(mean),
+    };
+    match form {
+        Form::Dots => Mark::Dot(Dot {
+            x: mean.mean.value.0,
+            y: row as f64,
+            reach: reach(&mean.mean, Along::X, |time| time.0),
+            series,
+            fill: fill(mean.provenance),
+            label: None,
+            about,
+        }),
+        Form::Bars => Mark::Bar(Bar {
+            row,
+            from: None,
+            to: mean.mean.value.0,
+            series,
+            fill: fill(mean.provenance),
+            label: None,
+            about,
+        }),
+    }
+}
+
+/// `rsa2048 decrypt software gnupg: 7.91 ms (7.85–7.98), measured`
+fn said(mean: &Mean) -> String {
+    let time = if mean.mean.low.is_some() || mean.mean.high.is_some() {
+        units::estimated_duration(&mean.mean)
+    } else {
+        units::duration(mean.mean.value)
+    };
+    format!("{}: {time}, {}", visible(&mean.label), mean.provenance)
+}
+
+/// By device where there are several, else by way.
+fn series(means: &[&Mean]) -> (Vec<usize>, Names) {
+    let mut devices = Names::default();
+    let numbers: Vec<usize> = means
+        .iter()
+        .map(|mean| devices.number(mean.device.as_str()))
+        .collect();
+    if devices.len() > 1 {
+        return (numbers, devices);
+    }
+    let mut ways = Names::default();
+    let numbers = means.iter().map(|mean| ways.number(&mean.way)).collect();
+    (numbers, ways)
+}
+
+/// Rows by algorithm and operation, each with the place of its figure.
+fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
+    let mut found: Vec<((Algorithm, Operation), Vec<usize>)> = Vec::new();
+    for (place, mean) in means.iter().enumerate() {
+        let key = (mean.algorithm, mean.operation);
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, places)) => places.push(place),
+            None => found.push((key, vec![place])),
+        }
+    }
+    let several = |names: Names| names.len() > 1;
+    let devices = several(Names::of(means.iter().map(|mean| mean.device.as_str())));
+    let ways = several(Names::of(means.iter().map(|mean| mean.way.as_str())));
+    let order = found.iter().flat_map(|(_, places)| places.iter().copied());
+    let order: Vec<usize> = order.collect();
+    let value = |mean: &Mean| units::duration(mean.mean.value);
+    let flat = found.iter().all(|(_, places)| places.len() == 1);
+    if flat && !devices && !ways {
+        let operations = found
+            .iter()
+            .any(|((_, operation), _)| *operation != found[0].0.1);
+        let row = |((algorithm, operation), places): &((Algorithm, Operation), Vec<usize>)| Row {
+            label: if operations {
+                format!("{algorithm} {operation}")
+            } else {
+                algorithm.to_string()
+            },
+            value: value(means[places[0]]),
+        };
+        let mean = means[0];
+        let common = format!("{} {}", mean.device, mean.way);
+        let common = if operations {
+            common
+        } else {
+            format!("{} {common}", mean.operation)
+        };
+        let heading = Some(visible(&common).into_owned());
+        let rows = found.iter().map(row).collect();
+        return (vec![Group { heading, rows }], order);
+    }
+    let row = |place: &usize| {
+        let mean = means[*place];
+        let label = match (devices, ways) {
+            (true, true) => format!("{} {}", mean.device, mean.way),
+            (true, false) => mean.device.to_string(),
+            (false, _) => mean.way.clone(),
+        };
+        Row {
+            label: visible(&label).into_owned(),
+            value: value(mean),
+        }
+    };
+    let group = |((algorithm, operation), places): &((Algorithm, Operation), Vec<usize>)| Group {
+        heading: Some(format!("{algorithm} {operation}")),
+        rows: places.iter().map(row).collect(),
+    };
+    (found.iter().map(group).collect(), order)
+}
+
+fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
+    let by_time = |a: &&&Mean, b: &&&Mean| a.mean.value.0.total_cmp(&b.mean.value.0);
+    let mut text = format!("{}: {} figures", visible(title), means.len());
+    if let (Some(fastest), Some(slowest)) =
+        (means.iter().min_by(by_time), means.iter().max_by(by_time))
+    {
+        text += &format!(
+            ", from {} to {}",
+            units::duration(fastest.mean.value),
+            units::duration(slowest.mean.value)
+        );
+    }
+    let over = means
+        .iter()
+        .filter(|mean| mean.mean.value.0 > tolerance.0)
+        .count();
+    text += &format!(
+        "; {over} of them longer than the {} tolerated. ",
+        units::duration(tolerance)
+    );
+    let each: Vec<String> = means.iter().map(|mean| said(mean)).collect();
+    text + &listed(&each, SAID) + "."
+}
