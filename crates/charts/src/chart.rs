@@ -173,10 +173,21 @@ pub struct Dot {
     pub series: usize,
     /// How it was had.
     pub fill: Fill,
+    /// How large it is.
+    pub size: Size,
     /// Beside it, where there is room.
     pub label: Option<String>,
     /// What it is.
     pub about: About,
+}
+
+/// How large a dot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Of a figure.
+    Figure,
+    /// One of many.
+    Crowd,
 }
 
 /// An interval; a side without a bound is open.

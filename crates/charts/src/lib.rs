@@ -16,14 +16,17 @@
 
 mod chart;
 mod metrics;
+#[cfg(feature = "png")]
+pub mod png;
 mod scale;
 pub mod svg;
+pub mod terminal;
 mod theme;
 mod unit;
 
 pub use chart::{
     About, Along, Axis, Band, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Key, Line, Mark,
-    Panel, Path, Reach, Row, Rule, Scale, Spacing,
+    Panel, Path, Reach, Row, Rule, Scale, Size, Spacing,
 };
 pub use theme::Theme;
 pub use unit::Unit;

@@ -222,10 +222,15 @@ impl Placed {
 
     /// Ticks, those that are named among them as far apart as their text needs: `room(label)` pixels.
     pub(crate) fn ticks(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
+        // Text is wider than high, and upright axes go from the bottom to the top.
+        self.chosen(scale, room, if self.from > self.to { 28.0 } else { 60.0 })
+    }
+
+    fn chosen(&self, scale: &Scale, room: impl Fn(&str) -> f64, apart: f64) -> Vec<Tick> {
         let candidates = if scale.ticks.is_empty() {
             match self.spacing {
-                Spacing::Linear => self.linear(scale),
-                Spacing::Logarithmic => self.logarithmic(scale),
+                Spacing::Linear => self.linear(scale, apart),
+                Spacing::Logarithmic => self.logarithmic(scale, apart),
             }
         } else {
             let held = scale.ticks.iter().filter(|value| self.holds(**value));
@@ -249,10 +254,15 @@ impl Placed {
         ticks
     }
 
-    fn linear(&self, scale: &Scale) -> Vec<(f64, Option<String>)> {
+    /// The same on a terminal, where a line is a unit of the upright axis and a column one of the other.
+    pub(crate) fn columns(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
+        self.chosen(scale, room, if self.from > self.to { 3.0 } else { 12.0 })
+    }
+
+    fn linear(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
         let step = step(
             self.high - self.low,
-            (self.length() / 60.0).clamp(2.0, 10.0),
+            (self.length() / apart).clamp(2.0, 10.0),
         );
         let first = (self.low / step - 1e-6).ceil();
         (0..40)
@@ -265,7 +275,7 @@ impl Placed {
     }
 
     /// Powers of ten are named; 2 and 5 as well on short axes, and the rest is between.
-    fn logarithmic(&self, scale: &Scale) -> Vec<(f64, Option<String>)> {
+    fn logarithmic(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
         let (low, high) = (self.low.log10().floor(), self.high.log10().ceil());
         let decades = self.high.log10() - self.low.log10();
         let every = (decades / 10.0).ceil().max(1.0) as usize;
@@ -274,7 +284,7 @@ impl Placed {
             _ => &[1],
         };
         if decades < 0.5 {
-            return self.linear(scale);
+            return self.linear(scale, apart);
         }
         let mut ticks = Vec::new();
         for decade in (low as i32..=high as i32).step_by(every) {

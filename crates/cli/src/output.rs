@@ -96,7 +96,7 @@ fn width(tables: &TableArguments) -> Width {
 }
 
 /// What `COLUMNS` says, else the terminal. Whoever reads a file or a pipe gets all.
-fn room() -> Width {
+pub(crate) fn room() -> Width {
     columns(terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0))
 }
 

@@ -6,12 +6,13 @@ use super::paint::Surface;
 use super::xml::px;
 use super::{Canvas, Paint, SMALL, text_width};
 use crate::chart::{
-    About, Along, Band, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach,
+    About, Along, Band, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
 };
 use crate::theme;
 
 /// Half a mark's width.
 const RADIUS: f64 = 5.0;
+const CROWD: f64 = 2.4;
 /// Half a bar's height.
 const BAR: f64 = 7.5;
 
@@ -116,16 +117,24 @@ impl Canvas<'_> {
         if let Some(reach) = dot.reach {
             self.reach(reach, (x, y), ink, space);
         }
-        self.marker(Shape::of(dot.series), dot.fill, ink, (x, y));
+        match dot.size {
+            Size::Figure => self.marker(Shape::of(dot.series), dot.fill, ink, (x, y)),
+            Size::Crowd => self.marker_of(CROWD, Shape::of(dot.series), dot.fill, ink, (x, y)),
+        }
         self.xml.close("g");
     }
 
     pub(super) fn marker(&mut self, shape: Shape, fill: Fill, ink: &str, at: (f64, f64)) {
+        self.marker_of(RADIUS, shape, fill, ink, at);
+    }
+
+    fn marker_of(&mut self, radius: f64, shape: Shape, fill: Fill, ink: &str, at: (f64, f64)) {
         let painted = self.paint.fill(fill, Surface::Dot, ink);
-        let tag = self.xml.tag("path").attr("d", &shape.path(at, RADIUS));
+        let width = if radius < RADIUS { 0.9 } else { 1.6 };
+        let tag = self.xml.tag("path").attr("d", &shape.path(at, radius));
         tag.attr("fill", &painted)
             .attr("stroke", ink)
-            .px("stroke-width", 1.6)
+            .px("stroke-width", width)
             .maybe("stroke-dasharray", Paint::outline(fill))
             .end();
     }
@@ -228,6 +237,10 @@ impl Canvas<'_> {
             .points
             .iter()
             .filter_map(|&(x, y)| Some((space.x(x)?, space.y(y)?)));
+        let places: Vec<(f64, f64)> = places.collect();
+        if places.len() < 2 {
+            return;
+        }
         let mut path = String::new();
         for (x, y) in places {
             let (x, y) = (px(x), px(y));
@@ -236,9 +249,6 @@ impl Canvas<'_> {
                 (false, Path::Steps) => format!("H{x}V{y}"),
                 (false, Path::Straight | Path::Fitted) => format!("L{x} {y}"),
             };
-        }
-        if path.is_empty() {
-            return;
         }
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {

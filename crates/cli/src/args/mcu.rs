@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::plot::PictureFile;
 use clap::{Args, Subcommand};
 use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
@@ -84,6 +85,10 @@ pub struct PredictArguments {
     /// One JSON object a prediction
     #[arg(long)]
     pub json: bool,
+
+    /// Also draw them with their bands, into a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = super::plot::picture_file)]
+    pub plot: Option<PictureFile>,
 }
 
 /// `umaal=on,off`

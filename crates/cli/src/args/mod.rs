@@ -4,6 +4,7 @@ mod bench;
 mod cards;
 mod comparison;
 mod mcu;
+mod plot;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -16,6 +17,7 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::baseline::Baseline;
 use keymark_bench::case::StackName;
 use keymark_report::archive::RunSelector;
+use keymark_report::pictures::Kind;
 
 pub use bench::BenchArguments;
 pub use cards::{
@@ -27,6 +29,8 @@ pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
     PredictArguments, StorageArguments,
 };
+
+pub use plot::{PictureFile, PictureFormat, PlotArguments};
 
 #[cfg(feature = "tls")]
 pub use tls::{
@@ -77,6 +81,11 @@ pub enum Command {
         after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2"
     )]
     Show(ShowArguments),
+    /// Draw a picture of runs: SVG, or PNG where keymark was built for it
+    #[command(
+        after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot published-lwn-2017-keycards last --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
+    )]
+    Plot(PlotArguments),
     /// Write a run to stdout
     #[command(
         after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
@@ -180,6 +189,18 @@ pub struct ShowArguments {
     /// One JSON object a case
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Also draw a picture, the one that fits the run or that of a kind of 'keymark plot'
+    #[arg(
+        long,
+        value_name = "KIND",
+        num_args = 0..=1,
+        require_equals = true,
+        value_parser = plot::kinds(),
+        hide_possible_values = true,
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
+    pub plot: Option<Option<Kind>>,
     /// How tables are shown
     #[command(flatten)]
     pub tables: TableArguments,

@@ -11,6 +11,7 @@ mod leftovers;
 mod mcu;
 #[cfg(feature = "pkcs11")]
 mod pkcs11_module;
+mod plot;
 mod profile;
 mod published;
 mod runs;
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
         Command::Runs(own) => runs::run(own, &archive(arguments)?),
         Command::Show(own) => show::run(own, &archive(arguments)?),
+        Command::Plot(own) => plot::run(own, &archive(arguments)?),
         Command::Export(own) => export::run(own, &archive(arguments)?),
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
         #[cfg(feature = "openpgp-card")]

@@ -7,7 +7,7 @@ use keymark_report::document::Document;
 use keymark_report::table::FlatRow;
 use keymark_stacks::registry;
 
-use super::{Outcome, published, series};
+use super::{Outcome, plot, published, series};
 use crate::args::{ShowArguments, TableArguments};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
@@ -16,8 +16,11 @@ use crate::output;
 pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
         let side = SideSelector(vec![arguments.run.clone()]);
-        let runs = archive.side(&side).map_err(Failure::failed)?;
+        let mut runs = archive.side(&side).map_err(Failure::failed)?;
         series::show(&runs, arguments.json, &arguments.tables);
+        if let Some(kind) = arguments.plot {
+            plot::print(&mut runs, kind)?;
+        }
         return Ok(Exit::Fine);
     }
     let record = archive.load(&arguments.run).map_err(Failure::failed)?;
@@ -27,6 +30,9 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         }
     } else {
         print(&record, &arguments.tables);
+    }
+    if let Some(kind) = arguments.plot {
+        plot::print(&mut [record], kind)?;
     }
     Ok(Exit::Fine)
 }

@@ -64,11 +64,19 @@ impl Analysis {
         sections.extend(self.under_load(record));
         sections.extend(key_use::sections(record));
         sections.extend(failures::section(record));
+        let loads = figures::response_times(record, &self.rows);
+        if let Some(first) = sections.first_mut() {
+            first.blocks.extend(loads.into_iter().map(Block::Figure));
+        }
         sections.extend(self.breakdowns.iter().map(Self::breakdown));
         for (heading, wanted) in PARTS {
             let table = tables::parts(&self.rows, wanted);
             if !table.rows.is_empty() {
-                sections.push(Section::headed(heading, vec![Block::Table(table)]));
+                let mut blocks = vec![Block::Table(table)];
+                let title = "where the time of an operation goes, part by part";
+                let figure = figures::of_parts(&self.rows, title, wanted);
+                blocks.extend(figure.map(Block::Figure));
+                sections.push(Section::headed(heading, blocks));
             }
         }
         sections.extend(self.twins(published));
@@ -163,6 +171,7 @@ impl Analysis {
 
     fn breakdown(family: &FamilyBreakdown) -> Section {
         let mut blocks = vec![Block::Table(tables::breakdown(family))];
+        blocks.extend(figures::of_breakdown(family).map(Block::Figure));
         blocks.extend(family.libraries().into_iter().map(Block::Remark));
         blocks.extend(family.lost_in_overhead().map(Block::Remark));
         let heading = format!(
@@ -187,6 +196,8 @@ impl Analysis {
 
     fn parallel(&self) -> Section {
         let mut blocks = vec![Block::Table(tables::scaling(&self.scaling))];
+        let pictures = figures::throughput(&self.scaling);
+        blocks.extend(pictures.into_iter().map(Block::Figure));
         let (shown, all) = tables::levels(&self.scaling);
         if shown.len() < all {
             let text = format!(

@@ -3,7 +3,7 @@
 mod breakdown;
 mod document;
 mod failures;
-mod figures;
+pub(crate) mod figures;
 mod head;
 mod key_use;
 mod latencies;

@@ -4,7 +4,7 @@
 use keymark_bench::case::Pacing;
 use keymark_bench::record::CaseRecord;
 use keymark_bench::sample::Sample;
-use keymark_stats::{PerSecond, Ratio};
+use keymark_stats::{PerSecond, Ratio, Seconds};
 use serde::{Deserialize, Serialize};
 
 /// A queue that grows.
@@ -16,19 +16,25 @@ pub struct Overload {
     pub growth: Option<PerSecond>,
 }
 
-/// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
-pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
-    let rate = match record.case.load.pacing {
-        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return None,
-        Pacing::Open(rate) => rate.per_second(),
-    };
+/// What an operation took its worker on average, without its time in the queue.
+pub(crate) fn service(record: &CaseRecord) -> Option<Seconds> {
     let service = |sample: &Sample| sample.end.since(sample.start).as_secs_f64();
     let (number, total) = record
         .samples()
         .fold((0.0, 0.0), |(number, total), sample| {
             (number + 1.0, total + service(sample))
         });
-    let utilisation = rate * total / number / f64::from(record.case.concurrency());
+    (number > 0.0).then(|| Seconds(total / number))
+}
+
+/// Whether more arrives than can be served: ρ = λS/c, with S as long as an operation took its worker.
+pub(crate) fn overload(record: &CaseRecord) -> Option<Overload> {
+    let rate = match record.case.load.pacing {
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => return None,
+        Pacing::Open(rate) => rate.per_second(),
+    };
+    let service = service(record).map_or(f64::NAN, |service| service.0);
+    let utilisation = rate * service / f64::from(record.case.concurrency());
     if utilisation.is_nan() || utilisation < 1.0 {
         return None;
     }

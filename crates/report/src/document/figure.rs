@@ -3,7 +3,7 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::operation::Operation;
-use keymark_stats::{Estimate, Seconds};
+use keymark_stats::{Drift, Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
 /// A picture's data.
@@ -26,6 +26,91 @@ pub enum Figure {
         /// A curve each.
         distributions: Vec<Distribution>,
     },
+    /// How often each duration came, where there are two groups of them.
+    Histograms {
+        /// What it shows.
+        title: String,
+        /// One each.
+        histograms: Vec<Histogram>,
+    },
+    /// What the time of operations is made of.
+    Layers {
+        /// What it shows.
+        title: String,
+        /// An operation each.
+        stacks: Vec<Stack>,
+    },
+    /// Throughput, and what it gains over that of one worker, over the number of workers.
+    Throughput {
+        /// What it shows.
+        title: String,
+        /// A curve each.
+        curves: Vec<ThroughputCurve>,
+    },
+    /// Response times over the load that was offered.
+    ResponseTimes {
+        /// What it shows.
+        title: String,
+        /// What the load counts.
+        load: LoadUnit,
+        /// A curve each.
+        curves: Vec<LoadCurve>,
+    },
+    /// Durations in the order in which they came, and how fast the machine was.
+    Samples {
+        /// What it shows.
+        title: String,
+        /// A case each.
+        timelines: Vec<Timeline>,
+        /// Cases there are.
+        of: usize,
+        /// What a fixed calculation took over its mean, by the time since the run's start.
+        machine: Vec<(Seconds, Ratio)>,
+    },
+    /// Cost over the strength of keys.
+    Security {
+        /// What it shows.
+        title: String,
+        /// What users tolerate.
+        tolerance: Seconds,
+        /// The dots, with their bits of security.
+        means: Vec<(u32, Mean)>,
+    },
+    /// Algorithms and devices, a figure each.
+    Matrix {
+        /// What it shows.
+        title: String,
+        /// Of each algorithm and device no more than one.
+        means: Vec<Mean>,
+    },
+    /// What a model predicts, with what its assumptions leave open.
+    Predictions {
+        /// What it shows.
+        title: String,
+        /// What users tolerate.
+        tolerance: Seconds,
+        /// One each.
+        predictions: Vec<Predicted>,
+    },
+}
+
+impl Figure {
+    /// What it shows.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Means { title, .. }
+            | Self::Distributions { title, .. }
+            | Self::Histograms { title, .. }
+            | Self::Layers { title, .. }
+            | Self::Throughput { title, .. }
+            | Self::ResponseTimes { title, .. }
+            | Self::Samples { title, .. }
+            | Self::Security { title, .. }
+            | Self::Matrix { title, .. }
+            | Self::Predictions { title, .. } => title,
+        }
+    }
 }
 
 /// One dot with its interval.
@@ -70,4 +155,142 @@ pub struct Distribution {
     pub percentiles: Vec<(u32, Estimate<Seconds>)>,
     /// Quantiles at equal distances, from the shortest to the longest.
     pub quantiles: Vec<Seconds>,
+}
+
+/// How often each duration of a case came.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Histogram {
+    /// On what it was had.
+    pub device: DeviceName,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// The case, in words.
+    pub label: String,
+    /// From where to where, and how many were between, rising.
+    pub bins: Vec<(Seconds, Seconds, usize)>,
+    /// Durations that are in no bin: of both ends half a per cent.
+    pub beyond: usize,
+    /// Middle of the faster and of the slower group.
+    pub groups: (Seconds, Seconds),
+}
+
+/// What the time of an operation is made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stack {
+    /// On what it was had.
+    pub device: DeviceName,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// The operation, in words.
+    pub label: String,
+    /// From the bottom to the top.
+    pub parts: Vec<StackPart>,
+    /// The sum of the parts that are shown.
+    pub sum: Seconds,
+    /// What is no part, and why, a sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// A part of an operation's time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackPart {
+    /// What it is called.
+    pub name: String,
+    /// What it takes.
+    pub time: Seconds,
+}
+
+/// A case at several concurrencies.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThroughputCurve {
+    /// On what it was had.
+    pub device: DeviceName,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// Device, way and kind of workers, in words.
+    pub label: String,
+    /// Workers and operations a second, rising.
+    pub levels: Vec<(u32, Estimate<PerSecond>)>,
+    /// Workers, and the same over one worker's.
+    pub gains: Vec<(u32, Estimate<Ratio>)>,
+    /// What bounds the gain, by its name.
+    pub bounds: Vec<(String, Ratio)>,
+    /// The Universal Scalability Law, if it fits: workers and operations a second.
+    pub law: Vec<(f64, PerSecond)>,
+}
+
+/// What a load counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadUnit {
+    /// Users that wait for their answer, or workers.
+    Users,
+    /// Arrivals a second, whoever waits.
+    Arrivals,
+}
+
+/// A case under several loads.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadCurve {
+    /// On what it was had.
+    pub device: DeviceName,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// The case without its load, in words.
+    pub label: String,
+    /// By rising load.
+    pub points: Vec<LoadPoint>,
+    /// The load from which more of it only waits.
+    pub knee: Option<f64>,
+    /// Loads at which the queue grew, so that no response time can be told.
+    pub overloaded: Vec<f64>,
+}
+
+/// A case under one load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoadPoint {
+    /// Users, or arrivals a second.
+    pub load: f64,
+    /// The case, in words.
+    pub label: String,
+    /// Mean time of a transaction.
+    pub mean: Estimate<Seconds>,
+    /// What 99 % did not exceed.
+    pub p99: Estimate<Seconds>,
+    /// Transactions a second, as observed.
+    pub rate: Option<PerSecond>,
+}
+
+/// The durations of a case in the order in which they came.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Timeline {
+    /// On what it was had.
+    pub device: DeviceName,
+    /// Its kind.
+    pub provenance: Provenance,
+    /// The case, in words.
+    pub label: String,
+    /// Number of samples.
+    pub n: usize,
+    /// Samples behind each point, of which it is the median.
+    pub joined: usize,
+    /// Time since the run's start, and duration.
+    pub points: Vec<(Seconds, Seconds)>,
+    /// Trend over the case, if there are enough blocks.
+    pub drift: Option<Drift>,
+    /// The line of that trend, from its begin to its end.
+    pub trend: Option<[(Seconds, Seconds); 2]>,
+}
+
+/// What a model predicts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Predicted {
+    /// The part it is predicted of.
+    pub device: DeviceName,
+    /// What is calculated.
+    pub what: String,
+    /// The prediction.
+    pub time: Seconds,
+    /// The least and the most, with one assumption varied.
+    pub band: (Seconds, Seconds),
 }

@@ -9,7 +9,10 @@ mod table;
 use serde::Serialize;
 
 pub use cell::{Answer, Cell};
-pub use figure::{Distribution, Figure, Mean};
+pub use figure::{
+    Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
+    StackPart, ThroughputCurve, Timeline,
+};
 pub use table::{Align, Column, Narrow, Source, Table, TableRow};
 
 /// Version of the document as JSON.
@@ -49,6 +52,15 @@ impl Document {
         blocks.filter_map(|block| match block {
             Block::Table(table) => Some(table),
             Block::Figure(_) | Block::Remark(_) => None,
+        })
+    }
+
+    /// Every figure, in order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.filter_map(|block| match block {
+            Block::Figure(figure) => Some(figure),
+            Block::Table(_) | Block::Remark(_) => None,
         })
     }
 }

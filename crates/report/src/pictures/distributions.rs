@@ -1,18 +1,15 @@
 //! Empirical distribution functions, with their percentiles.
 
 use keymark_charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Spacing, Unit,
+    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Size, Spacing, Unit,
 };
 
 use super::means::{is_time, reach};
 use super::words::{Names, left_out, listed};
-use super::{fill, fills};
+use super::{CURVES, fill, fills};
 use crate::document::Distribution;
 use crate::units;
 use crate::visible::visible;
-
-/// More curves than this are not told apart.
-pub(crate) const CURVES: usize = 8;
 
 pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart> {
     let usable = distributions
@@ -24,13 +21,24 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         return None;
     }
     let mut names = Names::default();
+    let name = |one: &Distribution| match shown.first() {
+        // What all have in common is said by the heading.
+        Some(first)
+            if shown.iter().all(|other| {
+                (other.algorithm, other.operation) == (first.algorithm, first.operation)
+            }) =>
+        {
+            format!("{} {}", one.device, one.way)
+        }
+        Some(_) | None => one.label.clone(),
+    };
     let mut marks = Vec::new();
     for one in &shown {
-        let series = names.number(&one.label);
+        let series = names.number(&name(one));
         marks.push(curve(one, series));
     }
     for one in &shown {
-        let series = names.number(&one.label);
+        let series = names.number(&name(one));
         marks.extend(percentiles(one, series));
     }
     let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
@@ -39,6 +47,9 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
     notes.extend(left_out(shown.len(), all, "distributions"));
     let heading = match shown.as_slice() {
         [only] => Some(visible(&only.label).into_owned()),
+        [first, ..] if names.names().first() != Some(&visible(&first.label).into_owned()) => {
+            Some(format!("{} {}", first.algorithm, first.operation))
+        }
         _ => None,
     };
     Some(Chart {
@@ -98,6 +109,7 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
             reach: reach(estimate, Along::X, |time| time.0),
             series,
             fill: fill(one.provenance),
+            size: Size::Figure,
             label: None,
             about: About {
                 case: Some(visible(&one.label).into_owned()),

@@ -2,10 +2,13 @@
 //!
 //! A bar on a logarithmic axis begins wherever the axis does, so that its length says nothing; a dot is read by its place.
 
+use std::time::Duration;
+
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_charts::{
-    About, Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
+    About, Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Size,
+    Spacing, Unit,
 };
 use keymark_stats::{Estimate, Seconds};
 
@@ -16,7 +19,7 @@ use crate::units;
 use crate::visible::visible;
 
 /// Where all figures are shorter than tolerated by this factor, the line would squeeze them into a corner.
-const FAR: f64 = 200.0;
+pub(super) const FAR: f64 = 200.0;
 /// So many figures stand in the words for a picture.
 const SAID: usize = 40;
 
@@ -27,12 +30,7 @@ pub(super) enum Form {
     Bars,
 }
 
-pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean]) -> Option<Chart> {
-    drawn(title, tolerance, means, Form::Dots)
-}
-
-/// The same as dots or as bars.
-pub(super) fn drawn(title: &str, tolerance: Seconds, means: &[Mean], form: Form) -> Option<Chart> {
+pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form) -> Option<Chart> {
     let usable = means.iter().filter(|mean| is_time(mean.mean.value));
     let all = usable.clone().count();
     let means: Vec<&Mean> = usable.take(ROWS).collect();
@@ -51,7 +49,7 @@ pub(super) fn drawn(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
         marks.push(Mark::Rule(Rule {
             along: Along::X,
             at: tolerance.0,
-            label: format!("tolerated: {}", units::duration(tolerance)),
+            label: tolerated(tolerance),
         }));
     }
     for (row, &place) in order.iter().enumerate() {
@@ -94,6 +92,13 @@ pub(super) fn drawn(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
     })
 }
 
+/// `tolerated: 2 s`
+pub(super) fn tolerated(tolerance: Seconds) -> String {
+    let chosen = Duration::try_from_secs_f64(tolerance.0).map(units::chosen);
+    let words = chosen.unwrap_or_else(|_| units::duration(tolerance));
+    format!("tolerated: {words}")
+}
+
 /// A time that has a place on a logarithmic axis.
 pub(super) fn is_time(time: Seconds) -> bool {
     time.0.is_finite() && time.0 > 0.0
@@ -124,6 +129,7 @@ fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
             reach: reach(&mean.mean, Along::X, |time| time.0),
             series,
             fill: fill(mean.provenance),
+            size: Size::Figure,
             label: None,
             about,
         }),
@@ -140,7 +146,7 @@ fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
 }
 
 /// `rsa2048 decrypt software gnupg: 7.91 ms (7.85–7.98), measured`
-fn said(mean: &Mean) -> String {
+pub(super) fn said(mean: &Mean) -> String {
     let time = if mean.mean.low.is_some() || mean.mean.high.is_some() {
         units::estimated_duration(&mean.mean)
     } else {

@@ -2,7 +2,17 @@
 //! words for who does not see it.
 
 mod distributions;
+mod histograms;
+mod kind;
+mod layers;
+mod load;
+mod matrix;
 mod means;
+mod predictions;
+mod samples;
+mod security;
+mod selection;
+mod throughput;
 mod words;
 
 use keymark_bench::case::Provenance;
@@ -10,11 +20,16 @@ use keymark_charts::{Chart, Fill};
 
 use crate::document::Figure;
 
+pub use kind::{Kind, fitting, joined};
+pub use selection::{keep_cases, tell_apart};
+
 /// What stands in place of a picture that there is too little for.
 pub const NOT_ENOUGH: &str = "not enough data for a picture";
 
 /// More rows than this are no picture that anybody reads; the table has them all.
 const ROWS: usize = 100;
+/// More curves than this are not told apart.
+const CURVES: usize = 8;
 
 /// The chart of a figure; none if there is not enough in it, for which [`NOT_ENOUGH`] stands.
 #[must_use]
@@ -24,11 +39,52 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
             title,
             tolerance,
             means,
-        } => means::chart(title, *tolerance, means),
+        } => means::chart(title, *tolerance, means, means::Form::Dots),
         Figure::Distributions {
             title,
             distributions,
         } => distributions::chart(title, distributions),
+        Figure::Histograms { title, histograms } => histograms::chart(title, histograms),
+        Figure::Layers { title, stacks } => layers::chart(title, stacks),
+        Figure::Throughput { title, curves } => throughput::chart(title, curves),
+        Figure::ResponseTimes {
+            title,
+            load,
+            curves,
+        } => load::chart(title, *load, curves),
+        Figure::Samples {
+            title,
+            timelines,
+            of,
+            machine,
+        } => samples::chart(title, timelines, *of, machine),
+        Figure::Security {
+            title,
+            tolerance,
+            means,
+        } => security::chart(title, *tolerance, means),
+        Figure::Matrix { title, means } => matrix::chart(title, means),
+        Figure::Predictions {
+            title,
+            tolerance,
+            predictions,
+        } => predictions::chart(title, *tolerance, predictions),
+    }
+}
+
+/// The chart as that kind of picture: bars in place of dots are another view of the same figure.
+#[must_use]
+pub fn chart_as(figure: &Figure, kind: Kind) -> Option<Chart> {
+    match (figure, kind) {
+        (
+            Figure::Means {
+                title,
+                tolerance,
+                means,
+            },
+            Kind::Bars,
+        ) => means::chart(title, *tolerance, means, means::Form::Bars),
+        (figure, _) => chart(figure),
     }
 }
 

@@ -32,6 +32,17 @@ impl Names {
         self.0.len()
     }
 
+    /// Those that came, in their order.
+    pub(super) fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The number of a name that came.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        let name = visible(name);
+        self.0.iter().position(|known| *known == name)
+    }
+
     /// For a legend; where there is but one, nothing has to be told apart.
     pub(super) fn keys(&self) -> Vec<Key> {
         if self.0.len() < 2 {

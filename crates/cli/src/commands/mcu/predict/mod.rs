@@ -9,15 +9,17 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use keymark_bench::record::Record;
+use keymark_charts::Theme;
 use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
+use keymark_report::pictures::Kind;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
-use crate::commands::{Outcome, open_archive};
+use crate::commands::{Outcome, open_archive, plot};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
@@ -61,6 +63,11 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     }
     if predictions.is_empty() {
         return Ok(Exit::Failed);
+    }
+    if let Some(file) = &arguments.plot {
+        let figure = record::figure(&predictions, arguments.tolerance);
+        let charts = plot::charts(&[figure], Some(Kind::Predictions))?;
+        plot::write(&charts, file, Theme::Light)?;
     }
     let saved = save(&record::of(&predictions, arguments.tolerance)?, archive);
     Ok(if predictions.len() < wanted.len() {

@@ -1,0 +1,93 @@
+//! The command line of pictures.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use keymark_charts::Theme;
+use keymark_report::archive::RunSelector;
+use keymark_report::pictures::Kind;
+
+/// `keymark plot`
+#[derive(Debug, Args)]
+pub struct PlotArguments {
+    /// Which runs, in one picture: last, last~1, an id or its beginning; or series: and one of these
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub runs: Vec<RunSelector>,
+
+    /// Which picture [default: the one that fits the run]
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    pub kind: Option<Kind>,
+
+    /// Only cases in whose name all of these words stand, such as 'rsa2048 gnupg'
+    #[arg(long, value_name = "WORDS")]
+    pub case: Option<String>,
+
+    /// For which ground
+    #[arg(long, value_enum, default_value_t = ThemeArgument::Light)]
+    pub theme: ThemeArgument,
+
+    /// Where to: a file that ends in .svg or .png. Of several pictures, the others are numbered
+    #[arg(long, short, value_name = "FILE", value_parser = picture_file)]
+    pub output: PictureFile,
+}
+
+/// `--theme`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ThemeArgument {
+    /// Dark on light
+    Light,
+    /// Light on dark
+    Dark,
+}
+
+impl From<ThemeArgument> for Theme {
+    fn from(theme: ThemeArgument) -> Self {
+        match theme {
+            ThemeArgument::Light => Self::Light,
+            ThemeArgument::Dark => Self::Dark,
+        }
+    }
+}
+
+/// A file of a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub format: PictureFormat,
+}
+
+/// What a file of a picture holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureFormat {
+    /// Lines and text.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+/// Each with what it shows.
+pub(super) fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.word()).help(kind.about()));
+    PossibleValuesParser::new(values).try_map(|word| word.parse::<Kind>())
+}
+
+/// By its ending.
+pub(super) fn picture_file(text: &str) -> Result<PictureFile, String> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let format = match ending.map(str::to_ascii_lowercase).as_deref() {
+        Some("svg") => PictureFormat::Svg,
+        Some("png") if cfg!(feature = "png") => PictureFormat::Png,
+        Some("png") => {
+            return Err(
+                "this keymark makes no PNG; build it with '--features png', or name a file.svg"
+                    .to_owned(),
+            );
+        }
+        _ => return Err(format!("'{text}' ends neither in .svg nor in .png")),
+    };
+    Ok(PictureFile { path, format })
+}

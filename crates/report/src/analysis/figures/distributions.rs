@@ -1,0 +1,139 @@
+//! How durations are distributed.
+
+use keymark_bench::record::Record;
+use keymark_stats::{Estimate, Seconds, Sorted, Summary, Warning};
+
+use super::Row;
+use crate::document::{Distribution, Figure, Histogram};
+
+/// A quantile at each per cent, and both ends.
+const LEVELS: u32 = 100;
+/// More curves than this in one picture are not told apart.
+const CURVES: usize = 8;
+/// Of a histogram, at equal distances of the logarithm.
+const BINS: u32 = 48;
+/// Left out of a histogram at either end, so that single outliers do not take its room.
+const ENDS: f64 = 0.005;
+/// More histograms than these are left to tables.
+const HISTOGRAMS: usize = 6;
+
+const TITLE: &str = "share of operations that take no longer";
+
+/// In one picture, or in one for each algorithm and operation if they are too many for that.
+pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
+    let all = rows.iter().filter_map(|row| distribution(record, row));
+    let all: Vec<Distribution> = all.collect();
+    let figure = |title: String, distributions: Vec<Distribution>| Figure::Distributions {
+        title,
+        distributions,
+    };
+    match all.len() {
+        0 => return Vec::new(),
+        1..=CURVES => return vec![figure(TITLE.to_owned(), all)],
+        _ => {}
+    }
+    let mut groups: Vec<Vec<Distribution>> = Vec::new();
+    for one in all {
+        let key = (one.algorithm, one.operation);
+        let same = |group: &&mut Vec<Distribution>| {
+            group
+                .first()
+                .is_some_and(|first| (first.algorithm, first.operation) == key)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    let mut figures = Vec::new();
+    for group in groups {
+        let pieces = group.len().div_ceil(CURVES);
+        // Pieces of about the same size.
+        for (number, piece) in (1..).zip(group.chunks(group.len().div_ceil(pieces))) {
+            let Some(first) = piece.first() else { continue };
+            let mut title = format!("{TITLE}: {} {}", first.algorithm, first.operation);
+            if pieces > 1 {
+                title += &format!(" ({number} of {pieces})");
+            }
+            figures.push(figure(title, piece.to_vec()));
+        }
+    }
+    figures
+}
+
+fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
+    // A queue that grows has no distribution of latencies.
+    if row.overload.is_some() {
+        return None;
+    }
+    let latencies = record.cases.get(row.id.0 as usize)?.latencies();
+    let sorted = Sorted::of(&latencies);
+    let quantile = |level| sorted.quantile_ns(f64::from(level) / f64::from(LEVELS));
+    let quantiles: Option<Vec<f64>> = (0..=LEVELS).map(quantile).collect();
+    Some(Distribution {
+        device: row.case.device.clone(),
+        provenance: row.case.provenance,
+        label: row.case.to_string(),
+        algorithm: row.case.algorithm,
+        operation: row.case.operation,
+        way: row.case.way(),
+        n: latencies.len(),
+        percentiles: percentiles(row),
+        quantiles: quantiles?.into_iter().map(Seconds::from_nanos).collect(),
+    })
+}
+
+fn percentiles(row: &Row) -> Vec<(u32, Estimate<Seconds>)> {
+    let of = |summary: &Summary| vec![(50, summary.median), (90, summary.p90), (99, summary.p99)];
+    row.summary.as_ref().map(of).unwrap_or_default()
+}
+
+/// Of cases that are warned of because no single figure describes them.
+pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
+    let found = rows.iter().filter_map(|row| histogram(record, row));
+    let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
+    (!histograms.is_empty()).then(|| Figure::Histograms {
+        title: "how often each duration came, where there are two groups of them".to_owned(),
+        histograms,
+    })
+}
+
+fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
+    let summary = row.summary.as_ref()?;
+    let warned = summary.warnings().into_iter().find_map(|warning| {
+        if let Warning::TwoModes(modes) = warning {
+            Some(modes)
+        } else {
+            None
+        }
+    })?;
+    let sorted = Sorted::of(&record.cases.get(row.id.0 as usize)?.latencies());
+    let (low, high) = (sorted.quantile_ns(ENDS)?, sorted.quantile_ns(1.0 - ENDS)?);
+    if low <= 0.0 || high <= low {
+        return None;
+    }
+    let edge = |number: u32| low * (high / low).powf(f64::from(number) / f64::from(BINS));
+    let durations = sorted.as_slice();
+    let below = |edge: f64| durations.partition_point(|duration| (*duration as f64) < edge);
+    let bin = |number: u32| {
+        let (from, to) = (edge(number), edge(number + 1));
+        // The last bin holds its end.
+        let to_place = if number + 1 == BINS {
+            durations.partition_point(|duration| *duration as f64 <= high)
+        } else {
+            below(to)
+        };
+        let count = to_place.saturating_sub(below(from));
+        (Seconds::from_nanos(from), Seconds::from_nanos(to), count)
+    };
+    let bins: Vec<(Seconds, Seconds, usize)> = (0..BINS).map(bin).collect();
+    let held: usize = bins.iter().map(|(_, _, count)| count).sum();
+    Some(Histogram {
+        device: row.case.device.clone(),
+        provenance: row.case.provenance,
+        label: row.case.to_string(),
+        beyond: durations.len().saturating_sub(held),
+        bins,
+        groups: (warned.lower, warned.upper),
+    })
+}

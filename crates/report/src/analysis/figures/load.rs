@@ -1,0 +1,172 @@
+//! Response times over load: users of a server, or arrivals at a key.
+
+use std::num::NonZeroU32;
+
+use keymark_bench::case::{Case, CaseKey, Load, Pacing, Rate};
+use keymark_bench::record::Record;
+
+use super::Row;
+use crate::analysis::overload;
+use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit};
+
+/// The knee is where this share of the best throughput is reached: with more users they wait for each other (as `keymark tls
+/// bench --saturate` has it).
+const KNEE: f64 = 0.95;
+
+/// Rows that differ in nothing but their load.
+struct Group<'r> {
+    key: CaseKey,
+    label: String,
+    rows: Vec<(f64, &'r Row)>,
+}
+
+/// Users and arrivals apart.
+pub(in crate::analysis) fn response_times(record: &Record, rows: &[Row]) -> Vec<Figure> {
+    let of = |unit: LoadUnit, title: &str| {
+        let curves: Vec<LoadCurve> = groups(rows, unit)
+            .iter()
+            .filter_map(|group| curve(record, group, unit))
+            .collect();
+        (!curves.is_empty()).then(|| Figure::ResponseTimes {
+            title: title.to_owned(),
+            load: unit,
+            curves,
+        })
+    };
+    let figures = [
+        of(LoadUnit::Users, "response time under load, by users"),
+        of(LoadUnit::Arrivals, "response time under load, by arrivals"),
+    ];
+    figures.into_iter().flatten().collect()
+}
+
+/// How hard a case is loaded, if that is counted so.
+fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
+    match (row.case.load.pacing, unit) {
+        (Pacing::Open(rate), LoadUnit::Arrivals) => Some(rate.per_second()),
+        // Workers of a key without pauses stand in the picture of throughput.
+        (Pacing::Closed, LoadUnit::Users) => {
+            row.under_load.map(|_| f64::from(row.case.concurrency()))
+        }
+        (Pacing::Thinking(_), LoadUnit::Users) => Some(f64::from(row.case.concurrency())),
+        // A search is no load that somebody chose.
+        (Pacing::Saturating { .. }, _)
+        | (Pacing::Open(_), LoadUnit::Users)
+        | (Pacing::Closed | Pacing::Thinking(_), LoadUnit::Arrivals) => None,
+    }
+}
+
+/// The case at no particular load.
+fn unloaded(case: &Case, unit: LoadUnit) -> Case {
+    let load = match unit {
+        LoadUnit::Users => Load {
+            concurrency: NonZeroU32::MIN,
+            ..case.load
+        },
+        LoadUnit::Arrivals => Load {
+            pacing: Rate::try_from(1.0).map_or(case.load.pacing, Pacing::Open),
+            ..case.load
+        },
+    };
+    Case {
+        load,
+        ..case.clone()
+    }
+}
+
+fn groups(rows: &[Row], unit: LoadUnit) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for row in rows.iter().filter(|row| row.case.replica == 0) {
+        let Some(at) = load(row, unit) else { continue };
+        let key = unloaded(&row.case, unit).key();
+        let named = Case {
+            load: Load::single(),
+            ..row.case.clone()
+        };
+        match groups.iter_mut().find(|group| group.key == key) {
+            Some(group) => group.rows.push((at, row)),
+            None => groups.push(Group {
+                key,
+                label: named.to_string(),
+                rows: vec![(at, row)],
+            }),
+        }
+    }
+    for group in &mut groups {
+        group.rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    groups
+}
+
+fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve> {
+    let first = &group.rows.first()?.1.case;
+    let points = group.rows.iter().filter_map(|(at, row)| {
+        let summary = row.summary.as_ref()?;
+        Some(LoadPoint {
+            load: *at,
+            label: row.case.to_string(),
+            mean: summary.mean,
+            p99: summary.p99,
+            rate: row.throughput.map(|rate| rate.value),
+        })
+    });
+    // A single one is no curve, but may be joined with those of other runs.
+    let points: Vec<LoadPoint> = points.collect();
+    if points.is_empty() {
+        return None;
+    }
+    let overloaded = group.rows.iter().filter(|(_, row)| row.overload.is_some());
+    let knee = match unit {
+        LoadUnit::Users => knee(&points),
+        LoadUnit::Arrivals => capacity(record, group),
+    };
+    Some(LoadCurve {
+        device: first.device.clone(),
+        provenance: first.provenance,
+        label: group.label.clone(),
+        knee,
+        overloaded: overloaded.map(|(at, _)| *at).collect(),
+        points,
+    })
+}
+
+/// The same case under the loads of two runs.
+pub(crate) fn joined(curve: &mut LoadCurve, other: LoadCurve, unit: LoadUnit) {
+    let lowest = |curve: &LoadCurve| {
+        curve
+            .points
+            .first()
+            .map_or(f64::INFINITY, |point| point.load)
+    };
+    let knee = if lowest(&other) < lowest(curve) {
+        other.knee
+    } else {
+        curve.knee
+    };
+    curve.points.extend(other.points);
+    curve.points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    curve.overloaded.extend(other.overloaded);
+    curve.overloaded.sort_by(f64::total_cmp);
+    curve.knee = match unit {
+        LoadUnit::Users => self::knee(&curve.points),
+        // At the lowest load operations wait for nothing else.
+        LoadUnit::Arrivals => knee,
+    };
+}
+
+/// The fewest users with nearly the best throughput. The most users that were tried are no knee: more might do more.
+fn knee(points: &[LoadPoint]) -> Option<f64> {
+    let rate = |point: &LoadPoint| point.rate.map_or(0.0, |rate| rate.0);
+    let best = points.iter().map(rate).fold(0.0, f64::max);
+    let reached = points.iter().find(|point| rate(point) >= KNEE * best)?;
+    let last = points.last()?;
+    (best > 0.0 && reached.load < last.load).then_some(reached.load)
+}
+
+/// The rate at which the workers would be busy all the time, by what an operation takes them at the lowest load.
+fn capacity(record: &Record, group: &Group<'_>) -> Option<f64> {
+    let (_, row) = group.rows.first()?;
+    let case = record.cases.get(row.id.0 as usize)?;
+    let service = overload::service(case)?;
+    (service.0 > 0.0).then(|| f64::from(case.case.concurrency()) / service.0)
+}

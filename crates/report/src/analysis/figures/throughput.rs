@@ -1,0 +1,57 @@
+//! Throughput over the number of workers.
+
+use keymark_stats::{PerSecond, Ratio, Usl};
+
+use crate::analysis::{Bounds, Scaling};
+use crate::document::{Figure, ThroughputCurve};
+
+/// Points of a law.
+const POINTS: u32 = 40;
+
+/// One for each algorithm and operation.
+pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
+    let mut figures: Vec<(String, Vec<ThroughputCurve>)> = Vec::new();
+    for group in scaling.iter().filter(|group| group.levels.len() > 1) {
+        let key = format!("{} {}", group.case.algorithm, group.case.operation);
+        match figures.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, curves)) => curves.push(curve(group)),
+            None => figures.push((key, vec![curve(group)])),
+        }
+    }
+    let figure = |(key, curves)| Figure::Throughput {
+        title: format!("throughput of several workers: {key}"),
+        curves,
+    };
+    figures.into_iter().map(figure).collect()
+}
+
+fn curve(group: &Scaling) -> ThroughputCurve {
+    let mut bounds: Vec<(String, Ratio)> = Vec::new();
+    if let Some(found) = &group.bounds {
+        let server = found.by_server().zip(found.server);
+        bounds.extend(server.map(|(bound, (server, _))| (server.name.to_owned(), bound)));
+        bounds.push(("cores".to_owned(), Bounds::by_cores(found)));
+    }
+    let fits = group.law.as_ref().ok().filter(|law| !law.rejected());
+    ThroughputCurve {
+        device: group.case.device.clone(),
+        provenance: group.case.provenance,
+        label: format!("{} {}", group.case.device, group.way()),
+        levels: group.levels.clone(),
+        gains: group.gains.clone(),
+        bounds,
+        law: fits.map(|law| points(law, group)).unwrap_or_default(),
+    }
+}
+
+fn points(law: &Usl, group: &Scaling) -> Vec<(f64, PerSecond)> {
+    let ends = group.levels.first().zip(group.levels.last());
+    let Some((first, last)) = ends.map(|(first, last)| (f64::from(first.0), f64::from(last.0)))
+    else {
+        return Vec::new();
+    };
+    let at = |number: u32| first * (last / first).powf(f64::from(number) / f64::from(POINTS));
+    (0..=POINTS)
+        .map(|number| (at(number), law.throughput(at(number))))
+        .collect()
+}

@@ -1,0 +1,248 @@
+//! Kinds of pictures, and which one fits a run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use keymark_bench::case::Provenance;
+
+use crate::analysis::figures::joined_loads;
+use crate::document::{Figure, LoadCurve};
+
+/// A kind of picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Dots with intervals.
+    Means,
+    /// The same as bars.
+    Bars,
+    /// What the time of operations is made of.
+    Layers,
+    /// Empirical distribution functions.
+    Distributions,
+    /// How often each duration came.
+    Histogram,
+    /// Throughput and gain over concurrency.
+    Throughput,
+    /// Response time over load.
+    Load,
+    /// Durations in their order.
+    Samples,
+    /// Cost over strength.
+    Security,
+    /// Algorithms and devices.
+    Heatmap,
+    /// Predictions with their band.
+    Predictions,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Means,
+        Self::Bars,
+        Self::Layers,
+        Self::Distributions,
+        Self::Histogram,
+        Self::Throughput,
+        Self::Load,
+        Self::Samples,
+        Self::Security,
+        Self::Heatmap,
+        Self::Predictions,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Means => "means",
+            Self::Bars => "bars",
+            Self::Layers => "layers",
+            Self::Distributions => "distributions",
+            Self::Histogram => "histogram",
+            Self::Throughput => "throughput",
+            Self::Load => "load",
+            Self::Samples => "samples",
+            Self::Security => "security",
+            Self::Heatmap => "heatmap",
+            Self::Predictions => "predictions",
+        }
+    }
+
+    /// What it shows, and what a run has to have for it.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Means => "mean times as dots with intervals, and the line of what users tolerate",
+            Self::Bars => "the same as bars",
+            Self::Layers => "what the time is made of: cases through several stacks, or with parts",
+            Self::Distributions => "share of operations that take no longer, with percentiles",
+            Self::Histogram => "how often each duration came, of cases with two groups of them",
+            Self::Throughput => "throughput and speed-up over concurrency: --concurrency 1,2,4",
+            Self::Load => "response time over load, with the knee: several users or rates",
+            Self::Samples => "durations in their order, with drift and the machine's own speed",
+            Self::Security => "cost over strength: algorithms of several strengths",
+            Self::Heatmap => "algorithms and devices: several of both",
+            Self::Predictions => "predictions with their band: keymark mcu predict --plot",
+        }
+    }
+
+    /// Of the figures of that kind.
+    #[must_use]
+    pub const fn of(figure: &Figure) -> Self {
+        match figure {
+            Figure::Means { .. } => Self::Means,
+            Figure::Distributions { .. } => Self::Distributions,
+            Figure::Histograms { .. } => Self::Histogram,
+            Figure::Layers { .. } => Self::Layers,
+            Figure::Throughput { .. } => Self::Throughput,
+            Figure::ResponseTimes { .. } => Self::Load,
+            Figure::Samples { .. } => Self::Samples,
+            Figure::Security { .. } => Self::Security,
+            Figure::Matrix { .. } => Self::Heatmap,
+            Figure::Predictions { .. } => Self::Predictions,
+        }
+    }
+
+    /// Whether a figure can be shown so.
+    #[must_use]
+    pub fn shows(self, figure: &Figure) -> bool {
+        Self::of(figure) == self || (self == Self::Bars && Self::of(figure) == Self::Means)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|kind| kind.word() == word);
+        known.ok_or_else(|| format!("no picture is called '{word}'"))
+    }
+}
+
+/// The kind that fits a run best: what it was made to show.
+#[must_use]
+pub fn fitting(figures: &[Figure]) -> Option<Kind> {
+    let has = |kind: Kind| figures.iter().any(|figure| kind.shows(figure));
+    let first = [Kind::Predictions, Kind::Load, Kind::Throughput];
+    if let Some(kind) = first.into_iter().find(|kind| has(*kind)) {
+        return Some(kind);
+    }
+    let single = figures.iter().any(|figure| match figure {
+        Figure::Means { means, .. } => {
+            matches!(means.as_slice(), [only] if only.provenance != Provenance::Published)
+        }
+        Figure::Distributions { .. }
+        | Figure::Histograms { .. }
+        | Figure::Layers { .. }
+        | Figure::Throughput { .. }
+        | Figure::ResponseTimes { .. }
+        | Figure::Samples { .. }
+        | Figure::Security { .. }
+        | Figure::Matrix { .. }
+        | Figure::Predictions { .. } => false,
+    });
+    let order = if single {
+        [Kind::Distributions, Kind::Means]
+    } else {
+        [Kind::Means, Kind::Distributions]
+    };
+    order.into_iter().find(|kind| has(*kind))
+}
+
+/// Figures of several runs: what shows the same stands in one.
+#[must_use]
+pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
+    let mut all: Vec<Figure> = Vec::new();
+    for figure in figures {
+        let same = |other: &&mut Figure| {
+            Kind::of(other) == Kind::of(&figure) && other.title() == figure.title()
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => join(known, figure),
+            None => all.push(figure),
+        }
+    }
+    all
+}
+
+/// What is of another kind is left out, which [`joined`] does not ask for.
+fn join(known: &mut Figure, figure: Figure) {
+    use Figure::{
+        Distributions, Histograms, Layers, Matrix, Means, Predictions, ResponseTimes, Samples,
+        Security, Throughput,
+    };
+    match (known, figure) {
+        (Means { means, .. }, Means { means: more, .. })
+        | (Matrix { means, .. }, Matrix { means: more, .. }) => means.extend(more),
+        (Security { means, .. }, Security { means: more, .. }) => means.extend(more),
+        (
+            Distributions { distributions, .. },
+            Distributions {
+                distributions: more,
+                ..
+            },
+        ) => {
+            distributions.extend(more);
+        }
+        (
+            Histograms { histograms, .. },
+            Histograms {
+                histograms: more, ..
+            },
+        ) => {
+            histograms.extend(more);
+        }
+        (Layers { stacks, .. }, Layers { stacks: more, .. }) => stacks.extend(more),
+        (Throughput { curves, .. }, Throughput { curves: more, .. }) => curves.extend(more),
+        (ResponseTimes { curves, load, .. }, ResponseTimes { curves: more, .. }) => {
+            for curve in more {
+                let same = |other: &&mut LoadCurve| {
+                    (&other.label, other.provenance) == (&curve.label, curve.provenance)
+                };
+                match curves.iter_mut().find(same) {
+                    Some(known) => joined_loads(known, curve, *load),
+                    None => curves.push(curve),
+                }
+            }
+        }
+        (
+            Samples { timelines, of, .. },
+            Samples {
+                timelines: more,
+                of: others,
+                ..
+            },
+        ) => {
+            timelines.extend(more);
+            *of += others;
+        }
+        (
+            Predictions { predictions, .. },
+            Predictions {
+                predictions: more, ..
+            },
+        ) => {
+            predictions.extend(more);
+        }
+        (
+            Means { .. }
+            | Distributions { .. }
+            | Histograms { .. }
+            | Layers { .. }
+            | Throughput { .. }
+            | ResponseTimes { .. }
+            | Samples { .. }
+            | Security { .. }
+            | Matrix { .. }
+            | Predictions { .. },
+            _,
+        ) => {}
+    }
+}

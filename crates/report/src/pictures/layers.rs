@@ -1,0 +1,134 @@
+//! What the time of operations is made of, as stacked bars.
+
+use keymark_charts::{
+    About, Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit,
+};
+
+use super::means::is_time;
+use super::words::{Names, left_out, listed};
+use super::{ROWS, fill, fills};
+use crate::document::Stack;
+use crate::units;
+use crate::visible::visible;
+
+/// Where the longest takes so many times as long as the shortest, each is drawn as a whole of its own.
+const ALIKE: f64 = 12.0;
+/// More of what is left out is said by the table.
+const NOTES: usize = 6;
+
+pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
+    let usable = stacks.iter().filter(|stack| {
+        is_time(stack.sum)
+            && stack
+                .parts
+                .iter()
+                .all(|part| part.time.0.is_finite() && part.time.0 >= 0.0)
+    });
+    let all = usable.clone().count();
+    let shown: Vec<&Stack> = usable.take(ROWS).collect();
+    let sums = || shown.iter().map(|stack| stack.sum.0);
+    let (least, most) = (
+        sums().fold(f64::INFINITY, f64::min),
+        sums().fold(0.0, f64::max),
+    );
+    if shown.is_empty() {
+        return None;
+    }
+    let shares = most > least * ALIKE;
+    let mut names = Names::default();
+    let mut marks = Vec::new();
+    for (row, stack) in shown.iter().enumerate() {
+        marks.extend(bars(stack, row, &mut names, shares));
+    }
+    let row = |stack: &&Stack| Row {
+        label: visible(&stack.label).into_owned(),
+        value: units::duration(stack.sum),
+    };
+    let mut notes: Vec<String> = Vec::new();
+    let beside: Vec<&String> = shown.iter().flat_map(|stack| &stack.left_out).collect();
+    notes.extend(
+        beside
+            .iter()
+            .take(NOTES)
+            .map(|note| format!("{}.", visible(note))),
+    );
+    if beside.len() > NOTES {
+        notes.push(format!(
+            "{} more are no part; the table has them.",
+            beside.len() - NOTES
+        ));
+    }
+    notes.extend(left_out(shown.len(), all, "operations"));
+    let scale = if shares {
+        Scale::new(
+            "share of the time, which stands on the right",
+            Unit::Share,
+            Spacing::Linear,
+        )
+        .within(Bounds::Fixed(0.0, 1.0))
+    } else {
+        Scale::new("time of an operation", Unit::Seconds, Spacing::Linear).within(Bounds::FromZero)
+    };
+    let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
+    Some(Chart {
+        kind: "layers",
+        title: visible(title).into_owned(),
+        summary: format!("{}. {}.", visible(title), listed(&said, ROWS)),
+        x: Axis::Scale(scale),
+        panels: vec![Panel {
+            heading: None,
+            y: Axis::Rows(vec![Group {
+                heading: None,
+                rows: shown.iter().map(row).collect(),
+            }]),
+            height: 0.0,
+            marks,
+        }],
+        keys: names.keys(),
+        fills: fills(shown.iter().map(|stack| stack.provenance)),
+        notes,
+    })
+}
+
+fn bars(stack: &Stack, row: usize, names: &mut Names, shares: bool) -> Vec<Mark> {
+    let whole = if shares { stack.sum.0 } else { 1.0 };
+    let mut below = 0.0;
+    let mut bars = Vec::new();
+    for part in &stack.parts {
+        let from = below;
+        below += part.time.0 / whole;
+        let share = part.time.0 / stack.sum.0;
+        bars.push(Mark::Bar(Bar {
+            row,
+            from: Some(from),
+            to: below,
+            series: names.number(&part.name),
+            fill: fill(stack.provenance),
+            label: Some(units::duration(part.time)),
+            about: About {
+                case: Some(visible(&stack.label).into_owned()),
+                text: format!(
+                    "{}, {}: {}, {} of {}",
+                    visible(&stack.label),
+                    visible(&part.name),
+                    units::duration(part.time),
+                    units::percent(share),
+                    units::duration(stack.sum)
+                ),
+            },
+        }));
+    }
+    bars
+}
+
+fn said(stack: &Stack) -> String {
+    let parts = stack.parts.iter();
+    let parts = parts.map(|part| format!("{} {}", visible(&part.name), units::duration(part.time)));
+    let parts: Vec<String> = parts.collect();
+    format!(
+        "{}, {}: {}",
+        visible(&stack.label),
+        stack.provenance,
+        parts.join(", ")
+    )
+}

@@ -1,0 +1,216 @@
+//! Response times over load, with the knee.
+
+use keymark_charts::{
+    About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing, Unit,
+};
+
+use super::means::{is_time, reach};
+use super::words::{Names, left_out, listed};
+use super::{CURVES, fill, fills};
+use crate::document::{LoadCurve, LoadPoint, LoadUnit};
+use crate::units;
+use crate::visible::visible;
+use keymark_stats::PerSecond;
+
+pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option<Chart> {
+    let usable = curves.iter().filter(|curve| {
+        let sound = |point: &LoadPoint| {
+            is_time(point.mean.value) && point.load.is_finite() && point.load > 0.0
+        };
+        curve.points.len() > 1 && curve.points.iter().all(sound)
+    });
+    let all = usable.clone().count();
+    let shown: Vec<&LoadCurve> = usable.take(CURVES).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let names = Names::of(shown.iter().map(|curve| curve.label.as_str()));
+    let (what, unit) = match load {
+        LoadUnit::Users => ("users", Unit::Count),
+        LoadUnit::Arrivals => ("arrivals a second", Unit::PerSecond),
+    };
+    let points = || shown.iter().flat_map(|curve| &curve.points);
+    let mut loads: Vec<f64> = points().map(|point| point.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    let knees: Vec<Mark> = shown
+        .iter()
+        .filter_map(|curve| knee(curve, load, shown.len()))
+        .collect();
+    let each = |pick: fn(&LoadCurve, usize) -> Vec<Mark>| {
+        let marks = shown
+            .iter()
+            .enumerate()
+            .flat_map(|(series, curve)| pick(curve, series));
+        knees.iter().cloned().chain(marks).collect::<Vec<Mark>>()
+    };
+    let mut panels = vec![Panel {
+        heading: Some("response time: mean, and what 99 % do not exceed (broken lines)".to_owned()),
+        y: Axis::Scale(Scale::new("", Unit::Seconds, Spacing::Logarithmic)),
+        height: 240.0,
+        marks: each(times),
+    }];
+    if points().any(|point| point.rate.is_some_and(|rate| rate.0 > 0.0)) {
+        let scale = Scale::new("", Unit::PerSecond, Spacing::Linear);
+        panels.push(Panel {
+            heading: Some("throughput".to_owned()),
+            y: Axis::Scale(scale.within(keymark_charts::Bounds::FromZero)),
+            height: 140.0,
+            marks: shown
+                .iter()
+                .enumerate()
+                .flat_map(|(series, curve)| rates(curve, series))
+                .collect(),
+        });
+    }
+    let mut notes = Vec::new();
+    for curve in shown.iter().filter(|curve| !curve.overloaded.is_empty()) {
+        let rates: Vec<String> = curve
+            .overloaded
+            .iter()
+            .map(|rate| units::rate(PerSecond(*rate)))
+            .collect();
+        notes.push(format!(
+            "{}: the queue grew at {}, so that no time can be told.",
+            visible(&curve.label),
+            rates.join(", ")
+        ));
+    }
+    notes.extend(left_out(shown.len(), all, "curves"));
+    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
+    Some(Chart {
+        kind: "load",
+        title: visible(title).into_owned(),
+        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
+        x: Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads)),
+        panels,
+        keys: names.keys(),
+        fills: fills(shown.iter().map(|curve| curve.provenance)),
+        notes,
+    })
+}
+
+fn knee(curve: &LoadCurve, load: LoadUnit, curves: usize) -> Option<Mark> {
+    let at = curve.knee.filter(|knee| knee.is_finite() && *knee > 0.0)?;
+    let words = match load {
+        LoadUnit::Users => format!("knee: {at} {}", if at > 1.0 { "users" } else { "user" }),
+        LoadUnit::Arrivals => format!("capacity: {}", units::rate(PerSecond(at))),
+    };
+    let of = if curves > 1 {
+        format!(", {}", visible(&curve.label))
+    } else {
+        String::new()
+    };
+    Some(Mark::Rule(Rule {
+        along: Along::X,
+        at,
+        label: words + &of,
+    }))
+}
+
+fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
+    let line = |points: Vec<(f64, f64)>, path, what: &str| {
+        Mark::Line(Line {
+            points,
+            path,
+            series,
+            fill: fill(curve.provenance),
+            about: About {
+                case: None,
+                text: format!("{}: {what}", visible(&curve.label)),
+            },
+        })
+    };
+    let points = curve.points.iter();
+    let high = points.clone().filter(|point| is_time(point.p99.value));
+    let mut marks = vec![
+        line(
+            high.map(|point| (point.load, point.p99.value.0)).collect(),
+            Path::Fitted,
+            "99th percentile",
+        ),
+        line(
+            points
+                .clone()
+                .map(|point| (point.load, point.mean.value.0))
+                .collect(),
+            Path::Straight,
+            "mean",
+        ),
+    ];
+    marks.extend(points.map(|point| {
+        Mark::Dot(Dot {
+            x: point.load,
+            y: point.mean.value.0,
+            reach: reach(&point.mean, Along::Y, |time| time.0),
+            series,
+            fill: fill(curve.provenance),
+            size: Size::Figure,
+            label: None,
+            about: About {
+                case: Some(visible(&point.label).into_owned()),
+                text: format!(
+                    "{}: mean {}, 99 % within {}",
+                    visible(&point.label),
+                    units::estimated_duration(&point.mean),
+                    units::duration(point.p99.value)
+                ),
+            },
+        })
+    }));
+    marks
+}
+
+fn rates(curve: &LoadCurve, series: usize) -> Vec<Mark> {
+    let known = curve
+        .points
+        .iter()
+        .filter_map(|point| Some((point, point.rate?)));
+    let known = known.filter(|(_, rate)| rate.0.is_finite());
+    let mut marks = vec![Mark::Line(Line {
+        points: known
+            .clone()
+            .map(|(point, rate)| (point.load, rate.0))
+            .collect(),
+        path: Path::Straight,
+        series,
+        fill: fill(curve.provenance),
+        about: About {
+            case: None,
+            text: format!("{}: throughput", visible(&curve.label)),
+        },
+    })];
+    marks.extend(known.map(|(point, rate)| {
+        Mark::Dot(Dot {
+            x: point.load,
+            y: rate.0,
+            reach: None,
+            series,
+            fill: fill(curve.provenance),
+            size: Size::Figure,
+            label: None,
+            about: About {
+                case: Some(visible(&point.label).into_owned()),
+                text: format!("{}: {}", visible(&point.label), units::rate(rate)),
+            },
+        })
+    }));
+    marks
+}
+
+fn said(curve: &LoadCurve, what: &str) -> String {
+    let points = curve.points.iter();
+    let points: Vec<String> = points
+        .map(|point| format!("{}: {}", point.load, units::duration(point.mean.value)))
+        .collect();
+    let knee = curve
+        .knee
+        .map(|knee| format!("; the knee is at {knee:.0}"))
+        .unwrap_or_default();
+    format!(
+        "{}, {}, {what} and mean: {}{knee}",
+        visible(&curve.label),
+        curve.provenance,
+        points.join(", ")
+    )
+}

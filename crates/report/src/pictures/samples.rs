@@ -1,0 +1,195 @@
+//! Durations in the order in which they came, a panel a case, above the machine's own speed.
+
+use keymark_charts::{
+    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
+    Unit,
+};
+use keymark_stats::{Ratio, Seconds};
+
+use super::means::is_time;
+use super::words::{left_out, listed};
+use super::{fill, fills};
+use crate::document::Timeline;
+use crate::units;
+use crate::visible::visible;
+
+/// Panels beyond these are too small a picture.
+const PANELS: usize = 6;
+/// More dots than this are small.
+const CROWD: usize = 40;
+/// Durations that differ by more than this have a logarithmic axis.
+const APART: f64 = 5.0;
+
+pub(super) fn chart(
+    title: &str,
+    timelines: &[Timeline],
+    of: usize,
+    machine: &[(Seconds, Ratio)],
+) -> Option<Chart> {
+    let usable = timelines.iter().filter(|one| {
+        !one.points.is_empty()
+            && one
+                .points
+                .iter()
+                .all(|(at, time)| at.0.is_finite() && is_time(*time))
+    });
+    let shown: Vec<&Timeline> = usable.take(PANELS).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let mut panels: Vec<Panel> = shown.iter().map(|one| panel(one)).collect();
+    panels.extend(speed(machine));
+    let mut notes = Vec::new();
+    if shown.iter().any(|one| one.joined > 1) {
+        notes.push(
+            "Where there are many samples, a dot is the median of a stretch of them.".to_owned(),
+        );
+    }
+    if shown.iter().any(|one| one.trend.is_some()) {
+        notes.push("Broken lines: the trend over the case (Theil & Sen).".to_owned());
+    }
+    notes.extend(left_out(shown.len(), of, "cases"));
+    let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
+    Some(Chart {
+        kind: "samples",
+        title: visible(title).into_owned(),
+        summary: format!("{}. {}.", visible(title), listed(&said, PANELS)),
+        x: Axis::Scale(
+            Scale::new(
+                "time since the first operation of the run",
+                Unit::Seconds,
+                Spacing::Linear,
+            )
+            .within(Bounds::FromZero),
+        ),
+        panels,
+        keys: Vec::new(),
+        fills: fills(shown.iter().map(|one| one.provenance)),
+        notes,
+    })
+}
+
+fn panel(one: &Timeline) -> Panel {
+    let case = Some(visible(&one.label).into_owned());
+    let times = || one.points.iter().map(|(_, time)| time.0);
+    let (least, most) = (
+        times().fold(f64::INFINITY, f64::min),
+        times().fold(0.0, f64::max),
+    );
+    let spacing = if most > least * APART {
+        Spacing::Logarithmic
+    } else {
+        Spacing::Linear
+    };
+    let mut marks: Vec<Mark> = one
+        .points
+        .iter()
+        .map(|(at, time)| {
+            Mark::Dot(Dot {
+                x: at.0,
+                y: time.0,
+                reach: None,
+                series: 0,
+                fill: fill(one.provenance),
+                size: if one.points.len() > CROWD {
+                    Size::Crowd
+                } else {
+                    Size::Figure
+                },
+                label: None,
+                about: About {
+                    case: case.clone(),
+                    text: format!("after {}: {}", units::duration(*at), units::duration(*time)),
+                },
+            })
+        })
+        .collect();
+    if let Some(trend) = one
+        .trend
+        .filter(|trend| trend.iter().all(|(_, time)| time.0.is_finite()))
+    {
+        marks.push(Mark::Line(Line {
+            points: trend.iter().map(|(at, time)| (at.0, time.0)).collect(),
+            path: Path::Fitted,
+            series: 1,
+            fill: fill(one.provenance),
+            about: About {
+                case: case.clone(),
+                text: drift(one),
+            },
+        }));
+    }
+    Panel {
+        heading: Some(format!("{}: {}", visible(&one.label), drift(one))),
+        y: Axis::Scale(Scale::new("", Unit::Seconds, spacing)),
+        height: 110.0,
+        marks,
+    }
+}
+
+fn drift(one: &Timeline) -> String {
+    match one.drift {
+        Some(drift) => format!(
+            "{:+.1} % from begin to end ({})",
+            drift.relative_change.0 * 100.0,
+            if drift.p_value < 0.01 {
+                "p < 0.01".to_owned()
+            } else {
+                format!("p = {:.2}", drift.p_value)
+            }
+        ),
+        None => "too few blocks to see drift".to_owned(),
+    }
+}
+
+fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
+    let usable = machine
+        .iter()
+        .filter(|(at, ratio)| at.0.is_finite() && ratio.0.is_finite());
+    let points: Vec<(f64, f64)> = usable.map(|(at, ratio)| (at.0, ratio.0 - 1.0)).collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let line = Mark::Line(Line {
+        points,
+        path: Path::Straight,
+        series: 7,
+        fill: keymark_charts::Fill::Solid,
+        about: About {
+            case: None,
+            text: "time of a fixed calculation over its mean".to_owned(),
+        },
+    });
+    let mean = Mark::Rule(Rule {
+        along: Along::Y,
+        at: 0.0,
+        label: "its mean".to_owned(),
+    });
+    Some(Panel {
+        heading: Some("the machine itself: time of a fixed calculation, off its mean".to_owned()),
+        y: Axis::Scale(Scale::new("", Unit::Change, Spacing::Linear)),
+        height: 90.0,
+        marks: vec![mean, line],
+    })
+}
+
+fn said(one: &Timeline) -> String {
+    let times = || one.points.iter().map(|(_, time)| *time);
+    let by_size = |a: &Seconds, b: &Seconds| a.0.total_cmp(&b.0);
+    let ends = times().min_by(by_size).zip(times().max_by(by_size));
+    let ends = ends.map(|(least, most)| {
+        format!(
+            "from {} to {}",
+            units::duration(least),
+            units::duration(most)
+        )
+    });
+    format!(
+        "{}, {}, {} operations, {}; {}",
+        visible(&one.label),
+        one.provenance,
+        one.n,
+        ends.unwrap_or_default(),
+        drift(one)
+    )
+}

@@ -1,0 +1,244 @@
+//! Throughput, and what it gains over that of one worker, over the number of workers.
+
+use keymark_charts::{
+    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
+    Unit,
+};
+use keymark_stats::Estimate;
+
+use super::means::reach;
+use super::words::{Names, left_out, listed};
+use super::{CURVES, fill, fills};
+use crate::document::ThroughputCurve;
+use crate::units;
+use crate::visible::visible;
+
+/// Rates that differ by more than this have a logarithmic axis.
+const APART: f64 = 20.0;
+/// A bound this many times above all gains would leave them no room.
+const FAR: f64 = 1.6;
+
+pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
+    let usable = curves.iter().filter(|curve| {
+        curve.levels.len() > 1 && rates(curve).all(|rate| rate.is_finite() && rate > 0.0)
+    });
+    let all = usable.clone().count();
+    let shown: Vec<&ThroughputCurve> = usable.take(CURVES).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    let names = Names::of(shown.iter().map(|curve| curve.label.as_str()));
+    let every = || shown.iter().flat_map(|curve| rates(curve));
+    let (least, most) = (
+        every().fold(f64::INFINITY, f64::min),
+        every().fold(0.0, f64::max),
+    );
+    let rate = if most > least * APART {
+        Scale::new("operations a second", Unit::PerSecond, Spacing::Logarithmic)
+    } else {
+        Scale::new("operations a second", Unit::PerSecond, Spacing::Linear).within(Bounds::FromZero)
+    };
+    let mut levels: Vec<f64> = shown
+        .iter()
+        .flat_map(|curve| curve.levels.iter().map(|(level, _)| f64::from(*level)))
+        .collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let (bounds, mut notes) = bounds(&shown);
+    if shown.iter().any(|curve| !curve.law.is_empty()) {
+        notes.push("Broken lines: the Universal Scalability Law, where it fits.".to_owned());
+    }
+    notes.extend(left_out(shown.len(), all, "curves"));
+    let said: Vec<String> = shown.iter().map(|curve| said(curve)).collect();
+    let heading = |words: &str| Some(words.to_owned());
+    Some(Chart {
+        kind: "throughput",
+        title: visible(title).into_owned(),
+        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
+        x: Axis::Scale(Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels)),
+        panels: vec![
+            Panel {
+                heading: heading("throughput"),
+                y: Axis::Scale(rate),
+                height: 220.0,
+                marks: shown
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(series, curve)| throughput(curve, series))
+                    .collect(),
+            },
+            Panel {
+                heading: heading("speed-up over one worker"),
+                y: Axis::Scale(
+                    Scale::new("", Unit::Times, Spacing::Linear).within(Bounds::FromZero),
+                ),
+                height: 180.0,
+                marks: bounds
+                    .into_iter()
+                    .chain(
+                        shown
+                            .iter()
+                            .enumerate()
+                            .flat_map(|(series, curve)| gains(curve, series)),
+                    )
+                    .collect(),
+            },
+        ],
+        keys: names.keys(),
+        fills: fills(shown.iter().map(|curve| curve.provenance)),
+        notes,
+    })
+}
+
+fn rates(curve: &ThroughputCurve) -> impl Iterator<Item = f64> {
+    curve.levels.iter().map(|(_, rate)| rate.value.0)
+}
+
+fn throughput(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
+    let points = curve.levels.iter();
+    let mut marks = Vec::new();
+    if !curve.law.is_empty() {
+        let points = curve
+            .law
+            .iter()
+            .map(|(workers, rate)| (*workers, rate.0))
+            .collect();
+        marks.push(line(curve, series, points, Path::Fitted));
+    }
+    marks.push(line(
+        curve,
+        series,
+        points
+            .clone()
+            .map(|(workers, rate)| (f64::from(*workers), rate.value.0))
+            .collect(),
+        Path::Straight,
+    ));
+    marks.extend(points.map(|(workers, rate)| {
+        let text = format!(
+            "{}, {workers} workers: {}",
+            visible(&curve.label),
+            units::rate(rate.value)
+        );
+        dot(
+            curve,
+            series,
+            f64::from(*workers),
+            (rate, |rate| rate.0),
+            text,
+        )
+    }));
+    marks
+}
+
+fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
+    let points = curve.gains.iter();
+    let mut marks = vec![line(
+        curve,
+        series,
+        points
+            .clone()
+            .map(|(workers, gain)| (f64::from(*workers), gain.value.0))
+            .collect(),
+        Path::Straight,
+    )];
+    marks.extend(points.map(|(workers, gain)| {
+        let text = format!(
+            "{}, {workers} workers: {}",
+            visible(&curve.label),
+            units::estimated_gain(gain)
+        );
+        dot(
+            curve,
+            series,
+            f64::from(*workers),
+            (gain, |gain| gain.0),
+            text,
+        )
+    }));
+    marks
+}
+
+fn line(curve: &ThroughputCurve, series: usize, points: Vec<(f64, f64)>, path: Path) -> Mark {
+    let what = match path {
+        Path::Fitted => ": the law fitted to it",
+        Path::Straight | Path::Steps => "",
+    };
+    Mark::Line(Line {
+        points,
+        path,
+        series,
+        fill: fill(curve.provenance),
+        about: About {
+            case: None,
+            text: format!("{}{what}", visible(&curve.label)),
+        },
+    })
+}
+
+fn dot<T: Copy>(
+    curve: &ThroughputCurve,
+    series: usize,
+    x: f64,
+    (estimate, plain): (&Estimate<T>, fn(&T) -> f64),
+    text: String,
+) -> Mark {
+    Mark::Dot(Dot {
+        x,
+        y: plain(&estimate.value),
+        reach: reach(estimate, Along::Y, plain),
+        series,
+        fill: fill(curve.provenance),
+        size: Size::Figure,
+        label: None,
+        about: About {
+            case: Some(visible(&curve.label).into_owned()),
+            text,
+        },
+    })
+}
+
+/// Lines at the bounds that are near the gains, and words for those that are far above.
+fn bounds(shown: &[&ThroughputCurve]) -> (Vec<Mark>, Vec<String>) {
+    let gains = shown.iter().flat_map(|curve| curve.gains.iter());
+    let highest = gains.map(|(_, gain)| gain.value.0).fold(1.0, f64::max);
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    for curve in shown {
+        for (name, bound) in curve.bounds.iter().filter(|(_, bound)| bound.0.is_finite()) {
+            let of = if shown.len() > 1 {
+                format!(", {}", visible(&curve.label))
+            } else {
+                String::new()
+            };
+            if bound.0 <= highest * FAR {
+                near.push(Mark::Rule(Rule {
+                    along: Along::Y,
+                    at: bound.0,
+                    label: format!("{name}: {}{of}", units::gain(*bound)),
+                }));
+            } else {
+                far.push(format!("{name}{of}: {}", units::gain(*bound)));
+            }
+        }
+    }
+    let note = (!far.is_empty()).then(|| format!("Bounds far above: {}.", far.join("; ")));
+    (near, note.into_iter().collect())
+}
+
+fn said(curve: &ThroughputCurve) -> String {
+    let levels = curve.levels.iter();
+    let levels: Vec<String> = levels
+        .map(|(workers, rate)| format!("{workers}: {}", units::rate(rate.value)))
+        .collect();
+    let bounds = curve.bounds.iter();
+    let bounds: Vec<String> = bounds
+        .map(|(name, bound)| format!("bound by {name} {}", units::gain(*bound)))
+        .collect();
+    let both = [levels, bounds].concat();
+    format!(
+        "{}, {}, workers and rate: {}",
+        visible(&curve.label),
+        curve.provenance,
+        both.join(", ")
+    )
+}
