@@ -22,13 +22,16 @@ const BOLD: [u16; 95] = [
 
 /// How heavy text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub enum Weight {
+    /// Of ordinary text.
     Regular,
+    /// Of titles and headings.
     Bold,
 }
 
-/// Width of a line of text of that size, in pixels.
-pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
+/// Width of a line of text of that size, in pixels, in the font of the pictures.
+#[must_use]
+pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let table = match weight {
         Weight::Regular => &REGULAR,
         Weight::Bold => &BOLD,
