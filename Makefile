@@ -9,7 +9,7 @@ OHA_VERSION = 1.16.0
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
-TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve
+TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve,keymark/png,keymark-charts/png
 ARGS ?=
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
@@ -58,7 +58,8 @@ build:
 test: packages-test kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
 	$(CARGO) test --workspace --locked
-	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance --test tls
+	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance --test pictures \
+	    --test tls --test tls_suites --test tls_key_use --test tls_connect --test tls_faults
 	$(MAKE) browser
 	$(MAKE) deny
 

@@ -2,8 +2,9 @@
 
 use super::layout::{self, EDGE, GAP, HEADING, Names, Place, ROW, SLANT};
 use super::xml::px;
-use super::{Canvas, SMALL, TEXT};
+use super::{Canvas, SMALL, TEXT, text_width};
 use crate::chart::{Along, Axis, Chart, Group, Panel, Scale};
+use crate::metrics::{self, Weight};
 use crate::scale::{self, Placed};
 
 /// Where values of a panel are.
@@ -15,8 +16,8 @@ pub(super) struct Space {
 /// From left to right.
 pub(super) enum Across {
     Scale(Placed),
-    /// The left end, and the width of a column.
-    Columns(f64, f64),
+    /// The left end, the width of a column, and how many there are.
+    Columns(f64, f64, usize),
 }
 
 /// From top to bottom.
@@ -31,9 +32,10 @@ impl Space {
         let x = match &chart.x {
             Axis::Scale(scale) => Across::Scale(scale::of_chart(chart, scale, (left, right))),
             Axis::Columns(columns) => {
-                Across::Columns(left, (right - left) / columns.len().max(1) as f64)
+                let count = columns.len();
+                Across::Columns(left, (right - left) / count.max(1) as f64, count)
             }
-            Axis::Rows(_) => Across::Columns(left, right - left),
+            Axis::Rows(_) => Across::Columns(left, right - left, 1),
         };
         let y = match &panel.y {
             Axis::Scale(scale) => {
@@ -48,8 +50,9 @@ impl Space {
     pub(super) fn x(&self, value: f64) -> Option<f64> {
         match &self.x {
             Across::Scale(placed) => placed.at(value),
-            Across::Columns(left, width) => {
-                Some(left + (value + 0.5) * width).filter(|at| at.is_finite())
+            Across::Columns(left, width, count) => {
+                let held = (0.0..*count as f64).contains(&value);
+                held.then(|| left + (value + 0.5) * width)
             }
         }
     }
@@ -121,10 +124,7 @@ impl Canvas<'_> {
         let mut y = top;
         if let Some(heading) = &panel.heading {
             y += 13.0;
-            let room = self.layout.width - 2.0 * EDGE;
-            let bold = crate::metrics::Weight::Bold;
-            let heading = crate::metrics::cut(heading, TEXT, bold, room);
-            self.bold((EDGE, y), TEXT, &heading);
+            self.bold((EDGE, y), TEXT, heading);
             y += 3.0;
         }
         if let Some(label) = layout::y_label(panel) {
@@ -164,7 +164,7 @@ impl Canvas<'_> {
             };
             self.line((tick.at, y), (tick.at, y + 4.0), axis, 1.0);
             // At the ends of the axis a label stays on the paper.
-            let half = super::text_width(&label, SMALL) / 2.0;
+            let half = text_width(&label, SMALL) / 2.0;
             let x = tick
                 .at
                 .clamp(half + 2.0, (self.layout.width - half - 2.0).max(half + 2.0));
@@ -172,9 +172,11 @@ impl Canvas<'_> {
         }
         if !scale.label.is_empty() {
             let middle = f64::midpoint(left, right);
-            let half = super::text_width(&scale.label, SMALL) / 2.0;
-            let x = middle.clamp(half + 2.0, (self.layout.width - half - 2.0).max(half + 2.0));
-            self.anchored((x, y + 33.0), SMALL, muted, "middle", &scale.label);
+            let room = self.layout.width - 2.0 * EDGE;
+            let label = metrics::cut(&scale.label, SMALL, Weight::Regular, room);
+            let half = text_width(&label, SMALL) / 2.0;
+            let x = middle.clamp(half + 2.0, self.layout.width - half - 2.0);
+            self.anchored((x, y + 33.0), SMALL, muted, "middle", &label);
         }
     }
 
@@ -208,10 +210,7 @@ impl Canvas<'_> {
                 if number > 0 {
                     self.line((EDGE, y + 4.0), (right, y + 4.0), grid, 1.0);
                 }
-                let bold = crate::metrics::Weight::Bold;
-                let room = self.layout.width - 2.0 * EDGE;
-                let heading = crate::metrics::cut(heading, TEXT, bold, room);
-                self.bold((EDGE, y + 17.0), TEXT, &heading);
+                self.bold((EDGE, y + 17.0), TEXT, heading);
                 y += HEADING;
             }
             for entry in &group.rows {
@@ -223,7 +222,13 @@ impl Canvas<'_> {
                 self.anchored((left - GAP + 2.0, middle + 4.0), TEXT, text, "end", &label);
                 if !entry.value.is_empty() {
                     let x = self.layout.width - EDGE;
-                    self.anchored((x, middle + 4.0), SMALL, muted, "end", &entry.value);
+                    self.anchored(
+                        (x, middle + 4.0),
+                        SMALL,
+                        muted,
+                        "end",
+                        &layout::row_value(&entry.value),
+                    );
                 }
                 y += row;
             }
@@ -275,6 +280,10 @@ impl Canvas<'_> {
         for (y, label) in beside {
             let y = y.max(lowest + 14.0);
             lowest = y;
+            // Of more than there is room for, the lines have to do.
+            if y + 8.0 > self.layout.height {
+                break;
+            }
             let label = layout::rule_label(label);
             self.text((right + 6.0, y + 4.0), SMALL, ink, &label);
         }

@@ -21,6 +21,7 @@ pub(super) const GAP: f64 = 10.0;
 const LABEL_LINE: f64 = 16.0;
 /// Names longer than this are cut; the whole is in the mark's title.
 const LABELS: f64 = 300.0;
+const VALUES: f64 = 120.0;
 const RULES: f64 = 215.0;
 const COLUMN: f64 = 62.0;
 const COLUMN_NAMES: f64 = 150.0;
@@ -70,7 +71,7 @@ impl Layout {
         let left = EDGE + chart.panels.iter().map(left_of).fold(0.0, f64::max);
         let right = EDGE + chart.panels.iter().map(right_of).fold(8.0, f64::max);
         let mut width = WIDTH;
-        let mut names = Names::Level;
+        let (mut names, mut lean) = (Names::Level, 0.0);
         if let Axis::Columns(columns) = &chart.x {
             let wanted = left + right + columns.len() as f64 * COLUMN;
             width = width.max(wanted);
@@ -78,7 +79,10 @@ impl Layout {
             if columns.iter().any(|name| text_width(name, SMALL) > room) {
                 names = Names::Slanted;
                 // The last name leans out to the right.
-                width += 40.0;
+                let longest = columns.iter().map(|name| text_width(name, SMALL));
+                let longest = longest.fold(0.0, f64::max).min(COLUMN_NAMES);
+                lean = longest * SLANT.to_radians().cos();
+                width += lean;
             }
         }
         let room = width - 2.0 * EDGE;
@@ -90,7 +94,7 @@ impl Layout {
             legend_top: EDGE + 6.0 + title.len() as f64 * TITLE_LINE,
             title,
             left,
-            right: width - right - if names == Names::Slanted { 40.0 } else { 0.0 },
+            right: width - right - lean,
             panels: Vec::new(),
             bottom: 0.0,
             notes_top: 0.0,
@@ -187,7 +191,7 @@ impl Layout {
     pub(super) fn rule_text(&self, placed: &Placed, rule: &Rule) -> (f64, f64) {
         let width = text_width(&rule.label, SMALL).min(self.right - self.left);
         let at = placed.at(rule.at).unwrap_or(self.left);
-        let from = (at - width / 2.0).clamp(self.left, self.right - width);
+        let from = (at - width / 2.0).min(self.right - width).max(self.left);
         (from, from + width)
     }
 }
@@ -240,7 +244,7 @@ fn right_of(panel: &Panel) -> f64 {
     let values = match &panel.y {
         Axis::Rows(groups) => {
             let rows = groups.iter().flat_map(|group| &group.rows);
-            rows.map(|row| text_width(&row.value, SMALL))
+            rows.map(|row| text_width(&row.value, SMALL).min(VALUES))
                 .fold(0.0, f64::max)
         }
         Axis::Scale(_) | Axis::Columns(_) => 0.0,
@@ -278,6 +282,11 @@ fn height_of(chart: &Chart, panel: &Panel) -> f64 {
 /// Name of a row, cut to its room.
 pub(super) fn row_label(label: &str) -> String {
     metrics::cut(label, TEXT, Weight::Regular, LABELS)
+}
+
+/// Figure of a row, cut to its room: only an absurd one needs it.
+pub(super) fn row_value(value: &str) -> String {
+    metrics::cut(value, SMALL, Weight::Regular, VALUES)
 }
 
 /// Name of a reference, cut to its room.

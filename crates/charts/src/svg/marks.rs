@@ -317,9 +317,12 @@ impl Canvas<'_> {
     }
 
     fn cell(&mut self, cell: &Cell, space: &Space) {
-        let (Across::Columns(left, width), Down::Rows(rows)) = (&space.x, &space.y) else {
+        let (Across::Columns(left, width, count), Down::Rows(rows)) = (&space.x, &space.y) else {
             return;
         };
+        if cell.column >= *count {
+            return;
+        }
         let Some(y) = rows.get(cell.row).copied() else {
             return;
         };

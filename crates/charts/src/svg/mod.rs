@@ -14,7 +14,7 @@ use paint::Paint;
 use xml::{Xml, px};
 
 use crate::chart::Chart;
-use crate::metrics::Weight;
+use crate::metrics::{self, Weight};
 use crate::theme::Theme;
 
 /// Verdana has the same widths.
@@ -67,18 +67,27 @@ impl Canvas<'_> {
         self.anchored((x, y), size, ink, "start", text);
     }
 
+    /// As much of the text as the paper has room for, which is all unless it is from somebody who wants it not to be.
     fn anchored(&mut self, (x, y): (f64, f64), size: f64, ink: &str, anchor: &str, text: &str) {
+        let right = self.layout.width - x;
+        let room = match anchor {
+            "middle" => 2.0 * x.min(right),
+            "end" => x,
+            _ => right,
+        };
+        let text = metrics::cut(text, size, Weight::Regular, room - 2.0);
         let tag = self.xml.tag("text").px("x", x).px("y", y);
         let tag = tag.px("font-size", size).attr("fill", ink);
         let anchor = (anchor != "start").then_some(anchor);
-        tag.maybe("text-anchor", anchor).text(text);
+        tag.maybe("text-anchor", anchor).text(&text);
     }
 
     fn bold(&mut self, (x, y): (f64, f64), size: f64, text: &str) {
+        let text = metrics::cut(text, size, Weight::Bold, self.layout.width - x - 2.0);
         let ink = self.paint.palette.text;
         let tag = self.xml.tag("text").px("x", x).px("y", y);
         let tag = tag.px("font-size", size).attr("font-weight", "bold");
-        tag.attr("fill", ink).text(text);
+        tag.attr("fill", ink).text(&text);
     }
 
     fn line(&mut self, from: (f64, f64), to: (f64, f64), ink: &str, width: f64) {

@@ -51,7 +51,10 @@ pub(super) fn draw(
         cells: vec![vec![' '; length]; height],
     };
     let several = chart.keys.len() > 1;
-    for mark in &panel.marks {
+    // What is told apart by its sign lies above lines.
+    let dots = |mark: &&Mark| matches!(mark, Mark::Dot(_));
+    let marks = panel.marks.iter().filter(|mark| !dots(mark));
+    for mark in marks.chain(panel.marks.iter().filter(dots)) {
         draw_mark(&mut grid, mark, (&x, &y), signs, several);
     }
     let bar = match signs {
@@ -106,10 +109,7 @@ fn draw_mark(
             }
         }
         Mark::Column(column) => {
-            let sign = match signs {
-                Signs::Unicode => '█',
-                Signs::Ascii => '#',
-            };
+            let sign = super::column_mark(column.fill, signs);
             let (from, to) = (x.at(column.from), x.at(column.to));
             if let (Some(from), Some(to), Some(head), Some(foot)) =
                 (from, to, y.at(column.height), y.at(0.0))

@@ -5,7 +5,7 @@ mod rows;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::chart::{Axis, Chart, Fill};
+use crate::chart::{Axis, Chart, Fill, Mark};
 
 /// Which signs may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +38,28 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Columns(_) => {}
         }
     }
-    lines.extend(chart.notes.iter().cloned());
+    lines.extend(chart.notes.iter().flat_map(|note| broken(note, width)));
     let mut text = String::new();
     for line in lines {
-        text += cut(&written(&line, signs), width).trim_end();
+        text += &cut(written(&line, signs).trim_end(), width);
         text.push('\n');
     }
     text
+}
+
+/// In lines of so many columns, between words.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// What stands for a figure that was had so.
@@ -78,6 +93,31 @@ const fn bar_mark(series: usize, signs: Signs) -> char {
     }
 }
 
+/// What a column of a histogram is made of that was had so.
+const fn column_mark(fill: Fill, signs: Signs) -> char {
+    match (signs, fill) {
+        (Signs::Unicode, Fill::Solid) => '█',
+        (Signs::Unicode, Fill::Half) => '▌',
+        (Signs::Unicode, Fill::Hatched) => '▒',
+        (Signs::Ascii, Fill::Hatched) => '/',
+        (Signs::Ascii, Fill::Solid) => '#',
+        (Signs::Ascii, Fill::Half) => '%',
+        (_, Fill::Dotted) => ':',
+        (_, Fill::Hollow) => 'o',
+    }
+}
+
+/// How the figures of a series were had, where letters stand for its dots.
+fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let mut fills = marks.filter_map(|mark| match mark {
+        Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
+        Mark::Line(line) => (line.series == series).then_some(line.fill),
+        Mark::Bar(_) | Mark::Band(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
+    });
+    fills.next()
+}
+
 /// Entries in lines.
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
     let named = (0..)
@@ -89,12 +129,16 @@ fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
         .iter()
         .any(|panel| matches!(panel.y, Axis::Scale(_)));
     let series = named.filter(|_| stacked || by_letter).map(|(number, key)| {
-        let sign = if stacked {
-            bar_mark(number, signs)
-        } else {
-            series_mark(number)
-        };
-        format!("{sign} {}", key.name)
+        if stacked {
+            return format!("{} {}", bar_mark(number, signs), key.name);
+        }
+        let fill = fill_of(chart, number).map(|fill| format!("{} ", mark(fill, signs)));
+        format!(
+            "{} {}{}",
+            series_mark(number),
+            fill.unwrap_or_default(),
+            key.name
+        )
     });
     let fills = chart
         .fills
@@ -167,13 +211,15 @@ fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
         return Vec::new();
     };
     let placed = crate::scale::of_chart(chart, scale, (0.0, length.saturating_sub(1) as f64));
-    let mut line: Vec<char> = vec![' '; indent + length + 12];
+    let mut line: Vec<char> = vec![' '; indent + length];
     let mut free = 0;
     for tick in placed.columns(scale, |label| label.width() as f64 + 2.0) {
         let Some(label) = tick.label else { continue };
         let middle = indent + tick.at.round() as usize;
+        // The last one stays on the screen.
         let from = middle.saturating_sub(label.width() / 2);
-        if from < free || from + label.width() > line.len() {
+        let from = from.min(line.len().saturating_sub(label.width()));
+        if from < free {
             continue;
         }
         for (place, c) in (from..).zip(label.chars()) {

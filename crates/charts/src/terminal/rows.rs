@@ -54,6 +54,7 @@ pub(super) fn draw(
         Axis::Rows(_) => return lines,
     };
     lines.extend(rules(panel, &placed, indent, length));
+    let stacked = is_stacked(chart);
     let mut number = 0;
     for group in groups {
         lines.extend(group.heading.clone());
@@ -63,12 +64,27 @@ pub(super) fn draw(
                 right(&written(label), labels),
                 right(&written(value), values),
             );
-            lines.push(format!("{label}  {track}  {value}"));
+            let had = stacked.then(|| had(panel, number)).flatten();
+            let had = had.map_or(' ', |fill| mark(fill, signs));
+            lines.push(format!("{label}  {track} {had}{value}"));
             number += 1;
         }
     }
     lines.extend(ticks(chart, indent, length));
     lines
+}
+
+/// How the parts of a row's bar were had.
+fn had(panel: &Panel, row: usize) -> Option<Fill> {
+    panel.marks.iter().find_map(|mark| match mark {
+        Mark::Bar(bar) => (bar.row == row).then_some(bar.fill),
+        Mark::Dot(_)
+        | Mark::Line(_)
+        | Mark::Band(_)
+        | Mark::Column(_)
+        | Mark::Rule(_)
+        | Mark::Cell(_) => None,
+    })
 }
 
 /// Names of references, each above its place.

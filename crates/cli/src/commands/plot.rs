@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
 /// Those of all the runs, in which what shows the same is one.
 pub(super) fn figures(records: &mut [Record]) -> Vec<Figure> {
     pictures::tell_apart(records);
-    let documents = records.iter().map(|record| show::document(record));
+    let documents = records.iter().map(show::document);
     let figures = documents.flat_map(|document| document.figures().cloned().collect::<Vec<_>>());
     pictures::joined(figures.collect())
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use keymark_bench::case::Provenance;
 
 use crate::analysis::figures::joined_loads;
-use crate::document::{Figure, LoadCurve};
+use crate::document::{Figure, LoadCurve, LoadUnit};
 
 /// A kind of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,15 +202,7 @@ fn join(known: &mut Figure, figure: Figure) {
         (Layers { stacks, .. }, Layers { stacks: more, .. }) => stacks.extend(more),
         (Throughput { curves, .. }, Throughput { curves: more, .. }) => curves.extend(more),
         (ResponseTimes { curves, load, .. }, ResponseTimes { curves: more, .. }) => {
-            for curve in more {
-                let same = |other: &&mut LoadCurve| {
-                    (&other.label, other.provenance) == (&curve.label, curve.provenance)
-                };
-                match curves.iter_mut().find(same) {
-                    Some(known) => joined_loads(known, curve, *load),
-                    None => curves.push(curve),
-                }
-            }
+            join_loads(curves, more, *load);
         }
         (
             Samples { timelines, of, .. },
@@ -244,5 +236,18 @@ fn join(known: &mut Figure, figure: Figure) {
             | Predictions { .. },
             _,
         ) => {}
+    }
+}
+
+/// The same case under other loads is one curve.
+fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit) {
+    for curve in more {
+        let same = |other: &&mut LoadCurve| {
+            (&other.label, other.provenance) == (&curve.label, curve.provenance)
+        };
+        match curves.iter_mut().find(same) {
+            Some(known) => joined_loads(known, curve, load),
+            None => curves.push(curve),
+        }
     }
 }

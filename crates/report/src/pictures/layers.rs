@@ -44,21 +44,6 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
         label: visible(&stack.label).into_owned(),
         value: units::duration(stack.sum),
     };
-    let mut notes: Vec<String> = Vec::new();
-    let beside: Vec<&String> = shown.iter().flat_map(|stack| &stack.left_out).collect();
-    notes.extend(
-        beside
-            .iter()
-            .take(NOTES)
-            .map(|note| format!("{}.", visible(note))),
-    );
-    if beside.len() > NOTES {
-        notes.push(format!(
-            "{} more are no part; the table has them.",
-            beside.len() - NOTES
-        ));
-    }
-    notes.extend(left_out(shown.len(), all, "operations"));
     let scale = if shares {
         Scale::new(
             "share of the time, which stands on the right",
@@ -86,8 +71,27 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
         }],
         keys: names.keys(),
         fills: fills(shown.iter().map(|stack| stack.provenance)),
-        notes,
+        notes: notes(&shown, all),
     })
+}
+
+fn notes(shown: &[&Stack], all: usize) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let beside: Vec<&String> = shown.iter().flat_map(|stack| &stack.left_out).collect();
+    notes.extend(
+        beside
+            .iter()
+            .take(NOTES)
+            .map(|note| format!("{}.", visible(note))),
+    );
+    if beside.len() > NOTES {
+        notes.push(format!(
+            "{} more are no part; the table has them.",
+            beside.len() - NOTES
+        ));
+    }
+    notes.extend(left_out(shown.len(), all, "operations"));
+    notes
 }
 
 fn bars(stack: &Stack, row: usize, names: &mut Names, shares: bool) -> Vec<Mark> {

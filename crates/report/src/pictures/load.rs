@@ -63,6 +63,20 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
                 .collect(),
         });
     }
+    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
+    Some(Chart {
+        kind: "load",
+        title: visible(title).into_owned(),
+        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
+        x: Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads)),
+        panels,
+        keys: names.keys(),
+        fills: fills(shown.iter().map(|curve| curve.provenance)),
+        notes: notes(&shown, all),
+    })
+}
+
+fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
     let mut notes = Vec::new();
     for curve in shown.iter().filter(|curve| !curve.overloaded.is_empty()) {
         let rates: Vec<String> = curve
@@ -77,17 +91,7 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         ));
     }
     notes.extend(left_out(shown.len(), all, "curves"));
-    let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
-    Some(Chart {
-        kind: "load",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
-        x: Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads)),
-        panels,
-        keys: names.keys(),
-        fills: fills(shown.iter().map(|curve| curve.provenance)),
-        notes,
-    })
+    notes
 }
 
 fn knee(curve: &LoadCurve, load: LoadUnit, curves: usize) -> Option<Mark> {

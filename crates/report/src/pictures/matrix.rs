@@ -49,19 +49,9 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
             0.5
         }
     };
-    let marks = shown.iter().map(|(column, row, mean)| {
-        Mark::Cell(Cell {
-            column: *column,
-            row: *row,
-            share: share(mean),
-            text: units::duration(mean.mean.value),
-            fill: fill(mean.provenance),
-            about: About {
-                case: Some(visible(&mean.label).into_owned()),
-                text: said(mean),
-            },
-        })
-    });
+    let marks = shown
+        .iter()
+        .map(|(column, row, mean)| field((*column, *row), mean, share(mean)));
     let each: Vec<String> = shown.iter().map(|(_, _, mean)| said(mean)).collect();
     let mut notes = vec![
         "Dark is slow, by the logarithm; the bare operation where it was measured.".to_owned(),
@@ -88,5 +78,19 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
         keys: Vec::new(),
         fills: fills(shown.iter().map(|(_, _, mean)| mean.provenance)),
         notes,
+    })
+}
+
+fn field((column, row): (usize, usize), mean: &Mean, share: f64) -> Mark {
+    Mark::Cell(Cell {
+        column,
+        row,
+        share,
+        text: units::duration(mean.mean.value),
+        fill: fill(mean.provenance),
+        about: About {
+            case: Some(visible(&mean.label).into_owned()),
+            text: said(mean),
+        },
     })
 }

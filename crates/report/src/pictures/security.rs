@@ -57,7 +57,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
         .map(|(bits, mean)| format!("{bits} bit: {}", said(mean)))
         .collect();
     let mut notes = vec![
-        "Strength against attackers without a quantum computer (NIST SP 800-57 and 800-56B; FIPS 203 to 205).".to_owned(),
+        "Strength against attackers without a quantum computer (NIST SP 800-57, table 2; FIPS 203 to 205).".to_owned(),
     ];
     notes.extend(left_out(shown.len(), all, "figures"));
     let ends = (f64::from(*weakest) - 12.0, f64::from(*strongest) + 12.0);

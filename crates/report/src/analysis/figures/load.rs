@@ -49,7 +49,7 @@ fn load(row: &Row, unit: LoadUnit) -> Option<f64> {
             row.under_load.map(|_| f64::from(row.case.concurrency()))
         }
         (Pacing::Thinking(_), LoadUnit::Users) => Some(f64::from(row.case.concurrency())),
-        // How many users a saturating load had is its own finding.
+        // A search is no load that somebody chose.
         (Pacing::Saturating { .. }, _)
         | (Pacing::Open(_), LoadUnit::Users)
         | (Pacing::Closed | Pacing::Thinking(_), LoadUnit::Arrivals) => None,

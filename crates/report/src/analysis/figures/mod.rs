@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use keymark_bench::case::{Case, Parameters, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
-use keymark_bench::strength::of_key;
+use keymark_bench::strength::{of_handshake, of_key};
 use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds};
 
 use super::Row;
@@ -48,7 +48,7 @@ fn is_plain(case: &Case) -> bool {
 }
 
 /// A picture of the plainest way to each key: the bare operation where it was measured.
-fn plainest(rows: &[Row]) -> Vec<Mean> {
+fn plainest(rows: &[Row]) -> Vec<(&Row, Mean)> {
     let mut found: Vec<(&Row, Mean)> = Vec::new();
     let plain = rows.iter().filter(|row| is_plain(&row.case));
     for (row, mean) in plain.filter_map(|row| Some((row, mean(row)?))) {
@@ -73,12 +73,13 @@ fn plainest(rows: &[Row]) -> Vec<Mean> {
             None => found.push((row, mean)),
         }
     }
-    found.into_iter().map(|(_, mean)| mean).collect()
+    found
 }
 
 /// Where there are several algorithms on several devices.
 fn matrix(rows: &[Row]) -> Option<Figure> {
-    let means = plainest(rows);
+    let means = plainest(rows).into_iter().map(|(_, mean)| mean);
+    let means: Vec<Mean> = means.collect();
     let devices: BTreeSet<_> = means.iter().map(|mean| &mean.device).collect();
     let keys: BTreeSet<_> = means.iter().map(|mean| mean.algorithm.name()).collect();
     (devices.len() > 1 && keys.len() > 1).then(|| Figure::Matrix {
@@ -91,8 +92,10 @@ fn matrix(rows: &[Row]) -> Option<Figure> {
 fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
     let means = plainest(rows);
     let of = |operation: &Operation| {
-        let means = means.iter().filter(|mean| mean.operation == *operation);
-        let means = means.filter_map(|mean| Some((of_key(mean.algorithm)?.0, mean.clone())));
+        let means = means.iter().filter_map(|(row, mean)| {
+            let bits = of_handshake(&row.case).or_else(|| of_key(row.case.algorithm))?;
+            (mean.operation == *operation).then(|| (bits.0, mean.clone()))
+        });
         let means: Vec<(u32, Mean)> = means.collect();
         let strengths: BTreeSet<u32> = means.iter().map(|(bits, _)| *bits).collect();
         (strengths.len() > 1).then(|| Figure::Security {
