@@ -59,6 +59,7 @@ fn reach() -> impl Strategy<Value = Reach> + Clone {
     })
 }
 
+#[allow(clippy::too_many_lines, reason = "a list of every kind of mark")]
 fn mark() -> impl Strategy<Value = Mark> {
     let style = (0_usize..12, select(FILLS.to_vec()), about());
     let label = proptest::option::of(words());
@@ -390,7 +391,7 @@ fn how_a_figure_was_had_is_seen_without_colour() {
         .filter(|node| node.attribute("data-mark") == Some("dot"));
     let looks: Vec<(String, Option<&str>)> = dots
         .map(|dot| {
-            let path = dot.children().filter(Node::is_element).last().unwrap();
+            let path = dot.children().rfind(Node::is_element).unwrap();
             let fill = path.attribute("fill").unwrap();
             // The kind of a pattern; a colour is one, too.
             let fill = if fill.starts_with("url") {

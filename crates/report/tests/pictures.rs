@@ -1,6 +1,10 @@
 //! Pictures of records: which there are, what they say, and that nothing in a record spoils them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks for one kind of several"
+)]
 
 mod layers;
 mod records;
