@@ -51,7 +51,8 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     }
     output::document(&document, &arguments.tables);
     if let Some(kind) = arguments.plot {
-        plot::print(&mut [record], kind)?;
+        let mut all = [vec![record], articles].concat();
+        plot::print(&mut all, kind)?;
     }
     Ok(Exit::Fine)
 }
