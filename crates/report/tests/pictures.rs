@@ -129,6 +129,22 @@ fn a_run_has_the_pictures_of_what_it_measured() {
 }
 
 #[test]
+fn a_load_at_one_rate_is_no_curve_and_does_not_fit() {
+    let mut open = case("rsa2048", StackName::RAW, 1);
+    open.load.pacing = Pacing::Open("10/s".parse().unwrap());
+    let figures = figures(&record(vec![
+        measured(open, 900.0),
+        measured(case("rsa4096", StackName::RAW, 1), 5000.0),
+    ]));
+    let fitting = pictures::fitting(&figures).unwrap();
+    assert_eq!(fitting, Kind::Means);
+    let drawn = figures
+        .iter()
+        .filter_map(|figure| pictures::chart_as(figure, fitting));
+    assert!(drawn.count() > 0);
+}
+
+#[test]
 fn pictures_are_what_they_were() {
     let record = plenty();
     let charts = drawn(&record);

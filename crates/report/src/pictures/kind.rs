@@ -129,7 +129,11 @@ impl FromStr for Kind {
 /// The kind that fits a run best: what it was made to show.
 #[must_use]
 pub fn fitting(figures: &[Figure]) -> Option<Kind> {
-    let has = |kind: Kind| figures.iter().any(|figure| kind.shows(figure));
+    // A figure may be there with too little in it to be drawn.
+    let has = |kind: Kind| {
+        let mut shown = figures.iter().filter(|figure| kind.shows(figure));
+        shown.any(|figure| super::chart_as(figure, kind).is_some())
+    };
     let first = [Kind::Predictions, Kind::Load, Kind::Throughput];
     if let Some(kind) = first.into_iter().find(|kind| has(*kind)) {
         return Some(kind);
