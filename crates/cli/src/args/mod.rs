@@ -93,7 +93,7 @@ pub enum Command {
     Show(ShowArguments),
     /// Draw a picture of runs: SVG, or PNG where keymark was built for it
     #[command(
-        after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot published-lwn-2017-keycards last --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
+        after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot last --published lwn-2017 --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
     )]
     Plot(PlotArguments),
     /// Write a run to stdout

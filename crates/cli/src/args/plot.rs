@@ -6,7 +6,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use keymark_charts::Theme;
 use keymark_report::archive::RunSelector;
+use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
+
+use super::comparison;
 
 /// `keymark plot`
 #[derive(Debug, Args)]
@@ -22,6 +25,10 @@ pub struct PlotArguments {
     /// Only cases in whose name all of these words stand, such as 'rsa2048 gnupg'
     #[arg(long, value_name = "WORDS")]
     pub case: Option<String>,
+
+    /// Draw these published figures as well: lwn-2017, zeitgitter-2019, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    pub published: Vec<Shipped>,
 
     /// For which ground
     #[arg(long, value_enum, default_value_t = ThemeArgument::Light)]

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use keymark_report::archive::RunSelector;
+use keymark_report::exchange::Shipped;
+
+use super::comparison;
 
 /// Formats of `keymark report`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -29,6 +32,9 @@ pub struct ReportArguments {
     /// Where to: a file, or - for stdout [default: of HTML reports/RUN.html beside the archive, else stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Set these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
+    pub published: Vec<Shipped>,
     /// In which form [default: by the file's name, else html]
     #[arg(long, value_enum)]
     pub format: Option<ReportFormat>,

@@ -10,7 +10,7 @@ use keymark_report::document::Figure;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
 
-use super::{Outcome, show};
+use super::{Outcome, published, show};
 use crate::args::{PictureFile, PictureFormat, PlotArguments};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -21,6 +21,7 @@ const COLUMNS: usize = 100;
 pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     let side = SideSelector(arguments.runs.clone());
     let mut records = archive.side(&side).map_err(Failure::failed)?;
+    records.extend(published::records(&arguments.published)?);
     if let Some(words) = &arguments.case {
         for record in &mut records {
             pictures::keep_cases(record, words);

@@ -6,8 +6,17 @@ use std::time::Duration;
 use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::record::Record;
 use keymark_report::analysis::PublishedFigure;
+use keymark_report::exchange::Shipped;
 use keymark_stats::Seconds;
 use keymark_tokens::profile::{Profile, ProfileStore};
+
+use crate::exit::Failure;
+
+/// Those that come with keymark, as records.
+pub(super) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
+    let record = |shipped: &Shipped| shipped.record().map_err(Failure::failed);
+    shipped.iter().map(record).collect()
+}
 
 /// Those of a run's twins; they are of gpg processes.
 pub(super) fn figures(record: &Record) -> Vec<PublishedFigure> {

@@ -29,11 +29,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         return Ok(Exit::Fine);
     }
     let record = archive.load(&arguments.run).map_err(Failure::failed)?;
-    let articles: Vec<Record> = arguments
-        .published
-        .iter()
-        .map(|shipped| shipped.record().map_err(Failure::failed))
-        .collect::<Result<_, _>>()?;
+    let articles = published::records(&arguments.published)?;
     if arguments.json {
         for record in [&record].into_iter().chain(&articles) {
             let rows = analysis(record).rows;
@@ -41,15 +37,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
         }
         return Ok(Exit::Fine);
     }
-    let analysis = analysis(&record);
-    let mut document = analysis.document(&record, &published::figures(&record));
-    if !articles.is_empty() {
-        match analysis.beside(&record, &articles) {
-            Some(section) => document.sections.push(section),
-            None => output::warning("what was published has no operation of this run"),
-        }
-    }
-    output::document(&document, &arguments.tables);
+    output::document(&document_beside(&record, &articles), &arguments.tables);
     if let Some(kind) = arguments.plot {
         let mut all = [vec![record], articles].concat();
         plot::print(&mut all, kind)?;
@@ -65,6 +53,19 @@ pub(super) fn print(record: &Record, tables: &TableArguments) {
 /// The same, before it is printed.
 pub(super) fn document(record: &Record) -> Document {
     analysis(record).document(record, &published::figures(record))
+}
+
+/// The same with what was published of its operations.
+pub(super) fn document_beside(record: &Record, articles: &[Record]) -> Document {
+    let analysis = analysis(record);
+    let mut document = analysis.document(record, &published::figures(record));
+    if !articles.is_empty() {
+        match analysis.beside(record, articles) {
+            Some(section) => document.sections.push(section),
+            None => output::warning("what was published has no operation of this run"),
+        }
+    }
+    document
 }
 
 /// With what each family of stacks knows of its layers.

@@ -13,7 +13,7 @@ use keymark_report::render::{json, latex, markdown};
 use keymark_report::report::{Part, report};
 use keymark_report::table;
 
-use super::{Outcome, again, compare, show};
+use super::{Outcome, again, compare, published, show};
 use crate::args::{ReportArguments, ReportFormat};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -25,7 +25,8 @@ const REPORTS: &str = "reports";
 
 pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
     let records = load(&arguments.runs, archive)?;
-    let text = text(&records, archive, arguments.format())?;
+    let articles = published::records(&arguments.published)?;
+    let text = text(&records, &articles, archive, arguments.format())?;
     let target = match (&arguments.output, arguments.format()) {
         (Some(path), _) if path.as_os_str() == STDOUT => None,
         (Some(path), _) => Some(path.clone()),
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
 /// The report of a run that has just been saved, beside its archive.
 pub(super) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure> {
     let records = load(&[RunSelector::Id(run.0.clone())], archive)?;
-    let text = text(&records, archive, ReportFormat::Html)?;
+    let text = text(&records, &[], archive, ReportFormat::Html)?;
     let path = usual_place(archive.path(), run)?;
     file::write(&path, &text, false).map_err(Failure::failed)?;
     Ok(path)
@@ -70,11 +71,18 @@ fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure>
     Ok(records)
 }
 
-/// All that there is to say about these runs.
-pub(super) fn document(records: &[Record], archive: &Archive) -> Result<Document, Failure> {
-    let parts = records.iter().map(|record| Part {
+/// All that there is to say about these runs, and of the operations of the first what articles say.
+pub(super) fn document(
+    records: &[Record],
+    articles: &[Record],
+    archive: &Archive,
+) -> Result<Document, Failure> {
+    let parts = records.iter().enumerate().map(|(number, record)| Part {
         record,
-        document: show::document(record),
+        document: match number {
+            0 => show::document_beside(record, articles),
+            _ => show::document(record),
+        },
         again: again::again(record),
     });
     let comparison = match records {
@@ -84,14 +92,18 @@ pub(super) fn document(records: &[Record], archive: &Archive) -> Result<Document
     Ok(report(parts.collect(), comparison.as_ref()))
 }
 
-fn text(records: &[Record], archive: &Archive, format: ReportFormat) -> Result<String, Failure> {
+fn text(
+    records: &[Record],
+    articles: &[Record],
+    archive: &Archive,
+    format: ReportFormat,
+) -> Result<String, Failure> {
+    let document = || document(records, articles, archive);
     match format {
-        ReportFormat::Html => {
-            html::render(document(records, archive)?, Place::File).map_err(Failure::failed)
-        }
-        ReportFormat::Markdown => Ok(markdown::render(&document(records, archive)?)),
-        ReportFormat::Latex => Ok(latex::render(&document(records, archive)?)),
-        ReportFormat::Json => json::render(&document(records, archive)?).map_err(Failure::failed),
+        ReportFormat::Html => html::render(document()?, Place::File).map_err(Failure::failed),
+        ReportFormat::Markdown => Ok(markdown::render(&document()?)),
+        ReportFormat::Latex => Ok(latex::render(&document()?)),
+        ReportFormat::Json => json::render(&document()?).map_err(Failure::failed),
         ReportFormat::Csv => csv(records),
     }
 }

@@ -184,7 +184,7 @@ pub(super) async fn report(
             }
         }
         records.sort_by_key(|record| record.started);
-        let document = report::document(&records, archive)?;
+        let document = report::document(&records, &[], archive)?;
         Ok(html::render(document, Place::Archive)?)
     });
     let policy = [(CONTENT_SECURITY_POLICY, html::policy_of_answer())];
