@@ -131,6 +131,39 @@ fn published_figures_are_shown_beside_a_run() {
 }
 
 #[test]
+fn published_figures_are_drawn_and_reported_beside_a_run() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    place.stdout(&[
+        "bench", "--algorithm", "rsa2048", "--operation", "decrypt", "--stack", "gnupg", "--runs", "5",
+    ]);
+    let svg = place.path("run.svg");
+    let draw = |more: &[&str]| {
+        let picture = [
+            "plot",
+            "last",
+            "--kind",
+            "means",
+            "-o",
+            svg.to_str().unwrap(),
+        ];
+        place.stdout(&[&picture[..], more].concat());
+        std::fs::read_to_string(&svg).unwrap()
+    };
+    assert!(!draw(&[]).contains("FST-01"));
+    let drawn = draw(&["--published", "lwn-2017"]);
+    assert!(
+        drawn.contains("FST-01") && drawn.contains("published"),
+        "{drawn}"
+    );
+    let report = ["report", "last", "--format", "markdown"];
+    assert!(!place.stdout(&report).contains("FST-01"));
+    let beside = place.stdout(&[&report[..], &["--published", "lwn-2017"]].concat());
+    let row = beside.lines().find(|line| line.contains("FST-01"));
+    assert!(row.is_some_and(|row| row.contains("published")), "{beside}");
+}
+
+#[test]
 fn every_form_is_written_of_runs_and_series() {
     let (place, record) = with_a_run();
     for number in 0..3 {
