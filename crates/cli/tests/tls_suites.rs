@@ -42,14 +42,15 @@ fn the_best_rate_is_looked_for_and_then_measured() {
     #[rustfmt::skip]
     let rows = place.rows(&[
         "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--saturate", "--most-users", "4",
-        "--p99", "1s", "--duration", "4s", "--json",
+        "--duration", "4s", "--json",
     ]);
     let [row] = rows.as_slice() else {
         panic!("{rows:?}")
     };
     assert!((1.0..=4.0).contains(&number(row, "users")), "{row}");
     assert!(number(row, "knee_users") <= number(row, "users"), "{row}");
-    assert!(number(row, "limit_rate_per_s") > 0.0, "{row}");
+    // A minute more would find the rate within a limit of latency; nobody asked for one.
+    assert!(row["limit_rate_per_s"].is_null(), "{row}");
     let record = record(&place);
     let found = &record["cases"][0]["server_load"]["saturation"];
     let tried = found["tried"].as_array().unwrap();
@@ -59,11 +60,6 @@ fn the_best_rate_is_looked_for_and_then_measured() {
         .collect();
     assert_eq!(&users[..2], [1, 2], "doubled: {tried:?}");
     assert!(users.iter().all(|users| *users <= 4), "{users:?}");
-    assert!(
-        tried
-            .iter()
-            .any(|tried| tried["demand"]["rate"].is_number())
-    );
     let tables = place.stdout(&["show", "last"]);
     assert!(tables.contains("limits of servers"), "{tables}");
     gone(&place);

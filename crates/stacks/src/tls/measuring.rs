@@ -66,20 +66,9 @@ impl Measuring<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        let mut records = Vec::with_capacity(plan.cases.len());
-        for (index, case) in plan.cases.iter().enumerate() {
-            let id = CaseId::at(index);
-            let mut record = CaseRecord::new(case.clone());
-            if !self.interrupt.load(Ordering::Relaxed) {
-                observer.preparing(id, case);
-                let load = self.load(case, plan.settings.seed, watch);
-                record.ending = Some(outcome::ending(&load, self.interrupt));
-                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
-                observer.finished(id, &record);
-            }
-            records.push(record);
-        }
-        records
+        one_after_the_other(plan, self.interrupt, observer, |case| {
+            self.load(case, plan.settings.seed, watch)
+        })
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
@@ -245,6 +234,29 @@ impl Client {
             ..Settings::new(demand, duration)
         }
     }
+}
+
+/// The cases of a plan, each loaded when the one before is over.
+pub(super) fn one_after_the_other(
+    plan: &Plan,
+    interrupt: &AtomicBool,
+    observer: &mut dyn Observer,
+    mut load: impl FnMut(&Case) -> Result<Loaded, Error>,
+) -> Vec<CaseRecord> {
+    let mut records = Vec::with_capacity(plan.cases.len());
+    for (index, case) in plan.cases.iter().enumerate() {
+        let id = CaseId::at(index);
+        let mut record = CaseRecord::new(case.clone());
+        if !interrupt.load(Ordering::Relaxed) {
+            observer.preparing(id, case);
+            let load = load(case);
+            record.ending = Some(outcome::ending(&load, interrupt));
+            record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
+            observer.finished(id, &record);
+        }
+        records.push(record);
+    }
+    records
 }
 
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.

@@ -5,11 +5,11 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use keymark_bench::case::{
-    Case, CaseId, DeviceName, KeyExchange, Pacing, Provenance, StackName, StoreKind, TlsVersion,
+    Case, DeviceName, KeyExchange, Pacing, Provenance, StackName, StoreKind, TlsVersion,
 };
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -23,7 +23,7 @@ use keymark_load::{
 };
 use keymark_stats::PerSecond;
 
-use super::measuring::{Client, Told, Watch, thinking};
+use super::measuring::{Client, Told, Watch, one_after_the_other, thinking};
 use super::outcome::Loaded;
 use super::{handshake_of, outcome, saturating};
 
@@ -284,20 +284,9 @@ impl Asking<'_> {
         observer: &mut dyn Observer,
         watch: &mut dyn Watch,
     ) -> Vec<CaseRecord> {
-        let mut records = Vec::with_capacity(plan.cases.len());
-        for (index, case) in plan.cases.iter().enumerate() {
-            let id = CaseId::at(index);
-            let mut record = CaseRecord::new(case.clone());
-            if !self.interrupt.load(Ordering::Relaxed) {
-                observer.preparing(id, case);
-                let load = self.load(case, plan.settings.seed, watch).map(Loaded::from);
-                record.ending = Some(outcome::ending(&load, self.interrupt));
-                record.server_load = load.ok().map(|loaded| Box::new(loaded.load));
-                observer.finished(id, &record);
-            }
-            records.push(record);
-        }
-        records
+        one_after_the_other(plan, self.interrupt, observer, |case| {
+            self.load(case, plan.settings.seed, watch).map(Loaded::from)
+        })
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<ServerLoad, Error> {
