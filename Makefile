@@ -65,7 +65,7 @@ test: packages-test kryoptic lint
 
 # The report and the local page in Debian's chromium, three quarters of a minute.
 browser: packages-browser
-	$(CARGO) build --locked -p keymark $(TEST_FEATURES)
+	$(CARGO) build --locked --workspace --bin keymark $(TEST_FEATURES)
 	scripts/browser-tests target/debug/keymark
 
 lint:
