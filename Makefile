@@ -55,15 +55,12 @@ build:
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.
-test: packages-test kryoptic lint
+test: packages-test deny kryoptic lint
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	$(CARGO) test --workspace --locked
-	$(CARGO) test --workspace --locked $(TEST_FEATURES) --test tpm --test conformance --test pictures \
-	    --test tls --test tls_suites --test tls_key_use --test tls_connect --test tls_faults
+	$(CARGO) test --workspace --locked $(TEST_FEATURES)
 	$(MAKE) browser
-	$(MAKE) deny
 
-# The report and the local page in Debian's chromium, three quarters of a minute.
+# The report, the local page and the site in Debian's chromium, a minute and a half.
 browser: packages-browser
 	$(CARGO) build --locked --workspace --bin keymark $(TEST_FEATURES)
 	scripts/browser-tests target/debug/keymark
