@@ -94,12 +94,18 @@ fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str,
 
 /// A file by its name that is none comes first, as far as the loader is concerned.
 #[test]
-fn without_a_library_the_others_go_on_and_what_brings_it_is_said() {
+fn without_libgcrypt_the_others_go_on_and_what_brings_it_is_said() {
     missing(
         "libgcrypt",
         "libgcrypt.so.20",
         "apt-get install libgcrypt20",
     );
+}
+
+/// With TPMs keymark itself is linked with that library, by tpm2-tss.
+#[cfg(not(feature = "tpm"))]
+#[test]
+fn without_openssl_the_others_go_on_and_what_brings_it_is_said() {
     missing(
         "openssl-system",
         "libcrypto.so.3",

@@ -16,6 +16,8 @@ use keymark_testkit::waiting::until;
 
 #[path = "pkcs11/each_use.rs"]
 mod each_use;
+#[path = "pkcs11/naming.rs"]
+mod naming_tokens;
 #[path = "pkcs11/writing.rs"]
 mod writing;
 

@@ -192,6 +192,37 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
 }
 
 #[test]
+fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let read = |program: &mut Command| {
+        let output = program.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let device = format!("pkcs11:?module-path={}", served.text("module"));
+    let mut other = place.keymark(&["bench", "--json", "--device", &device, "--pin-env", "PIN"]);
+    other.args([
+        "--algorithm",
+        "nistp256",
+        "--operation",
+        "sign",
+        "--runs",
+        "3",
+    ]);
+    let rows = objects(&read(other.env("PIN", served.text("pin"))));
+    assert_eq!(rows[0]["provenance"], "twin", "{rows:?}");
+    let mut trace = place.keymark(&["trace", "--pkcs11", served.text("module"), "--"]);
+    let shown = read(trace.args(["pkcs11-tool", "--module", "{module}", "--list-slots"]));
+    assert!(
+        shown.contains("twin") && !shown.contains("measured"),
+        "{shown}"
+    );
+    served.end();
+}
+
+#[test]
 fn the_keys_that_are_served_can_be_chosen() {
     let place = Place::new(KEYMARK);
     let served = Served::start(&place, &["softhsm", "--algorithm", "nistp384"]);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use keymark_testkit::place::{Place, objects, said, text};
-use keymark_testkit::process::{naming, write_script};
+use keymark_testkit::process::write_script;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use serde_json::Value;
 
@@ -102,8 +102,7 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
             .extend(["raw", "ssh openssh"].map(|way| format!("{algorithm} authenticate {way}")));
     }
     assert_eq!(names(&rows), expected);
-    assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
-    assert_eq!(naming(&place.temporary()), 0, "agents");
+    place.assert_gone();
 }
 
 #[test]
@@ -128,8 +127,7 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
             expected.insert("nistp256 decrypt raw".to_owned());
         }
         assert_eq!(names(&rows), expected, "{device}");
-        assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
-        assert_eq!(naming(&place.temporary()), 0, "agents");
+        place.assert_gone();
     }
     // Whoever names no stack has no program between.
     #[rustfmt::skip]

@@ -10,6 +10,7 @@
 )]
 
 pub mod environment;
+mod initialize;
 mod mechanism;
 mod quantum;
 
@@ -20,13 +21,15 @@ pub use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_BBOOL, CK_ECDH1_DERIVE_PARAMS, CK_FALSE, CK_FUNCTION_LIST,
-    CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_CLASS,
+    CK_INFO, CK_KEY_TYPE, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_CLASS,
     CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_TRUE, CK_ULONG, CK_USER_TYPE,
     CKA_CLASS, CKA_EXTRACTABLE, CKA_KEY_TYPE, CKA_SENSITIVE, CKA_TOKEN, CKA_VALUE, CKA_VALUE_LEN,
-    CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY, CKR_OK, CKU_CONTEXT_SPECIFIC,
+    CKD_NULL, CKK_GENERIC_SECRET, CKM_ECDH1_DERIVE, CKO_SECRET_KEY, CKR_CRYPTOKI_NOT_INITIALIZED,
+    CKR_OK, CKU_CONTEXT_SPECIFIC,
 };
 use zeroize::Zeroizing;
 
+pub use initialize::arguments;
 use mechanism::Chosen;
 pub use mechanism::{Decrypts, Signs};
 use quantum::Decapsulate;
@@ -41,6 +44,7 @@ pub struct Fault {
     pub code: u64,
 }
 
+type GetInfo = unsafe extern "C" fn(*mut CK_INFO) -> CK_RV;
 type Init = unsafe extern "C" fn(CK_SESSION_HANDLE, *mut CK_MECHANISM, CK_OBJECT_HANDLE) -> CK_RV;
 type OnePart =
     unsafe extern "C" fn(CK_SESSION_HANDLE, *mut u8, CK_ULONG, *mut u8, *mut CK_ULONG) -> CK_RV;
@@ -74,6 +78,7 @@ type Destroy = unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE) -> CK_R
 /// The addresses of a module's functions. The module stays loaded until the process ends.
 #[derive(Clone, Copy)]
 pub struct Calls {
+    get_info: GetInfo,
     login: Login,
     sign_init: Init,
     sign: OnePart,
@@ -124,8 +129,20 @@ impl Calls {
             .ok_or_else(|| "it lacks functions of PKCS#11 2.40".to_owned())
     }
 
+    /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
+    /// client are another instance for each who asks for their functions, with sessions of its own.
+    #[must_use]
+    pub fn are_initialized(&self) -> bool {
+        // SAFETY: a structure of numbers and octets, for which zero is a value.
+        let mut info: CK_INFO = unsafe { std::mem::zeroed() };
+        // SAFETY: the structure is written during the call (§5.4.3).
+        let code = unsafe { (self.get_info)(&raw mut info) };
+        code != CKR_CRYPTOKI_NOT_INITIALIZED
+    }
+
     fn found(list: &CK_FUNCTION_LIST, decapsulate: Option<Decapsulate>) -> Option<Self> {
         Some(Self {
+            get_info: list.C_GetInfo?,
             login: list.C_Login?,
             sign_init: list.C_SignInit?,
             sign: list.C_Sign?,

@@ -1,5 +1,6 @@
 //! How far a case has come: how long its next block should be, and whether it is done.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ const LEAST_OPERATIONS: u32 = 4;
 /// Operations that each of several workers does in a block, at least: where a block ends, it cuts one of
 /// each, and a shorter block is mostly its ends.
 const LEAST_OF_EACH: u32 = 8;
+/// A block of several workers is made so many times longer, at most, while one of them is done before another begins.
+const LONGEST_TOGETHER: u32 = 64;
 /// A block of an open loop; its queue goes on in the next.
 const OPEN_BLOCK: Duration = Duration::from_millis(500);
 /// Arrivals of an open loop that a block should hold at most: their results are kept until its end.
@@ -53,6 +56,9 @@ pub(super) struct Progress {
     /// From the first sample to the last, whatever was measured in between.
     span: Option<(Timestamp, Timestamp)>,
     operation: Duration,
+    /// How many times longer than usual blocks of several workers have to be for them to work together: who finds what
+    /// they queue for taken may be back for it much later (pcscd's clients look ten times a second).
+    longer: u32,
     /// What an open loop still has to run before it counts.
     filling: Duration,
 }
@@ -76,6 +82,7 @@ impl Progress {
             spent: Duration::ZERO,
             span: None,
             operation,
+            longer: 1,
             filling: filling(case, settings.stop, part, operation),
         }
     }
@@ -149,7 +156,9 @@ impl Progress {
             Pacing::Thinking(longest) => {
                 usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
             }
-            Pacing::Closed if self.workers.get() > 1 => usual.max(self.operation * LEAST_OF_EACH),
+            Pacing::Closed if self.workers.get() > 1 => {
+                usual.max(self.operation * LEAST_OF_EACH) * self.longer
+            }
             Pacing::Closed if self.operation <= SHORT_OPERATION => usual,
             // One, whatever it takes.
             Pacing::Closed | Pacing::Saturating { .. } => Duration::ZERO,
@@ -199,6 +208,9 @@ impl Progress {
         }
         if !latencies.is_empty() {
             self.operation = service_time(block);
+        }
+        if work_apart(block) {
+            self.longer = (2 * self.longer).min(LONGEST_TOGETHER);
         }
     }
 
@@ -255,6 +267,22 @@ fn filling(case: &Case, stop: StopRule, part: Option<Duration>, operation: Durat
     Duration::try_from_secs_f64(wanted.min(most / f64::from(FILLING))).unwrap_or_default()
 }
 
+/// Whether a worker was done before another began: together they have no rate then, and no waits.
+fn work_apart(block: &Block) -> bool {
+    let mut workers: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
+    for sample in &block.samples {
+        let span = workers.entry(sample.worker);
+        let (first, last) = span.or_insert((sample.start, sample.end));
+        *first = sample.start.min(*first);
+        *last = sample.end.max(*last);
+    }
+    let latest = workers.values().map(|(first, _)| *first).max();
+    let earliest = workers.values().map(|(_, last)| *last).min();
+    latest
+        .zip(earliest)
+        .is_some_and(|(latest, earliest)| latest >= earliest)
+}
+
 /// Mean time an operation took, without what it waited for in an open loop.
 fn service_time(block: &Block) -> Duration {
     let done = || {
@@ -267,4 +295,40 @@ fn service_time(block: &Block) -> Duration {
         .map(|Sample { start, end, .. }| end.since(*start))
         .sum();
     total / u32::try_from(done().count()).unwrap_or(u32::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(worker: u32, start: u64, end: u64) -> Sample {
+        Sample {
+            worker,
+            scheduled: Timestamp(start),
+            start: Timestamp(start),
+            end: Timestamp(end),
+            outcome: Outcome::Done,
+            cpu: None,
+        }
+    }
+
+    fn apart(samples: &[(u32, u64, u64)]) -> bool {
+        let samples = samples.iter();
+        work_apart(&Block {
+            samples: samples
+                .map(|(worker, start, end)| sample(*worker, *start, *end))
+                .collect(),
+            ..Block::default()
+        })
+    }
+
+    #[test]
+    fn workers_are_apart_when_one_is_done_before_another_begins() {
+        assert!(!apart(&[(0, 0, 10), (0, 10, 20)]));
+        assert!(!apart(&[(0, 0, 10), (1, 5, 15)]));
+        // Three, of which two are never there together.
+        assert!(apart(&[(0, 0, 10), (1, 5, 30), (2, 20, 40)]));
+        assert!(apart(&[(0, 0, 10), (0, 10, 20), (1, 200, 210)]));
+        assert!(!apart(&[]));
+    }
 }

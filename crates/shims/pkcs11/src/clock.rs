@@ -13,6 +13,13 @@ pub(crate) fn now() -> u64 {
     nanoseconds(time)
 }
 
+/// What this thread has calculated, in nanoseconds: that stands still while others have its processor.
+pub(crate) fn processor() -> u64 {
+    let time =
+        clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
+    nanoseconds(time)
+}
+
 /// A duration in nanoseconds.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)

@@ -6,8 +6,8 @@
 use std::ffi::c_void;
 
 use cryptoki_sys::{
-    CK_ASYNC_DATA, CK_ATTRIBUTE, CK_BBOOL, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INFO,
-    CK_MECHANISM, CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SESSION_INFO,
+    CK_ASYNC_DATA, CK_ATTRIBUTE, CK_BBOOL, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_MECHANISM,
+    CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SESSION_INFO,
     CK_SESSION_VALIDATION_FLAGS_TYPE, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO, CK_ULONG,
     CK_USER_TYPE, CK_UTF8CHAR, CK_VERSION,
 };
@@ -54,7 +54,7 @@ macro_rules! functions {
 functions! {
     own C_Initialize(a: *mut c_void);
     own C_Finalize(a: *mut c_void);
-    plain C_GetInfo(a: *mut CK_INFO);
+    own C_GetInfo(a: *mut CK_INFO);
     own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
     plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
     plain C_GetSlotInfo(a: CK_SLOT_ID, b: *mut CK_SLOT_INFO);

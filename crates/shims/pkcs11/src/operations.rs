@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString, c_void};
 
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_BYTE, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE,
-    CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_ULONG, CKR_BUFFER_TOO_SMALL, CKR_OK,
+    CK_ATTRIBUTE, CK_BYTE, CK_INFO, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE,
+    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_ULONG, CKR_BUFFER_TOO_SMALL, CKR_OK,
 };
 use keymark_bench::operation::Operation;
 use keymark_cryptoki::environment::set_alone;
@@ -59,6 +59,20 @@ fn set(environment: &BTreeMap<String, String>) -> Vec<(String, Option<OsString>)
         assignments.join(" ")
     ));
     Vec::new()
+}
+
+/// The module says of itself that it is a twin's: else its times would be taken for those of the library below.
+pub(crate) unsafe extern "C" fn C_GetInfo(info: *mut CK_INFO) -> CK_RV {
+    traced(Traced::Whole(Call::C_GetInfo), |library| {
+        let code = real!(library, C_GetInfo(info));
+        // SAFETY: the caller's structure, or null.
+        if let (Some(twin), Some(info)) = (&library.twin, unsafe { info.as_mut() })
+            && code == CKR_OK
+        {
+            info.libraryDescription = twin.description();
+        }
+        code
+    })
 }
 
 pub(crate) unsafe extern "C" fn C_GetMechanismList(

@@ -49,6 +49,7 @@ pub(super) enum KeyWay {
 pub struct ModuleErrand {
     file: ModuleFile,
     token: TokenId,
+    label: String,
     pin: Option<Zeroizing<String>>,
     operation: Operation,
     scheme: Option<Scheme>,
@@ -107,6 +108,7 @@ impl ModuleAccess {
         Ok(ModuleErrand {
             file: self.token.file().clone(),
             token: self.token.id().clone(),
+            label: self.token.label().to_owned(),
             pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
             operation: capability.operation,
             scheme,
@@ -148,7 +150,7 @@ impl ModuleErrand {
         // SoftHSM2 writes to its token's file at each login, and does not find a token that is being
         // written while it is initialised: of the processes of a run one at a time gets ready.
         let turn = File::open(&self.file.path).and_then(|file| file.lock().map(|()| file));
-        let token = Arc::new(Token::called(self.file, self.token, user)?);
+        let token = Arc::new(Token::called(self.file, (self.token, self.label), user)?);
         let (found_by, algorithm) = match self.key {
             ErrandKey::There { object, algorithm } => (FoundBy::Object(object), algorithm),
             ErrandKey::Test(sealed) => {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
+use keymark_bench::case::{DeviceName, Provenance, Scheme};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
+use super::identity::{identity, library};
 use super::keys::{self, KeySays};
 use super::modules::Places;
 use super::offers::{authentications, offered, used_by};
@@ -17,13 +18,10 @@ use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::device::{Device, Fact, Reach, Run};
-use crate::emulator::LIBTPMS;
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 
-/// Makers of tokens that are this CPU.
-const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
 /// Keys that are named in a list for people.
 const KEYS_SHOWN: usize = 6;
 
@@ -133,64 +131,6 @@ fn with_pin_of(uri: Option<&Pkcs11Uri>, user: &User) -> User {
         },
         _ => user.clone(),
     }
-}
-
-fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
-    let TokenSays {
-        manufacturer,
-        model,
-        label,
-        firmware,
-        ..
-    } = says;
-    let in_software =
-        IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker)) || model == LIBTPMS;
-    let maker = if model.is_empty() {
-        manufacturer
-    } else {
-        model
-    };
-    let product = match label.as_str() {
-        "" => maker.clone(),
-        label => format!("{maker}, token '{label}'"),
-    };
-    let serial = says.id().serial().to_owned();
-    StoreIdentity {
-        device: DeviceName::new(&serial),
-        kind: StoreKind::PKCS11,
-        provenance: if in_software {
-            Provenance::Virtual
-        } else {
-            Provenance::Measured
-        },
-        product,
-        serial: Some(serial),
-        versions: BTreeMap::from([
-            ("firmware".to_owned(), version(*firmware)),
-            ("module".to_owned(), library(module)),
-        ]),
-        assumed: Vec::new(),
-    }
-}
-
-fn version((major, minor): (u8, u8)) -> String {
-    format!("{major}.{minor}")
-}
-
-/// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
-pub(super) fn library(module: &ModuleSays) -> String {
-    let ModuleSays {
-        manufacturer,
-        description,
-        ..
-    } = module;
-    let maker = manufacturer.split(' ').next().unwrap_or_default();
-    let name = match description.as_str() {
-        "" => manufacturer.clone(),
-        name if name.contains(maker) => name.to_owned(),
-        name => format!("{maker}, {name}"),
-    };
-    format!("{name} {}", version(module.version))
 }
 
 fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeySays>) -> String {

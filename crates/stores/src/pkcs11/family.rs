@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::device::{OwnDevice, TokenDevice, Wanted, library};
+use super::device::{OwnDevice, TokenDevice, Wanted};
+use super::identity::library;
 use super::module::{Module, ModuleFile};
 use super::modules::{KnownModule, Places};
 use super::offers::offered;
@@ -14,9 +15,9 @@ use super::probe::{self, Readers};
 use super::says::{self, ModuleSays, SlotSays, TokenSays, TokenState};
 use super::target::Target;
 use super::token::FoundToken;
-use super::uri::Pkcs11Uri;
+use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
-use crate::user::User;
+use crate::user::{PinSource, TokenId, User};
 
 /// The family `pkcs11`.
 #[derive(Debug)]
@@ -33,15 +34,22 @@ impl StoreFamily for Pkcs11Family {
     }
 }
 
-/// Those that are named: one that is not to be had is an error.
+/// Those that are named: one that is not to be had is an error. All are looked for before the first is logged in to,
+/// which a key that is named takes.
 fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error> {
     let mut looked = Looked::default();
+    let mut meant = Vec::new();
     for name in names {
         let Some(target) = Target::parse(name, places) else {
             continue;
         };
         looked.known.push(name.clone());
-        for device in devices(&target?, places, user)? {
+        meant.push(Meant::of(target?, places, user)?);
+    }
+    one_key_of_each(&meant)?;
+    pin_is_for_one(&meant, user)?;
+    for device in meant.into_iter().map(|meant| meant.devices(user)) {
+        for device in device? {
             let name = &device.identity().device;
             let mut known = looked.devices.iter().map(|known| &known.identity().device);
             if known.all(|known| known != name) {
@@ -52,63 +60,191 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
     Ok(looked)
 }
 
-fn devices(target: &Target, places: &Places, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
-    if let Target::Own(kind) = target {
-        let token = OwnToken::make(kind, places)?;
-        return Ok(vec![Box::new(OwnDevice::of(token, Wanted::ByName))]);
-    }
-    let files: Vec<ModuleFile> = target
-        .modules(places)?
-        .into_iter()
-        .map(ModuleFile::new)
-        .collect();
-    let looked = files
-        .iter()
-        .zip(probe::look(&files, &user.pins, Readers::Shown));
-    let mut devices: Vec<Box<dyn Device>> = Vec::new();
-    let (mut others, mut broken) = (Vec::new(), None);
-    for (file, said) in looked {
-        let said = match said {
-            Ok(said) => said,
-            // Of several modules one that does not work is in nobody's way.
-            Err(error) => {
-                broken = broken.or(Some(error));
-                continue;
-            }
-        };
-        for (slot, token) in tokens(&said) {
-            if target
-                .uri()
-                .is_some_and(|uri| !uri.matches(&said, slot, token))
-            {
-                if !offered(token).is_empty() {
+/// What a name means, before anybody is asked for a PIN.
+enum Meant {
+    Own(Box<OwnToken>),
+    Tokens {
+        uri: Option<Box<Pkcs11Uri>>,
+        found: Vec<(ModuleSays, FoundToken)>,
+    },
+}
+
+impl Meant {
+    fn of(target: Target, places: &Places, user: &User) -> Result<Self, Error> {
+        if let Target::Own(kind) = &target {
+            return Ok(Self::Own(Box::new(OwnToken::make(kind, places)?)));
+        }
+        let files = target.modules(places)?.into_iter();
+        let files: Vec<ModuleFile> = files.map(|file| target.to_load(&file, places)).collect();
+        let looked = files
+            .iter()
+            .zip(probe::look(&files, &user.pins, Readers::Shown));
+        let uri = target.into_uri();
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        let (mut blank, mut broken) = (false, None);
+        for (file, said) in looked {
+            let said = match said {
+                Ok(said) => said,
+                // Of several modules one that does not work is in nobody's way.
+                Err(error) => {
+                    broken = broken.or(Some(error));
+                    continue;
+                }
+            };
+            blank |= !said.slots.is_empty();
+            for (slot, token) in tokens(&said) {
+                if uri
+                    .as_ref()
+                    .is_none_or(|uri| uri.matches(&said, slot, token))
+                {
+                    let token = FoundToken {
+                        file: file.clone(),
+                        says: token.clone(),
+                    };
+                    found.push((said.clone(), token));
+                } else if !offered(token).is_empty() {
                     others.push(token.id().to_string());
                 }
-                continue;
             }
-            let found = FoundToken {
-                file: file.clone(),
-                says: token.clone(),
-            };
-            let device = TokenDevice::of(&said, found, target.uri(), user, Wanted::ByName)?;
-            devices.push(Box::new(device));
+        }
+        if let Some(uri) = uri.as_ref().filter(|uri| uri.object.names_one()) {
+            found = with_key(found, &uri.object)?;
+        }
+        match (found.is_empty(), broken) {
+            (false, _) => Ok(Self::Tokens { uri, found }),
+            (true, Some(error)) if others.is_empty() => Err(error),
+            (true, _) => Err(no_token(&others, blank)),
         }
     }
-    match (devices.is_empty(), broken) {
-        (false, _) => Ok(devices),
-        (true, Some(error)) if others.is_empty() => Err(error),
-        (true, _) => Err(no_token(&others)),
+
+    fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
+        let (uri, found) = match self {
+            Self::Own(own) => {
+                return Ok(vec![Box::new(OwnDevice::of(*own, Wanted::ByName))]);
+            }
+            Self::Tokens { uri, found } => (uri, found),
+        };
+        let devices = found.into_iter().map(|(said, found)| {
+            let device = TokenDevice::of(&said, found, uri.as_deref(), user, Wanted::ByName)?;
+            Ok(Box::new(device) as Box<dyn Device>)
+        });
+        devices.collect()
+    }
+
+    /// The tokens that are logged in to while one looks for a key on them.
+    fn logged_in_to(&self) -> Vec<TokenId> {
+        match self {
+            Self::Tokens {
+                uri: Some(uri),
+                found,
+            } if uri.object.names_one() && uri.pin_file.is_none() => {
+                let wanting = found.iter().map(|(_, found)| &found.says);
+                let wanting = wanting.filter(|says| says.login.pin().is_some());
+                wanting.map(TokenSays::id).collect()
+            }
+            Self::Tokens { .. } | Self::Own(_) => Vec::new(),
+        }
     }
 }
 
-fn no_token(others: &[String]) -> Error {
+/// A device is a token with one key that is named, or with its test keys: of a token that is named twice the other key
+/// would be missing, without a word.
+fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
+    let mut keys: Vec<(TokenId, &str, ObjectPart)> = Vec::new();
+    for named in meant {
+        let Meant::Tokens { uri, found } = named else {
+            continue;
+        };
+        let wanted = uri.as_ref().map(|uri| uri.object.clone());
+        let wanted = wanted.unwrap_or_default();
+        for (_, token) in found {
+            let (id, label) = (token.says.id(), token.says.label.as_str());
+            let other = keys.iter().find(|(known, known_label, object)| {
+                let is_same = (*known_label, object) == (label, &wanted);
+                *known == id && !is_same && (object.names_one() || wanted.names_one())
+            });
+            if other.is_some() {
+                return Err(Error::call(
+                    "looking for keys",
+                    format!("several are named on token {id}, and a run takes one of each token"),
+                    "measure them one after the other",
+                ));
+            }
+            keys.push((id, label, wanted.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// A PIN that does not say whose it is, is one token's.
+fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
+    match &user.pins.user {
+        PinSource::Environment(_) | PinSource::Descriptor(_) => {}
+        PinSource::Known(_) | PinSource::File(_) | PinSource::Prompt | PinSource::ByToken(_) => {
+            return Ok(());
+        }
+    }
+    let mut tokens: Vec<TokenId> = meant.iter().flat_map(Meant::logged_in_to).collect();
+    tokens.sort_unstable();
+    tokens.dedup();
+    let [first, _, ..] = tokens.as_slice() else {
+        return Ok(());
+    };
+    let names: Vec<&str> = tokens.iter().map(TokenId::as_str).collect();
+    Err(Error::call(
+        "choosing a PIN",
+        format!(
+            "what is given is the PIN of one token, and keys are named on {}",
+            names.join(" and ")
+        ),
+        format!("write --pin-env {first}=VARIABLE, and so for each"),
+    ))
+}
+
+/// Of several tokens that a URI with a key matches, those that show such a key: none is sent a PIN to find out.
+fn with_key(
+    mut found: Vec<(ModuleSays, FoundToken)>,
+    wanted: &ObjectPart,
+) -> Result<Vec<(ModuleSays, FoundToken)>, Error> {
+    if found.len() > 1 {
+        // Not one that can do nothing, such as p11-kit's list of certificates.
+        found.retain(|(_, token)| !offered(&token.says).is_empty());
+    }
+    if found.len() > 1 {
+        let shows = |(_, token): &(ModuleSays, FoundToken)| {
+            token.says.keys.iter().any(|key| key.is_called(wanted))
+        };
+        let names: Vec<String> = found
+            .iter()
+            .map(|(_, token)| format!("'{}' ({})", token.says.label, token.says.id()))
+            .collect();
+        found.retain(shows);
+        if found.is_empty() {
+            return Err(Error::call(
+                "looking for the token with that key",
+                format!("it may be on {}", names.join(" or ")),
+                "say which in the URI: token=LABEL or serial=NUMBER",
+            ));
+        }
+    }
+    Ok(found)
+}
+
+fn no_token(others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
-    if others.is_empty() {
+    if !others.is_empty() {
+        let reason = format!("none matches; there is {}", others.join(", "));
+        return Error::call(call, reason, "'keymark devices' shows each with its URI");
+    }
+    if blank {
         let reason = "the module has none that is initialised";
         return Error::call(call, reason, "pkcs11-tool --init-token makes one");
     }
-    let reason = format!("none matches; there is {}", others.join(", "));
-    Error::call(call, reason, "'keymark devices' shows each with its URI")
+    Error::call(
+        call,
+        "the module has none in any slot",
+        "is it plugged in? for a card in a reader pcscd has to run",
+    )
 }
 
 /// Those that have a PIN and keys, or could.
@@ -133,7 +269,9 @@ pub fn known_token(
     let module = Module::load(file)?;
     let said = says::ask(&module.client, &module.calls)?;
     let meant = |(slot, token): &(&SlotSays, &TokenSays)| uri.matches(&said, slot, token);
-    let (_, token) = tokens(&said).find(meant).ok_or_else(|| no_token(&[]))?;
+    let (_, token) = tokens(&said)
+        .find(meant)
+        .ok_or_else(|| no_token(&[], false))?;
     let found = FoundToken {
         file: file.clone(),
         says: token.clone(),
@@ -169,12 +307,9 @@ fn own(kinds: &[OwnKind], places: &Places) -> Looked {
 fn all(places: &Places, user: &User) -> Looked {
     let mut looked = own(&OwnKind::all(), places);
     let modules = places.modules();
-    let files: Vec<ModuleFile> = modules
-        .iter()
-        .map(|module| ModuleFile::new(&module.file))
-        .collect();
+    let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
     let said = probe::look(&files, &user.pins, Readers::Hidden);
-    for ((KnownModule { name, file }, of), said) in modules.into_iter().zip(files).zip(said) {
+    for ((KnownModule { name, file, .. }, of), said) in modules.into_iter().zip(files).zip(said) {
         if let Ok(said) = &said {
             let found = tokens(said).map(|(_, token)| FoundToken {
                 file: of.clone(),

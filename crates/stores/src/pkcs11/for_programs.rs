@@ -149,7 +149,7 @@ impl ModuleAccess {
                 Login::Pin(_) | Login::OnToken(_) => true,
                 Login::NotNeeded => false,
             };
-            asks && says.state == TokenState::Initialized && says.id() != *self.token.id()
+            asks && says.state == TokenState::Initialized && !self.token.is(says)
         });
         Ok(others.map(|says| says.id().to_string()).collect())
     }

@@ -56,6 +56,14 @@ impl KeySays {
         format!("'{}' {algorithm}", self.label)
     }
 
+    /// Whether a URI means it.
+    #[must_use]
+    pub(super) fn is_called(&self, wanted: &ObjectPart) -> bool {
+        let label = wanted.label.as_ref();
+        label.is_none_or(|label| *label == self.label)
+            && wanted.id.as_ref().is_none_or(|id| *id == self.id)
+    }
+
     /// What can be asked of it.
     pub fn capabilities(&self) -> impl Iterator<Item = Capability> {
         let operations = self.operations.iter();

@@ -13,6 +13,7 @@ mod device;
 mod family;
 mod for_programs;
 mod handle;
+mod identity;
 mod keys;
 mod module;
 pub mod modules;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
+use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
 use keymark_bench::error::Error;
 use keymark_cryptoki::{Calls, environment};
@@ -19,6 +19,8 @@ use super::{codes, needs};
 pub struct ModuleFile {
     pub path: PathBuf,
     pub environment: BTreeMap<String, OsString>,
+    /// What it is to find in `pReserved`, where it wants anything there.
+    pub reserved: Option<String>,
 }
 
 impl ModuleFile {
@@ -27,6 +29,7 @@ impl ModuleFile {
         Self {
             path: path.into(),
             environment: BTreeMap::new(),
+            reserved: None,
         }
     }
 }
@@ -51,7 +54,7 @@ impl Module {
             .canonicalize()
             .unwrap_or_else(|_| file.path.clone());
         if let Some((with, module)) = loaded.get(&real) {
-            if with.environment != file.environment {
+            if (&with.environment, &with.reserved) != (&file.environment, &file.reserved) {
                 return Err(Error::call(
                     format!("C_Initialize of {}", file.path.display()),
                     "it is in use with another configuration, and has one a process",
@@ -69,7 +72,8 @@ impl Module {
         let path = &file.path;
         let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
         let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
-        with_environment(file, || initialize(path, &client))?;
+        with_environment(file, || initialize(file, &client))?;
+        one_instance(path, &calls)?;
         Ok(Self { client, calls })
     }
 }
@@ -107,20 +111,37 @@ fn with_environment(
     done
 }
 
-/// Locks of the system's are fine; a module that has none of its own is used from one thread only.
-pub(super) fn initialize(file: &Path, client: &Pkcs11) -> Result<(), Error> {
-    let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
+/// Initialises it, by what it is to find.
+pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
+    let arguments = keymark_cryptoki::arguments(file.reserved.as_deref())
+        .map_err(|reason| Error::call("C_Initialize", reason, ""))?;
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
-        Err(error) => Err(needs::explained(file, codes::failed(&error))),
+        Err(error) => Err(needs::explained(&file.path, codes::failed(&error))),
     }
+}
+
+/// Sessions of the crate's are to be good for the calls that are timed.
+pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
+    if calls.are_initialized() {
+        return Ok(());
+    }
+    Err(Error::call(
+        format!("using {}", path.display()),
+        "it is a proxy, which is another one for each who asks for its functions",
+        "name the module behind it, or the token by its URI: --device pkcs11:token=LABEL",
+    ))
 }
 
 /// What the loader says, in fewer words.
 pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
-    no_module(path, &error.to_string())
+    match codes::returned(error) {
+        // It is a module, and gives out no functions.
+        Some(_) => needs::explained(path, codes::failed(error)),
+        None => no_module(path, &error.to_string()),
+    }
 }
 
 const RIGHT_FILE: &str = "name the module's own file; 'keymark devices' lists those it knows";
@@ -131,7 +152,12 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         .trim_start_matches("libloading error (")
         .trim_end_matches(')');
     let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(reason);
-    let (reason, advice) = if !path.exists() {
+    let by_name = path.components().count() == 1 && !name.contains('/');
+    let (reason, advice) = if by_name && path.exists() && reason.contains("cannot open shared") {
+        let reason =
+            "libraries are looked for by that name, and here there is only a file".to_owned();
+        (reason, "name it by its path: ./ and its name")
+    } else if !path.exists() {
         (
             "there is no such file".to_owned(),
             "is its package installed?",
@@ -139,6 +165,9 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     } else if reason.contains("wrong ELF class") {
         let reason = "it is a 32-bit library, and keymark a 64-bit program".to_owned();
         (reason, "install the 64-bit one")
+    } else if reason.contains("C_GetFunctionList returned") {
+        let advice = "its own log knows more";
+        (reason.to_owned(), advice)
     } else if reason.contains("C_GetFunctionList") {
         let reason =
             "it is a library, but no PKCS#11 module: it has no C_GetFunctionList".to_owned();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::module::ModuleFile;
 use super::own::built_kryoptic;
 
 /// A module's file, and what it goes by.
@@ -14,6 +15,19 @@ pub struct KnownModule {
     pub name: String,
     /// Where it is, or should be.
     pub file: PathBuf,
+    /// What p11-kit has it find in `pReserved` (`x-init-reserved`).
+    pub reserved: Option<String>,
+}
+
+impl KnownModule {
+    /// As it is to be loaded.
+    #[must_use]
+    pub(super) fn to_load(&self) -> ModuleFile {
+        ModuleFile {
+            reserved: self.reserved.clone(),
+            ..ModuleFile::new(&self.file)
+        }
+    }
 }
 
 /// Where modules are looked for.
@@ -123,8 +137,11 @@ impl Places {
             .chain(self.files.iter().cloned());
         for (name, file) in usual.filter(|(_, file)| file.exists()) {
             if modules.iter().all(|known| !same_file(&known.file, &file)) {
-                let name = name.to_owned();
-                modules.push(KnownModule { name, file });
+                modules.push(KnownModule {
+                    name: name.to_owned(),
+                    file,
+                    reserved: None,
+                });
             }
         }
         modules
@@ -132,7 +149,7 @@ impl Places {
 
     /// What p11-kit would load. A file of the same name in a later directory takes its place.
     fn registered(&self) -> Vec<KnownModule> {
-        let mut found: BTreeMap<String, Option<PathBuf>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Option<(PathBuf, Option<String>)>> = BTreeMap::new();
         for directory in &self.registrations {
             for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
                 let path = entry.path();
@@ -143,14 +160,20 @@ impl Places {
                 let (Some(name), true, Ok(text)) = (name, is_one, fs::read_to_string(&path)) else {
                     continue;
                 };
-                found.insert(name.to_owned(), self.module_in(&text));
+                let reserved = value_in(&text, "x-init-reserved").map(str::to_owned);
+                let file = self.module_in(&text);
+                found.insert(name.to_owned(), file.map(|file| (file, reserved)));
             }
         }
         let found = found.into_iter();
         let mut modules: Vec<KnownModule> = Vec::new();
-        for (name, file) in found.filter_map(|(name, file)| Some((name, file?))) {
+        for (name, (file, reserved)) in found.filter_map(|(name, file)| Some((name, file?))) {
             if modules.iter().all(|known| !same_file(&known.file, &file)) {
-                modules.push(KnownModule { name, file });
+                modules.push(KnownModule {
+                    name,
+                    file,
+                    reserved,
+                });
             }
         }
         modules
@@ -159,12 +182,7 @@ impl Places {
     /// The line `module:`. A name without a directory is in p11-kit's own below the libraries. One that is
     /// `remote:` is a program to talk to, and no file.
     fn module_in(&self, text: &str) -> Option<PathBuf> {
-        let lines = text.lines().map(str::trim);
-        let value = lines.filter_map(|line| line.split_once(':'));
-        let file = value
-            .filter(|(name, _)| name.trim() == "module")
-            .map(|(_, value)| PathBuf::from(value.trim()))
-            .next_back()?;
+        let file = PathBuf::from(value_in(text, "module")?);
         if file.is_absolute() {
             return Some(file);
         }
@@ -177,18 +195,38 @@ impl Places {
         there.or_else(|| Some(directories.next()?.join(&file)))
     }
 
-    /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, as
+    /// A file as it is to be loaded: by p11-kit's settings, where it has any for it.
+    #[must_use]
+    pub fn to_load(&self, file: &Path) -> ModuleFile {
+        let known = self.modules().into_iter();
+        let reserved = known
+            .filter(|known| known.reserved.is_some() && same_file(&known.file, file))
+            .find_map(|known| known.reserved);
+        ModuleFile {
+            reserved,
+            ..ModuleFile::new(file)
+        }
+    }
+
+    /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, whole, or as
     /// `module-name` in a URI has it, without `lib` and `.so` (RFC 7512 §2.3).
     #[must_use]
     pub fn named(&self, name: &str) -> Option<KnownModule> {
         let stem = name.strip_suffix(".module").unwrap_or(name);
         self.modules().into_iter().find(|module| {
-            let file = module.file.file_name().and_then(|name| name.to_str());
-            let file = file.and_then(|file| file.split(".so").next());
+            let whole = module.file.file_name().and_then(|name| name.to_str());
+            let file = whole.and_then(|file| file.split(".so").next());
             let plain = file.map(|file| file.strip_prefix("lib").unwrap_or(file));
-            module.name == stem || [file, plain].contains(&Some(stem))
+            module.name == stem || [whole, file, plain].contains(&Some(stem))
         })
     }
+}
+
+/// What stands behind a name in p11-kit's file for a module; the last counts.
+fn value_in<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    let values = lines.filter(|(known, _)| known.trim() == name);
+    values.map(|(_, value)| value.trim()).next_back()
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -222,8 +260,14 @@ mod tests {
             "package/softhsm2.module",
             &format!("# a comment: x\nmodule: {}\n", softhsm.display()),
         );
-        write("package/own.module", "module: other.so\n");
-        write("user/own.module", "priority: 1\nmodule:own.so\n");
+        write(
+            "package/own.module",
+            "module: other.so\nx-init-reserved: other\n",
+        );
+        write(
+            "user/own.module",
+            "priority: 1\nmodule:own.so\nx-init-reserved: configdir='sql:/keys' flags=readOnly\n",
+        );
         write("user/away.module", "remote: ssh host p11-kit remote\n");
         write("user/gone.module", "module: gone.so\n");
         write("user/notes.txt", "module: notes.so\n");
@@ -242,9 +286,18 @@ mod tests {
         let expected = expected.map(|(name, file)| KnownModule {
             name: name.to_owned(),
             file: path(file),
+            reserved: (name == "own").then(|| "configdir='sql:/keys' flags=readOnly".to_owned()),
         });
         assert_eq!(found, expected);
-        for name in ["softhsm2", "softhsm2.module", "libsofthsm2"] {
+        let reserved = |file: &str| places.to_load(&path(file)).reserved;
+        assert_eq!(reserved("lib/pkcs11/own.so"), expected[1].reserved);
+        assert_eq!(reserved("lib/pkcs11/yubihsm_pkcs11.so"), None);
+        for name in [
+            "softhsm2",
+            "softhsm2.module",
+            "libsofthsm2",
+            "libsofthsm2.so",
+        ] {
             assert_eq!(places.named(name).unwrap().file, softhsm, "{name}");
         }
         assert_eq!(places.named("luna"), None);

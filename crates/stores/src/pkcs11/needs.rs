@@ -6,11 +6,11 @@ use std::path::Path;
 use keymark_bench::error::Error;
 
 /// A part of the file's name, and what to do.
-const NEEDS: [(&str, &str); 10] = [
+const NEEDS: [(&str, &str); 11] = [
     (
         "softokn3",
-        "NSS wants the directory of its keys in pReserved (configdir='sql:/DIRECTORY'), which keymark does not give: \
-         its keys cannot be measured",
+        "NSS wants the directory of its keys in pReserved: --device \"pkcs11:?module-name=nss\
+         &x-init-reserved=configdir='sql:/DIRECTORY'\", or x-init-reserved in p11-kit's file for it",
     ),
     (
         "tpm2_pkcs11",
@@ -46,6 +46,10 @@ const NEEDS: [(&str, &str); 10] = [
     (
         "nethsm",
         "p11nethsm.conf in /etc/nitrokey or ~/.config/nitrokey names the NetHSM; $P11NETHSM_CONFIG_FILE another",
+    ),
+    (
+        "pkcs11-spy",
+        "$PKCS11SPY names the module that it stands before",
     ),
     (
         "libcs_pkcs11",

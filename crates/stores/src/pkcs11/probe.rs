@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::module::{ModuleFile, initialize, no_module, not_loaded};
+use super::module::{ModuleFile, initialize, no_module, not_loaded, one_instance};
 use super::own::NewToken;
 use super::says::{self, ModuleSays};
 use crate::user::{PinSource, Pins};
@@ -53,7 +53,7 @@ struct Told(Result<ModuleSays, Error>);
 ///
 /// # Errors
 /// When nobody listens.
-pub fn serve(file: &std::path::Path, mut from: impl Read, mut to: impl Write) -> Result<(), Error> {
+pub fn serve(file: &ModuleFile, mut from: impl Read, mut to: impl Write) -> Result<(), Error> {
     let mut asked = Zeroizing::new(Vec::new());
     let told = from
         .read_to_end(&mut asked)
@@ -72,15 +72,17 @@ pub fn serve(file: &std::path::Path, mut from: impl Read, mut to: impl Write) ->
     Ok(())
 }
 
-fn look_here(file: &std::path::Path, asked: &[u8]) -> Result<(ModuleSays, Pkcs11), Error> {
-    let module = Pkcs11::new(file).map_err(|error| not_loaded(file, &error))?;
+fn look_here(file: &ModuleFile, asked: &[u8]) -> Result<(ModuleSays, Pkcs11), Error> {
+    let path = &file.path;
+    let module = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
     initialize(file, &module)?;
     if !asked.is_empty() {
         let token: NewToken = serde_json::from_slice(asked)
             .map_err(|error| Error::call("initialising a token", error, ""))?;
         token.make(&module)?;
     }
-    let calls = Calls::of(file).map_err(|reason| no_module(file, &reason))?;
+    let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
+    one_instance(path, &calls)?;
     Ok((says::ask(&module, &calls)?, module))
 }
 
@@ -164,7 +166,7 @@ fn command(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<Command, 
     for variable in pins.variables() {
         command.env_remove(variable);
     }
-    command.envs(&file.environment);
+    command.args(&file.reserved).envs(&file.environment);
     Ok(command)
 }
 

@@ -360,14 +360,15 @@ pub(super) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, 
     info.map(|info| most(&info)).map_err(|error| failed(&error))
 }
 
-/// Which token is in a slot now, and how one logs in to it.
-pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, Login), Error> {
+/// Which token is in a slot now, by its label as well, and how one logs in to it. OpenSC makes a slot of each PIN of
+/// a card, all with the card's number, and labels them apart.
+pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
     let info = module
         .get_token_info(slot)
         .map_err(|error| failed(&error))?;
     let (serial, label) = (plain(info.serial_number()), plain(info.label()));
     let id = token_id(&plain(info.manufacturer_id()), called(&serial, &label));
-    Ok((id, login(&info)))
+    Ok((id, label, login(&info)))
 }
 
 fn token_id(manufacturer: &str, called: &str) -> TokenId {

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::Scheme;
-use keymark_bench::error::Error;
+use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
 use super::access::{KeyWay, ModuleAccess};
+use super::for_programs::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
@@ -105,7 +106,7 @@ impl TokenStore {
         self.token.with_keeper(|session, visible| {
             let calls = &self.token.module().calls;
             session_keys::generate(calls, session, capability, object(visible))
-                .map_err(|_| refused)?;
+                .map_err(|_| no_test_key(refused))?;
             Ok(Placed {
                 label: format!("test key of {}, made by the token", capability.algorithm),
                 public: made_public(session, capability, &id)?,
@@ -192,6 +193,27 @@ impl TokenStore {
 }
 
 /// The public half of a test key that the token has made.
+/// What a token says that takes no key from outside and makes none for a session; OpenSC says of most cards no more than
+/// that it wanted something else.
+fn no_test_key(refused: Error) -> Error {
+    const SAID: [&str; 3] = [
+        "CKR_ARGUMENTS_BAD",
+        "CKR_GENERAL_ERROR",
+        "CKR_FUNCTION_FAILED",
+    ];
+    let said = |code: &ReturnCode| SAID.contains(&code.name.as_ref());
+    match refused {
+        Error::Refused { call, code, .. } if said(&code) => {
+            let reason = "the token takes no test key, and makes none for a session";
+            Error::refused(call, code, reason, NAME_A_KEY)
+        }
+        Error::Refused { .. }
+        | Error::Call { .. }
+        | Error::Unsupported { .. }
+        | Error::Missing { .. } => refused,
+    }
+}
+
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
     let says = KeySays {
         label: String::new(),
@@ -328,5 +350,31 @@ impl KeyStore for OutOfReach {
 
     fn open(&self, _: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
         Err(self.error.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keymark_cryptoki::Fault;
+
+    use super::super::codes;
+    use super::*;
+
+    #[test]
+    fn a_token_that_takes_no_test_key_is_said_to_want_one_of_its_own_named() {
+        let said = |code| {
+            let call = "C_CreateObject";
+            no_test_key(codes::refused(Fault { call, code })).to_string()
+        };
+        let opensc = said(0x07);
+        for part in [
+            "C_CreateObject failed: CKR_ARGUMENTS_BAD",
+            "takes no test key",
+            "object=KEY",
+        ] {
+            assert!(opensc.contains(part), "{opensc}");
+        }
+        // What means something else keeps it.
+        assert!(said(0xb1).contains("no more sessions"));
     }
 }

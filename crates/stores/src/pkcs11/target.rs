@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
+use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
 use super::own::OwnKind;
 use super::uri::{Pkcs11Uri, SCHEME, UriError};
@@ -43,14 +44,18 @@ impl Target {
                 Error::call("reading the pkcs11: URI", error, advice)
             }));
         }
-        let file = Path::new(name).file_name().and_then(|name| name.to_str());
-        let is_library = |file: &str| file.ends_with(".so") || file.contains(".so.");
-        if file.is_some_and(is_library) {
+        // What begins like a path is one, whatever the file is called.
+        if ["/", "./", "../"].iter().any(|path| name.starts_with(path)) {
             return Some(Ok(Self::File(name.into())));
         }
-        // Of all names that are left only those of modules that are there.
-        let known = places.named(name)?;
-        Some(Ok(Self::File(known.file)))
+        // Of other names those of modules that are there, by their file's name, too.
+        if let Some(known) = places.named(name) {
+            return Some(Ok(Self::File(known.file)));
+        }
+        let file = Path::new(name).file_name().and_then(|name| name.to_str());
+        let is_library = |file: &str| file.ends_with(".so") || file.contains(".so.");
+        file.is_some_and(is_library)
+            .then(|| Ok(Self::File(name.into())))
     }
 
     /// The modules to look at.
@@ -80,8 +85,21 @@ impl Target {
         }
     }
 
+    /// A module as it is to be loaded: what the URI says goes before p11-kit's settings.
+    pub(super) fn to_load(&self, file: &Path, places: &Places) -> ModuleFile {
+        let said = match self {
+            Self::Uri(uri) => uri.reserved.clone(),
+            Self::Own(_) | Self::File(_) => None,
+        };
+        let known = places.to_load(file);
+        ModuleFile {
+            reserved: said.or(known.reserved.clone()),
+            ..known
+        }
+    }
+
     /// The URI, where it is one.
-    pub(super) fn uri(&self) -> Option<&Pkcs11Uri> {
+    pub(super) fn into_uri(self) -> Option<Box<Pkcs11Uri>> {
         match self {
             Self::Uri(uri) => Some(uri),
             Self::Own(_) | Self::File(_) => None,
@@ -121,7 +139,14 @@ mod tests {
             parsed("twin:nitrokey-hsm"),
             Some(Ok(Target::Own(OwnKind::Twin(_))))
         ));
-        for file in ["/usr/lib/libx.so", "libx.so", "./libx.so.1"] {
+        for file in [
+            "/usr/lib/libx.so",
+            "libx.so",
+            "./libx.so.1",
+            "lib/libx.so",
+            "/opt/maker/module",
+            "./module",
+        ] {
             assert_eq!(parsed(file), Some(Ok(Target::File(file.into()))));
         }
         let error = parsed("pkcs11:token=a?pin-value=1234")

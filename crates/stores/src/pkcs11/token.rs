@@ -37,6 +37,8 @@ pub(super) struct Token {
     file: ModuleFile,
     module: Arc<Module>,
     id: TokenId,
+    /// Of several with one number, as slots of one card are, this one.
+    label: String,
     rules: PinRules,
     user: User,
     pub(super) writing: Writing,
@@ -74,7 +76,8 @@ impl fmt::Debug for Token {
 impl Token {
     /// The token, by its module in this process, with the PINs that are its own.
     pub(super) fn of(found: &FoundToken, user: User) -> Result<Self, Error> {
-        Self::called(found.file.clone(), found.says.id(), user)
+        let says = &found.says;
+        Self::called(found.file.clone(), (says.id(), says.label.clone()), user)
     }
 
     /// One of keymark's own, which nobody misses.
@@ -85,14 +88,19 @@ impl Token {
         })
     }
 
-    /// The token of that name.
-    pub(super) fn called(file: ModuleFile, id: TokenId, user: User) -> Result<Self, Error> {
+    /// The token of that name and label.
+    pub(super) fn called(
+        file: ModuleFile,
+        (id, label): (TokenId, String),
+        user: User,
+    ) -> Result<Self, Error> {
         let device = format!("token {}", id.serial());
         Ok(Self {
             module: Module::load(&file)?,
             rules: PinRules::in_words(user.pins.of(&id), device, WORDS),
             file,
             id,
+            label,
             user,
             writing: Writing::default(),
             keeper: Mutex::default(),
@@ -103,6 +111,15 @@ impl Token {
 
     pub(super) const fn id(&self) -> &TokenId {
         &self.id
+    }
+
+    /// Whether that is said of this token.
+    pub(super) fn is(&self, says: &TokenSays) -> bool {
+        says.id() == self.id && says.label == self.label
+    }
+
+    pub(super) fn label(&self) -> &str {
+        &self.label
     }
 
     pub(super) const fn file(&self) -> &ModuleFile {
@@ -124,8 +141,8 @@ impl Token {
             .get_slots_with_token()
             .map_err(|error| failed(&error))?;
         let here = |slot| {
-            let (id, login) = says::identified(client, slot).ok()?;
-            (id == self.id).then_some((slot, login))
+            let (id, label, login) = says::identified(client, slot).ok()?;
+            (id == self.id && label == self.label).then_some((slot, login))
         };
         slots.into_iter().find_map(here).ok_or_else(|| {
             Error::call(

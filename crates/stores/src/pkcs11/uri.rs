@@ -22,6 +22,8 @@ pub struct Pkcs11Uri {
     pub module_name: Option<String>,
     /// The file whose first line is the PIN.
     pub pin_file: Option<PathBuf>,
+    /// What the module is to find in `pReserved`, by the name that p11-kit has for it.
+    pub reserved: Option<String>,
 }
 
 /// What the module says of itself (`CK_INFO`).
@@ -226,6 +228,7 @@ impl Pkcs11Uri {
                 once(&mut self.module_path, name, value.into())
             }
             "module-name" => once(&mut self.module_name, name, text("module-name", value)?),
+            "x-init-reserved" => once(&mut self.reserved, name, text("x-init-reserved", value)?),
             "pin-source" => {
                 let value = text("pin-source", value)?;
                 if value.starts_with('|') {
@@ -341,6 +344,7 @@ impl fmt::Display for Pkcs11Uri {
             ("module-name", text(&self.module_name)),
             ("module-path", path_of(&self.module_path)),
             ("pin-source", pin),
+            ("x-init-reserved", text(&self.reserved)),
         ];
         f.write_str(SCHEME)?;
         joined(f, "", ";", &path)?;

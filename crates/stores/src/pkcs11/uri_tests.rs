@@ -46,6 +46,8 @@ fn the_examples_of_the_rfc_are_understood() {
         module.module_path,
         Some(PathBuf::from("/mnt/libmypkcs11.so.1"))
     );
+    let nss = uri("pkcs11:?module-name=nss&x-init-reserved=configdir='sql:/my%20keys'");
+    assert_eq!(nss.reserved.as_deref(), Some("configdir='sql:/my keys'"));
     let named = uri("pkcs11:token=Software%20PKCS%2311%20softtoken?module-name=mypkcs11");
     assert_eq!(named.module_name.as_deref(), Some("mypkcs11"));
     // A vendor's: one in the query is passed over, one in the path could mean another token.
@@ -97,6 +99,7 @@ prop_compose! {
         object in (word(), of(any::<Vec<u8>>()), of(0..ObjectKind::ALL.len())),
         module in (of("/[^\0]*"), word()),
         pin in of("/[^\0]*"),
+        reserved in word(),
     ) -> Pkcs11Uri {
         Pkcs11Uri {
             library: LibraryPart { manufacturer: library.0, description: library.1, version: library.2 },
@@ -110,6 +113,7 @@ prop_compose! {
             module_path: module.0.map(PathBuf::from),
             module_name: module.1,
             pin_file: pin.map(PathBuf::from),
+            reserved,
         }
     }
 }

@@ -54,6 +54,7 @@ fn conforms_traced(kind: OwnKind, test: &str, algorithms: &[&str]) {
     let file = ModuleFile {
         path: wrapped(&settings, directory.path(), "traced.so").unwrap(),
         environment: place.file().environment.clone(),
+        reserved: None,
     };
     in_a_child(&file, test);
     let threads = trace::read(&taken_down).unwrap();

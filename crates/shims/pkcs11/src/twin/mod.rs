@@ -16,6 +16,7 @@ use cryptoki_sys::{
 };
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
+use keymark_shim_protocol::pkcs11::mark;
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 use keymark_tokens::profile::{Profile, Sampler, ServiceTime};
 
@@ -54,6 +55,28 @@ pub(crate) struct Twin {
     seed: u64,
     device: Device,
     sessions: Sessions,
+    pace: Pace,
+}
+
+/// Whether the library below keeps up with the device. A single operation is late when other programs have the
+/// processors for a while, as one is that wakes late from its wait: the device's time does not change by that. One that
+/// calculates for longer than the device is late for good, and so is a library that waits for something itself.
+#[derive(Debug, Default)]
+struct Pace {
+    operations: AtomicU64,
+    late: AtomicU64,
+}
+
+impl Pace {
+    /// So many may be late before their share counts.
+    const FEW: u64 = 4;
+
+    fn is_too_slow(&self, is_late: bool, calculates_longer: bool) -> bool {
+        let all = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
+        let late = u64::from(is_late);
+        let late = self.late.fetch_add(late, Ordering::Relaxed) + late;
+        is_late && (calculates_longer || (late >= Self::FEW && 4 * late > all))
+    }
 }
 
 /// What the sessions of this process are about to do. After a fork the child has none, and the lock may be
@@ -105,7 +128,13 @@ impl Twin {
             seed: settings.seed,
             device,
             sessions: Sessions(AtomicPtr::new(ptr::null_mut())),
+            pace: Pace::default(),
         })
+    }
+
+    /// What the module says of itself.
+    pub(crate) fn description(&self) -> [u8; mark::DESCRIPTION] {
+        mark::of_twin(&self.profile.name)
     }
 
     /// The time that the device takes for that with the key; none for what is no private key.
@@ -182,15 +211,19 @@ impl Twin {
     pub(crate) fn work(&self, service: Service, real: impl FnOnce() -> CK_RV) -> CK_RV {
         let arrival = clock::now();
         let time = Sampler::nth(self.seed, self.device.draw()).draw(&service);
-        let turn = self.device.queue(arrival, clock::nanoseconds(time));
+        let service_time = clock::nanoseconds(time);
+        let turn = self.device.queue(arrival, service_time);
+        let calculated = clock::processor();
         let code = real();
         if code != CKR_OK {
             turn.give_back();
             return code;
         }
         let done = clock::now();
+        let calculated = clock::processor().saturating_sub(calculated);
         let (start, end) = turn.wait();
-        if done > end {
+        let is_late = done > end;
+        if self.pace.is_too_slow(is_late, calculated > service_time) {
             self.tell_of_slowness(Duration::from_nanos(done - arrival), time);
             return CKR_DEVICE_ERROR;
         }
@@ -230,5 +263,20 @@ impl Twin {
                 CKR_OK
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_late_once_is_no_slower_than_the_device_and_who_always_is_so() {
+        let (stalled, slow, waiting) = (Pace::default(), Pace::default(), Pace::default());
+        assert!((0..100).all(|nth| !stalled.is_too_slow(nth % 10 == 0, false)));
+        assert!(slow.is_too_slow(true, true));
+        assert!(!slow.is_too_slow(false, true));
+        let refused = (0..8).filter(|_| waiting.is_too_slow(true, false)).count();
+        assert_eq!(refused, 5, "all from the fourth on");
     }
 }

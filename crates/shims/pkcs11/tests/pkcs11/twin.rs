@@ -112,9 +112,10 @@ fn after_one_who_left(left: Left) -> u64 {
 #[test]
 fn who_left_is_skipped_or_served_as_is_wanted() {
     let skipped = after_one_who_left(Left::Skipped);
-    assert!((690 * MS..1_300 * MS).contains(&skipped), "{skipped}");
+    // The first may wake late, and then the third ends sooner after it.
+    assert!((350 * MS..1_050 * MS).contains(&skipped), "{skipped}");
     let served = after_one_who_left(Left::Served);
-    assert!(served >= 1_390 * MS, "{served}");
+    assert!(served >= 1_050 * MS, "{served}");
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
                 CONFIGURATION.to_owned(),
                 configuration.into_os_string(),
             )]),
+            reserved: None,
         },
         emulator: None,
         place,

@@ -104,6 +104,7 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
         file: ModuleFile {
             path: library,
             environment: BTreeMap::from(environment),
+            reserved: None,
         },
         emulator: Some(emulator),
         place,

@@ -12,6 +12,8 @@ use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::trace::read;
 use keymark_stacks::private_dir::PrivateDir;
+use keymark_stores::device::{StoreFamily as _, Wish};
+use keymark_stores::pkcs11::Pkcs11Family;
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
 
@@ -20,7 +22,7 @@ use super::Origin;
 use super::child::{Ended, Told};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{output, user};
 use substitution::Substitution;
 
 /// Modules whose tokens are this CPU.
@@ -72,17 +74,34 @@ fn module(named: &str) -> Result<PathBuf, Error> {
     })
 }
 
+/// What was traced. Its tokens say what they are, which is asked when the program has ended: before, it would be the
+/// first use of the module.
 fn origin(module: &std::path::Path) -> Origin {
     let file = module.file_name().unwrap_or_default().to_string_lossy();
     let in_software = IN_SOFTWARE.iter().any(|name| file.contains(name));
+    let by_name = if in_software {
+        Provenance::Virtual
+    } else {
+        Provenance::Measured
+    };
     Origin {
         device: DeviceName::new(file.trim_start_matches("lib").trim_end_matches(".so")),
-        provenance: if in_software {
-            Provenance::Virtual
-        } else {
-            Provenance::Measured
-        },
+        provenance: of_tokens(module).unwrap_or(by_name),
     }
+}
+
+/// None where the module has no token now, or does not say.
+fn of_tokens(module: &std::path::Path) -> Option<Provenance> {
+    let wish = Wish::Named(vec![module.display().to_string()]);
+    let looked = Pkcs11Family.look(&wish, &user::of_pinentry()).ok()?;
+    let said: Vec<Provenance> = looked
+        .devices
+        .iter()
+        .map(|device| device.identity().provenance)
+        .collect();
+    [Provenance::Twin, Provenance::Measured, Provenance::Virtual]
+        .into_iter()
+        .find(|provenance| said.contains(provenance))
 }
 
 fn document(

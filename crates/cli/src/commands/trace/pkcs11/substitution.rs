@@ -13,6 +13,8 @@ const VARIABLES: [&str; 2] = ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"];
 pub(super) struct Substitution {
     /// How the module may be called, the longest first.
     names: Vec<String>,
+    /// Its file, without links.
+    file: Option<PathBuf>,
     own: PathBuf,
 }
 
@@ -27,6 +29,7 @@ impl Substitution {
         names.dedup();
         Self {
             names,
+            file: module.canonicalize().ok(),
             own: own.into(),
         }
     }
@@ -39,7 +42,22 @@ impl Substitution {
         let own = self.own.to_string_lossy();
         let names = self.names.iter();
         let replaced = names.fold(text.to_owned(), |text, name| text.replace(name, &own));
-        replaced.into()
+        if replaced != text {
+            return replaced.into();
+        }
+        // By another path, as the whole of it or behind '='.
+        let (before, path) = text.rsplit_once('=').unwrap_or(("", text));
+        if !self.is_module(path) {
+            return text.into();
+        }
+        let equals = if path == text { "" } else { "=" };
+        format!("{before}{equals}{own}").into()
+    }
+
+    fn is_module(&self, path: &str) -> bool {
+        path.contains('/')
+            && self.file.is_some()
+            && Path::new(path).canonicalize().ok() == self.file
     }
 
     /// The variables that are to be different.
@@ -74,6 +92,22 @@ mod tests {
             ("/usr/lib/y.so", "/usr/lib/y.so"),
         ] {
             assert_eq!(place.of(OsStr::new(argument)), expected);
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("x.so"), directory.path().join("y.so"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let linked = Substitution::new("x", &file, Path::new("/own.so"));
+        let link = link.display().to_string();
+        for (argument, expected) in [
+            (link.clone(), "/own.so"),
+            (format!("--module={link}"), "--module=/own.so"),
+            (
+                "--module=/nowhere/y.so".to_owned(),
+                "--module=/nowhere/y.so",
+            ),
+        ] {
+            assert_eq!(linked.of(OsStr::new(&argument)), expected);
         }
         let variables = [("A", "/usr/lib/x.so"), ("B", "b")]
             .map(|(name, value)| (OsString::from(name), OsString::from(value)));

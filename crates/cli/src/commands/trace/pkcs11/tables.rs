@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind};
-use keymark_report::units;
+use keymark_report::units::{self, counted};
 use keymark_shim_protocol::pkcs11::trace::{CallTimes, TracedThread};
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stats::{Ratio, Seconds};
@@ -111,13 +111,6 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     }
     columns.push(Column::name("failures").leave(0));
     table(columns, lines.into_iter().map(cells), origin)
-}
-
-fn counted(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        several => format!("{several} {what}s"),
-    }
 }
 
 /// What people ask first, in words.

@@ -1,0 +1,156 @@
+//! What a token is for tables and records: its name, and whether its times are a device's, this CPU's or a twin's.
+
+use std::collections::BTreeMap;
+
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
+use keymark_bench::store::StoreIdentity;
+use keymark_shim_protocol::pkcs11::mark;
+
+use super::says::{ModuleSays, TokenSays};
+use crate::emulator::LIBTPMS;
+
+/// Makers of tokens that are this CPU.
+const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
+/// The reader of vsmartcard's vpcd: what is in it is a program.
+const VPCD: &str = "Virtual PCD";
+
+/// What a token is, by what it and its module say.
+pub(super) fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
+    let TokenSays {
+        manufacturer,
+        model,
+        label,
+        firmware,
+        ..
+    } = says;
+    let mut slots = module.slots.iter();
+    let slot = slots.find(|slot| slot.token.as_ref().ok() == Some(says));
+    let in_software = IN_SOFTWARE.iter().any(|maker| manufacturer.contains(maker))
+        || model == LIBTPMS
+        || slot.is_some_and(|slot| slot.description.starts_with(VPCD));
+    let maker = if model.is_empty() {
+        manufacturer
+    } else {
+        model
+    };
+    let twin = mark::twin(&module.description);
+    let maker = twin.map_or_else(|| maker.clone(), |device| format!("twin:{device}"));
+    let product = match label.as_str() {
+        "" => maker,
+        label => format!("{maker}, token '{label}'"),
+    };
+    let serial = says.id().serial().to_owned();
+    StoreIdentity {
+        device: DeviceName::new(&serial),
+        kind: StoreKind::PKCS11,
+        provenance: match twin {
+            Some(_) => Provenance::Twin,
+            None if in_software => Provenance::Virtual,
+            None => Provenance::Measured,
+        },
+        product,
+        serial: Some(serial),
+        versions: BTreeMap::from([
+            ("firmware".to_owned(), version(*firmware)),
+            ("module".to_owned(), library(module)),
+        ]),
+        assumed: Vec::new(),
+    }
+}
+
+fn version((major, minor): (u8, u8)) -> String {
+    format!("{major}.{minor}")
+}
+
+/// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
+pub(super) fn library(module: &ModuleSays) -> String {
+    let ModuleSays {
+        manufacturer,
+        description,
+        ..
+    } = module;
+    let maker = manufacturer.split(' ').next().unwrap_or_default();
+    let name = match description.as_str() {
+        "" => manufacturer.clone(),
+        name if name.contains(maker) => name.to_owned(),
+        name => format!("{maker}, {name}"),
+    };
+    format!("{name} {}", version(module.version))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::says::{Login, SlotSays, TokenState};
+    use super::*;
+
+    fn token(manufacturer: &str) -> TokenSays {
+        TokenSays {
+            label: "token".to_owned(),
+            manufacturer: manufacturer.to_owned(),
+            model: "model".to_owned(),
+            serial: "1".to_owned(),
+            firmware: (1, 0),
+            state: TokenState::Initialized,
+            login: Login::NotNeeded,
+            sessions: None,
+            mechanisms: Vec::new(),
+            mechanism_count: 0,
+            keys: Vec::new(),
+        }
+    }
+
+    fn provenance(description: &str, reader: &str, manufacturer: &str) -> Provenance {
+        let says = token(manufacturer);
+        let module = ModuleSays {
+            manufacturer: "maker".to_owned(),
+            description: description.to_owned(),
+            version: (1, 0),
+            cryptoki: (2, 40),
+            slots: vec![SlotSays {
+                id: 0,
+                description: reader.to_owned(),
+                manufacturer: String::new(),
+                token: Ok(says.clone()),
+            }],
+        };
+        identity(&module, &says).provenance
+    }
+
+    #[test]
+    fn a_token_is_measured_virtual_or_a_twin_by_what_is_said_of_it() {
+        for (description, reader, manufacturer, expected) in [
+            ("HSM", "slot", "a maker", Provenance::Measured),
+            (
+                "PKCS11",
+                "SoftHSM slot ID 0x1",
+                "SoftHSM project",
+                Provenance::Virtual,
+            ),
+            // A card in vpcd's reader, which no reader is.
+            (
+                "OpenSC",
+                "Virtual PCD 00 00",
+                "OpenPGP project",
+                Provenance::Virtual,
+            ),
+            (
+                "OpenSC",
+                "A Reader 00 00",
+                "OpenPGP project",
+                Provenance::Measured,
+            ),
+            (
+                "keymark's twin:nitrokey-hsm",
+                "slot",
+                "SoftHSM project",
+                Provenance::Twin,
+            ),
+        ] {
+            assert_eq!(
+                provenance(description, reader, manufacturer),
+                expected,
+                "{reader}"
+            );
+        }
+    }
+}
