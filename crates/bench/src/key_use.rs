@@ -78,10 +78,46 @@ impl TokenCalls {
 pub struct OperationAlone {
     /// `sign`, or `decrypt` where the key exchange is RSA's.
     pub operation: Operation,
-    /// What calculated: the libcrypto that the server uses, or the token.
-    pub by: String,
+    /// What calculated.
+    pub by: Calculator,
     /// Each.
     pub durations: Durations,
+}
+
+/// What calculates with the private key of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Calculator {
+    /// The processor, by the libcrypto that the server uses: its version.
+    Libcrypto(String),
+    /// The token that has the key.
+    Token,
+}
+
+const LIBCRYPTO: &str = "libcrypto ";
+const TOKEN: &str = "the token";
+
+impl From<Calculator> for String {
+    fn from(calculator: Calculator) -> Self {
+        match calculator {
+            Calculator::Libcrypto(version) => format!("{LIBCRYPTO}{version}"),
+            Calculator::Token => TOKEN.to_owned(),
+        }
+    }
+}
+
+impl TryFrom<String> for Calculator {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text == TOKEN {
+            return Ok(Self::Token);
+        }
+        let version = text.strip_prefix(LIBCRYPTO);
+        let version =
+            version.ok_or_else(|| format!("'{text}' is neither libcrypto nor a token"))?;
+        Ok(Self::Libcrypto(version.to_owned()))
+    }
 }
 
 impl OperationAlone {
@@ -95,6 +131,21 @@ impl OperationAlone {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_calculates_is_read_as_it_is_written() {
+        for (calculator, text) in [
+            (
+                Calculator::Libcrypto("3.0.19".to_owned()),
+                "libcrypto 3.0.19",
+            ),
+            (Calculator::Token, "the token"),
+        ] {
+            assert_eq!(String::from(calculator.clone()), text);
+            assert_eq!(Calculator::try_from(text.to_owned()), Ok(calculator));
+        }
+        assert!(Calculator::try_from("somebody".to_owned()).is_err());
+    }
 
     #[test]
     fn only_calls_with_the_private_key_are_its_time() {

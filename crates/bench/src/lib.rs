@@ -12,6 +12,7 @@ pub mod case;
 pub mod clock;
 pub mod environment;
 pub mod error;
+pub mod key_family;
 pub mod key_use;
 pub mod layers;
 pub mod operation;

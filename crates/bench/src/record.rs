@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use keymark_stats::Seconds;
+use keymark_stats::{Band, Seconds};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
@@ -82,6 +82,9 @@ pub struct PublishedMean {
     pub n: Option<u64>,
     /// The source's remarks.
     pub note: String,
+    /// Of a prediction: what its assumptions leave open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
 }
 
 /// One case with everything measured.

@@ -17,6 +17,14 @@ impl fmt::Display for Strength {
     }
 }
 
+impl Strength {
+    /// Whether it is less than the 112 bits below which nothing is protected any more (SP 800-57 part 1, table 4).
+    #[must_use]
+    pub const fn is_weak(self) -> bool {
+        self.0 < 112
+    }
+}
+
 /// The strengths that the table has.
 const ROWS: [u32; 5] = [80, 112, 128, 192, 256];
 
@@ -93,6 +101,12 @@ pub fn of_handshake(case: &Case) -> Option<Strength> {
     let (_, exchange) = case.parameters.tls()?;
     let key = of_key(case.algorithm)?;
     Some(of_key_exchange(exchange).map_or(key, |exchange| exchange.min(key)))
+}
+
+/// Of what a case asks: of a handshake as a whole where its key exchange is known, else of the key.
+#[must_use]
+pub fn of_case(case: &Case) -> Option<Strength> {
+    of_handshake(case).or_else(|| of_key(case.algorithm))
 }
 
 #[cfg(test)]

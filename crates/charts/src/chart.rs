@@ -219,6 +219,8 @@ pub struct Bar {
     pub from: Option<f64>,
     /// Where it ends.
     pub to: f64,
+    /// Between which bounds that end is.
+    pub reach: Option<Reach>,
     /// Which series it belongs to.
     pub series: usize,
     /// How it was had.

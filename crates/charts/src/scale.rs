@@ -53,6 +53,9 @@ impl Extent {
             }
             Mark::Bar(bar) if along == Along::X => {
                 self.figures.extend(bar.from.into_iter().chain([bar.to]));
+                if let Some(reach) = bar.reach.filter(|reach| reach.along == along) {
+                    self.ends.extend(reach.low.into_iter().chain(reach.high));
+                }
             }
             Mark::Line(line) => {
                 let places = line.points.iter().map(|&(x, y)| pick(x, y));

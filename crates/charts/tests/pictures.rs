@@ -88,15 +88,16 @@ fn mark() -> impl Strategy<Value = Mark> {
         (
             0_usize..6,
             proptest::option::of(numbers()),
-            numbers(),
+            (numbers(), proptest::option::of(reach())),
             style.clone(),
             label
         )
             .prop_map(
-                |(row, from, to, (series, fill, about), label)| Mark::Bar(Bar {
+                |(row, from, (to, reach), (series, fill, about), label)| Mark::Bar(Bar {
                     row,
                     from,
                     to,
+                    reach,
                     series,
                     fill,
                     label,

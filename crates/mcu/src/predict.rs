@@ -1,6 +1,6 @@
 //! Predictions: a kernel with its options on a microcontroller.
 
-use keymark_stats::Seconds;
+use keymark_stats::{Band, Seconds};
 
 use crate::kernel::{Kernel, KernelError};
 use crate::sensitivity::{Assumption, Banded};
@@ -20,14 +20,6 @@ pub struct Prediction {
     pub phases: Vec<Phase>,
     /// Cycles of the operation with each assumption varied alone.
     pub variations: Vec<(Assumption, u64)>,
-}
-
-/// The shortest and the longest duration that the assumptions leave open.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(missing_docs, reason = "what they say")]
-pub struct Band {
-    pub low: Seconds,
-    pub high: Seconds,
 }
 
 impl Prediction {
@@ -75,7 +67,7 @@ impl Prediction {
         self.target.mcu.clock.seconds(self.cycles())
     }
 
-    /// What one varied assumption leads to.
+    /// The shortest and the longest duration with one assumption varied.
     #[must_use]
     pub fn band(&self) -> Band {
         let doubts = self

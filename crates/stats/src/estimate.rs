@@ -4,13 +4,22 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, Seconds};
 
 /// Confidence of every interval of this crate.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The probability left out on each side of an interval.
 pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
+
+/// From the shortest to the longest duration that assumptions leave open: no interval of confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Band {
+    /// The shortest.
+    pub low: Seconds,
+    /// The longest.
+    pub high: Seconds,
+}
 
 /// How an interval was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -179,6 +188,18 @@ impl<T: Quantity> Estimate<T> {
 }
 
 impl<T> Estimate<T> {
+    /// A value whose interval nobody knows: an article's, or one of too little to tell.
+    #[must_use]
+    pub const fn bare(value: T) -> Self {
+        Self {
+            value,
+            low: None,
+            high: None,
+            confidence: CONFIDENCE,
+            method: Method::PointOnly,
+        }
+    }
+
     /// The same estimate in another unit. `f` must be increasing.
     #[must_use]
     pub fn map<U>(self, f: impl Fn(T) -> U) -> Estimate<U> {

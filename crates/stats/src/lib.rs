@@ -40,7 +40,7 @@ pub use control::{AtMeanSpeed, Controlled, MachineSpeed, controlled};
 pub use dependence::Dependence;
 pub use difference::{difference, paired_difference};
 pub use drift::{Drift, drift};
-pub use estimate::{CONFIDENCE, Estimate, Method};
+pub use estimate::{Band, CONFIDENCE, Estimate, Method};
 pub use holm::holm;
 pub use levels::Level;
 pub use mean::{RunningMean, half_width_relative, mean};

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::algorithm::{Algorithm, Family};
+use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 use crate::store::Capability;
 use crate::words::words;
@@ -184,14 +184,10 @@ impl Case {
         self.load == Load::single() && self.replica == 0
     }
 
-    /// Whether it is a handshake that 80 bits of security protect (NIST SP 800-57 part 1, table 2): no table has one without
-    /// saying so.
+    /// Whether it is a handshake with less than 112 bits of security: no table has one without saying so.
     #[must_use]
     pub fn is_weak_handshake(&self) -> bool {
-        let Some((_, exchange)) = self.parameters.tls() else {
-            return false;
-        };
-        exchange == KeyExchange::Dhe1024 || self.algorithm.family() == Family::Rsa(1024)
+        crate::strength::of_handshake(self).is_some_and(crate::strength::Strength::is_weak)
     }
 
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`

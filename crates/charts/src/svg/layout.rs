@@ -21,7 +21,7 @@ pub(super) const GAP: f64 = 10.0;
 const LABEL_LINE: f64 = 16.0;
 /// Names longer than this are cut; the whole is in the mark's title.
 const LABELS: f64 = 300.0;
-const VALUES: f64 = 120.0;
+const VALUES: f64 = 150.0;
 const RULES: f64 = 215.0;
 const COLUMN: f64 = 62.0;
 const COLUMN_NAMES: f64 = 150.0;

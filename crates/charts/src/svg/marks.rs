@@ -10,6 +10,8 @@ use crate::chart::{
 };
 use crate::theme;
 
+/// Width of the line of bounds.
+const REACH: f64 = 1.6;
 /// Half a mark's width.
 const RADIUS: f64 = 5.0;
 const CROWD: f64 = 2.4;
@@ -115,7 +117,7 @@ impl Canvas<'_> {
         ];
         self.about("dot", Some(dot.series), &dot.about, &data);
         if let Some(reach) = dot.reach {
-            self.reach(reach, (x, y), ink, space);
+            self.reach(reach, (x, y), (ink, REACH), space);
         }
         match dot.size {
             Size::Figure => self.marker(Shape::of(dot.series), dot.fill, ink, (x, y)),
@@ -140,7 +142,13 @@ impl Canvas<'_> {
     }
 
     /// A bar with an end where there is a bound on the axis, and an arrow where there is none.
-    fn reach(&mut self, reach: Reach, (x, y): (f64, f64), ink: &str, space: &Space) {
+    fn reach(
+        &mut self,
+        reach: Reach,
+        (x, y): (f64, f64),
+        (ink, width): (&str, f64),
+        space: &Space,
+    ) {
         let Some(placed) = space.scale(reach.along) else {
             return;
         };
@@ -179,7 +187,7 @@ impl Canvas<'_> {
             };
         }
         let tag = self.xml.tag("path").attr("d", &path).attr("fill", "none");
-        tag.attr("stroke", ink).px("stroke-width", 1.6).end();
+        tag.attr("stroke", ink).px("stroke-width", width).end();
     }
 
     fn bar(&mut self, bar: &Bar, space: &Space) {
@@ -193,7 +201,13 @@ impl Canvas<'_> {
             return;
         };
         let ink = self.paint.palette.series(bar.series);
-        let data = [("data-from", bar.from), ("data-to", Some(bar.to))];
+        let bound = |of: fn(&Reach) -> Option<f64>| bar.reach.as_ref().and_then(of);
+        let data = [
+            ("data-from", bar.from),
+            ("data-to", Some(bar.to)),
+            ("data-low", bound(|reach| reach.low)),
+            ("data-high", bound(|reach| reach.high)),
+        ];
         self.about("bar", Some(bar.series), &bar.about, &data);
         let painted = self.paint.fill(bar.fill, Surface::Bar, ink);
         let width = (to - from).max(0.5);
@@ -203,6 +217,12 @@ impl Canvas<'_> {
             .attr("stroke", ink)
             .maybe("stroke-dasharray", Paint::outline(bar.fill))
             .end();
+        if let Some(reach) = bar.reach {
+            // On its own bar a line needs a ground.
+            let palette = self.paint.palette;
+            self.reach(reach, (to, y), (palette.ground, 3.0 * REACH), space);
+            self.reach(reach, (to, y), (palette.text, REACH), space);
+        }
         self.xml.close("g");
         let label = bar
             .label

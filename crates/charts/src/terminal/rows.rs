@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{Signs, bar_mark, cut, left, mark, right, ticks, written};
-use crate::chart::{Along, Axis, Chart, Dot, Fill, Group, Mark, Panel, Row};
+use crate::chart::{Along, Axis, Chart, Fill, Group, Mark, Panel, Reach, Row};
 use crate::scale::{self, Placed};
 
 /// Labels longer than this are cut.
@@ -134,13 +134,16 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
                         (None, Signs::Ascii) => '=',
                     };
                     (from..to.max(from + 1)).for_each(|place| set(place, sign));
+                    let ends = bar.reach.map(|reach| (reach, bar.to));
+                    interval(ends, placed, signs, &mut set);
                     if bar.from.is_none() {
                         set(to, self::mark(bar.fill, signs));
                     }
                 }
             }
             Mark::Dot(dot) if dot.y == row as f64 => {
-                interval(dot, placed, signs, &mut set);
+                let ends = dot.reach.map(|reach| (reach, dot.x));
+                interval(ends, placed, signs, &mut set);
                 if let Some(place) = at(dot.x) {
                     set(place, self::mark(dot.fill, signs));
                 }
@@ -157,8 +160,14 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
     cells.into_iter().collect()
 }
 
-fn interval(dot: &Dot, placed: &Placed, signs: Signs, set: &mut impl FnMut(usize, char)) {
-    let Some(reach) = dot.reach.filter(|reach| reach.along == Along::X) else {
+/// The bounds of a figure, and where it is.
+fn interval(
+    of: Option<(Reach, f64)>,
+    placed: &Placed,
+    signs: Signs,
+    set: &mut impl FnMut(usize, char),
+) {
+    let Some((reach, x)) = of.filter(|(reach, _)| reach.along == Along::X) else {
         return;
     };
     let (line, begin, end) = match signs {
@@ -173,7 +182,7 @@ fn interval(dot: &Dot, placed: &Placed, signs: Signs, set: &mut impl FnMut(usize
             None => (open.max(0.0) as usize, arrow),
         }
     };
-    let here = placed.at(dot.x).unwrap_or(first);
+    let here = placed.at(x).unwrap_or(first);
     // Without a bound a side is open.
     let open = |bound: Option<f64>, end: f64, beside: f64| bound.map_or(beside, |_| end);
     let low = place(reach.low, open(reach.low, first, here - 2.0), begin, '<');

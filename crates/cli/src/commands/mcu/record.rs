@@ -12,9 +12,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
-use keymark_report::document::{Figure, Predicted};
 use keymark_report::units;
-use keymark_stats::Seconds;
 
 use crate::exit::Failure;
 
@@ -80,27 +78,10 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
             mean: prediction.seconds(),
             n: None,
             note: note(prediction),
+            band: Some(prediction.band()),
         }),
         ..CaseRecord::new(case)
     })
-}
-
-/// The data of their picture, with their bands, which a record has in words only.
-pub(super) fn figure(predictions: &[Prediction], tolerance: Duration) -> Figure {
-    let each = predictions.iter().map(|prediction| {
-        let band = prediction.band();
-        Predicted {
-            device: DeviceName::new(prediction.name()),
-            what: prediction.kernel.name().to_owned(),
-            time: prediction.seconds(),
-            band: (band.low, band.high),
-        }
-    });
-    Figure::Predictions {
-        title: "predicted time of an operation, with its band".to_owned(),
-        tolerance: Seconds(tolerance.as_secs_f64()),
-        predictions: each.collect(),
-    }
 }
 
 /// A run of these predictions, now.

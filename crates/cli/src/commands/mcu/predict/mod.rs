@@ -64,12 +64,16 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     if predictions.is_empty() {
         return Ok(Exit::Failed);
     }
+    let mut record = record::of(&predictions, arguments.tolerance)?;
     if let Some(file) = &arguments.plot {
-        let figure = record::figure(&predictions, arguments.tolerance);
-        let charts = plot::charts(&[figure], Some(Kind::Predictions))?;
-        plot::write(&charts, file, Theme::Light)?;
+        let figures = plot::figures(std::slice::from_mut(&mut record));
+        plot::write(
+            &plot::charts(&figures, Some(Kind::Predictions))?,
+            file,
+            Theme::Light,
+        )?;
     }
-    let saved = save(&record::of(&predictions, arguments.tolerance)?, archive);
+    let saved = save(&record, archive);
     Ok(if predictions.len() < wanted.len() {
         Exit::Failed
     } else {
