@@ -12,7 +12,7 @@ use keymark_bench::case::{
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::ReturnCode;
-use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
+use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -25,7 +25,7 @@ use keymark_bench::server_load::{
 };
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_bench::store::StoreIdentity;
-use keymark_stats::Seconds;
+use keymark_stats::{Band, Seconds};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -343,7 +343,7 @@ fn token_calls() -> TokenCalls {
 fn alone() -> OperationAlone {
     OperationAlone {
         operation: Operation::Sign,
-        by: "the token".to_owned(),
+        by: Calculator::Token,
         durations: Durations(vec![(390_000, 2), (410_000, 2)]),
     }
 }
@@ -410,11 +410,16 @@ fn case_records() -> impl Strategy<Value = CaseRecord> {
             1e-9..1e3,
             proptest::option::of(0_u64..1 << 63),
             "[^\\x00]{0,8}",
+            proptest::option::of((1e-9..1e3, 1e-9..1e3)),
         )
-            .prop_map(|(mean, n, note)| PublishedMean {
+            .prop_map(|(mean, n, note, band)| PublishedMean {
                 mean: Seconds(mean),
                 n,
                 note,
+                band: band.map(|(low, high)| Band {
+                    low: Seconds(low),
+                    high: Seconds(high),
+                }),
             });
         let figures = prop_oneof![
             proptest::collection::vec(block, 0..3).prop_map(|blocks| (blocks, None)),

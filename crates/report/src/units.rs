@@ -1,8 +1,9 @@
 //! Figures as people read them: three or four digits and the unit that suits them.
 
+use std::fmt;
 use std::time::Duration;
 
-use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
 
 /// `7.91 ms`
 #[must_use]
@@ -27,6 +28,23 @@ pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
         number(estimate.low),
         number(estimate.high)
     )
+}
+
+/// `1 figure`, `2 figures`
+#[must_use]
+pub fn counted<N: PartialEq + From<u8> + fmt::Display>(number: N, what: &str) -> String {
+    let s = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {what}{s}")
+}
+
+/// `959 ms (945–972)`: what the assumptions of a prediction leave open.
+#[must_use]
+pub fn banded_duration(value: Seconds, band: Band) -> String {
+    estimated_duration(&Estimate {
+        low: Some(band.low),
+        high: Some(band.high),
+        ..Estimate::bare(value)
+    })
 }
 
 /// `2 s`, `450 µs`: a time that somebody chose, which is exact.

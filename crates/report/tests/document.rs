@@ -131,6 +131,7 @@ fn predicted() -> CaseRecord {
             mean: Seconds(1.25),
             n: None,
             note: "100000000 cycles at 80 MHz".to_owned(),
+            band: None,
         }),
         ..CaseRecord::new(case)
     }

@@ -17,6 +17,7 @@ use keymark_bench::stop::Stopped;
 use keymark_charts::terminal::{self, Signs};
 use keymark_charts::{Chart, Mark, Theme, svg};
 use keymark_report::analysis::Analysis;
+use keymark_report::archive::CaseWords;
 use keymark_report::document::Figure;
 use keymark_report::pictures::{self, Kind};
 use keymark_report::{archive, exchange};
@@ -259,6 +260,7 @@ fn absurd_figures_and_hostile_names_spoil_nothing() {
                 mean: Seconds(time),
                 n: None,
                 note: String::new(),
+                band: None,
             });
             cases.push(published);
         }
@@ -294,6 +296,7 @@ fn many_rows_are_capped_and_it_is_said() {
             mean: Seconds(0.001 * f64::from(number + 1)),
             n: None,
             note: String::new(),
+            band: None,
         });
         one
     });
@@ -335,7 +338,7 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
             "software (20260102-000000-0003)"
         ]
     );
-    pictures::keep_cases(&mut first, "rsa2048 gnupg");
+    pictures::keep_cases(&mut first, &CaseWords::new(["rsa2048 gnupg"]));
     assert!(first.cases.is_empty());
 }
 

@@ -9,6 +9,7 @@ use keymark_bench::case::{Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::stop::{Precision, StopRule, Stopped};
 use keymark_report::analysis::{Analysis, Limit};
+use keymark_report::document::RemarkKind;
 use keymark_report::render::{Width, markdown, text};
 use layers::layers;
 use records::{case, measured, record};
@@ -114,4 +115,22 @@ fn a_precision_that_time_did_not_allow_is_said_with_what_was_reached() {
         warnings.remove(0).text
     };
     insta::assert_snapshot!("late", [warnings(1), warnings(2)].join("\n"));
+}
+
+#[test]
+fn a_precision_that_was_reached_when_time_was_up_is_not_called_missed() {
+    let mut late = record(vec![
+        measured(case("rsa2048", StackName::RAW, 1), 500.0),
+        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
+    ]);
+    late.plan.settings.stop = StopRule::Precision {
+        target: "50%".parse().unwrap(),
+        max_time: None,
+    };
+    for case in &mut late.cases {
+        case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
+    }
+    let warnings = Analysis::of(&late, &layers()).warnings(&late.plan);
+    let kinds: Vec<RemarkKind> = warnings.iter().map(|warning| warning.kind).collect();
+    assert!(!kinds.contains(&RemarkKind::Imprecision), "{warnings:?}");
 }

@@ -10,7 +10,7 @@ use keymark_stats::Seconds;
 
 use super::{Analysis, Row};
 use crate::document::Answer;
-use crate::units;
+use crate::units::{self, counted};
 
 /// More than so many things are counted, not named.
 const NAMED: usize = 4;
@@ -92,7 +92,7 @@ impl Analysis {
             RunState::Finished | RunState::Published => {}
         }
         if warnings > 0 {
-            let them = plural(warnings, "warning");
+            let them = counted(warnings, "warning");
             parts.push(format!("{them} at the end"));
         }
         // What a model or an article says is the same each time.
@@ -114,11 +114,11 @@ fn nothing(rows: &[Row]) -> String {
         (0, _) => "There is no case in this run, and so no answer.".to_owned(),
         (all, failed) if failed > 0 => format!(
             "There is no figure in this run: {failed} of {} failed.",
-            plural(all, "case")
+            counted(all, "case")
         ),
         (all, _) => format!(
             "There is no figure in this run: nothing was measured of its {}.",
-            plural(all, "case")
+            counted(all, "case")
         ),
     }
 }
@@ -266,14 +266,14 @@ fn too_long(rows: &[Row], plan: &Plan) -> String {
     };
     let unknown = of(Answer::Unknown).count();
     if unknown > 0 {
-        let cases = plural(unknown, "case");
+        let cases = counted(unknown, "case");
         said = format!("{said}, and of {cases} too little is known to say");
     }
     let grows = rows.iter().filter(|row| row.overload.is_some()).count();
     if grows > 0 {
         said = format!(
             "{said}, and {} with a queue that only grows",
-            plural(grows, "case")
+            counted(grows, "case")
         );
     }
     said
@@ -334,7 +334,7 @@ fn precision(rows: &[Row]) -> Option<String> {
         (Some(bounds), 0) => Some(bounds),
         (Some(bounds), open) => Some(format!(
             "{bounds}, and {} not bounded",
-            plural(open, "mean")
+            counted(open, "mean")
         )),
     }
 }
@@ -370,13 +370,6 @@ fn listed(items: &[String]) -> String {
         // Who is left out could as well be named.
         1 => items.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-fn plural(number: usize, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        number => format!("{number} {what}s"),
     }
 }
 

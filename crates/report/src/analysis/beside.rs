@@ -2,7 +2,7 @@
 
 use keymark_bench::case::Case;
 use keymark_bench::record::Record;
-use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds};
+use keymark_stats::{Estimate, Seconds};
 
 use super::{Analysis, Row, case_cells, case_columns, figures};
 use crate::document::{Block, Cell, Column, Figure, Remark, RemarkKind, Section, Table, TableRow};
@@ -45,7 +45,7 @@ impl Analysis {
                         continue;
                     };
                     some = true;
-                    let mean = bare(published.mean);
+                    let mean = Estimate::bare(published.mean);
                     let mut cells = case_cells(&each.case);
                     cells.extend([
                         Cell::Duration(published.mean),
@@ -103,16 +103,6 @@ fn of_run(row: &Row, record: &Record) -> TableRow {
         Cell::text(format!("run {}", record.id)),
     ]);
     TableRow::of(&row.case, cells)
-}
-
-fn bare(mean: Seconds) -> Estimate<Seconds> {
-    Estimate {
-        value: mean,
-        low: None,
-        high: None,
-        confidence: CONFIDENCE,
-        method: Method::PointOnly,
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! What handshakes under load cost of the private key: where their time goes, and what was asked of a token.
 
 use keymark_bench::case::{Case, Pacing};
-use keymark_bench::key_use::{FunctionCalls, TokenCalls};
+use keymark_bench::key_use::{Calculator, FunctionCalls, TokenCalls};
 use keymark_bench::record::Record;
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{Ratio, Seconds};
 
+use super::tables::{load_cells, load_columns};
 use crate::document::{Block, Cell, Column, Remark, RemarkKind, Section, Table, TableRow};
 
 /// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
@@ -71,7 +72,10 @@ fn waited(calls: &TokenCalls, alone: Option<Seconds>) -> Option<Seconds> {
 /// Whether the server calculates itself, which then is processor time of its own.
 fn in_file(load: &ServerLoad) -> bool {
     let alone = load.alone.as_ref();
-    alone.is_some_and(|alone| alone.by.starts_with("libcrypto"))
+    alone.is_some_and(|alone| match alone.by {
+        Calculator::Libcrypto(_) => true,
+        Calculator::Token => false,
+    })
 }
 
 /// The sections of a record, if anything is known.
@@ -116,24 +120,12 @@ fn remark(text: impl Into<String>) -> Block {
     Block::Remark(Remark::new(RemarkKind::Basis, text))
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::name("algorithm"),
-        Column::device(),
-        Column::name("server"),
-    ]
-}
-
-fn case_cells(case: &Case) -> Vec<Cell> {
-    vec![Cell::text(case.algorithm), Cell::Text(case.way())]
-}
-
 fn breakdown(spent: &[(&Case, Spent)]) -> Table {
     let any = |known: fn(&Spent) -> bool| spent.iter().any(|(_, spent)| known(spent));
     let traced = any(|spent| spent.traced.is_some());
     let waited = any(|spent| spent.waited.is_some());
     let processor = any(|spent| spent.of_processor.is_some());
-    let mut columns = columns();
+    let mut columns = load_columns();
     columns.push(Column::value("private key, alone"));
     if traced {
         columns.push(Column::value("in the server"));
@@ -153,7 +145,7 @@ fn breakdown(spent: &[(&Case, Spent)]) -> Table {
     let mut table = Table::new(columns);
     let row = |(case, spent): &(&Case, Spent)| {
         let time = |time| Cell::or_missing(time, Cell::Duration);
-        let mut cells = case_cells(case);
+        let mut cells = load_cells(case);
         cells.push(time(spent.alone));
         cells.extend(traced.then(|| time(spent.traced)));
         cells.extend(waited.then(|| time(spent.waited)));
@@ -178,7 +170,7 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         functions.any(|function| function.waited_ns > 0)
     };
     let waits = traced.iter().any(waits);
-    let mut columns = columns();
+    let mut columns = load_columns();
     columns.extend([
         Column::name("function"),
         Column::value("calls").leave(1),
@@ -199,7 +191,7 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
             let share = |handshake: Seconds| {
                 Ratio(function.total_ns as f64 / 1e9 / handshakes / handshake.0)
             };
-            let mut cells = case_cells(case);
+            let mut cells = load_cells(case);
             cells.extend([
                 Cell::Text(name),
                 Cell::Count(function.calls),
@@ -266,10 +258,10 @@ mod tests {
 
     use super::*;
 
-    fn alone(nanoseconds: u64, by: &str) -> OperationAlone {
+    fn alone(nanoseconds: u64, by: Calculator) -> OperationAlone {
         OperationAlone {
             operation: Operation::Sign,
-            by: by.to_owned(),
+            by,
             durations: Durations(vec![(nanoseconds, 3)]),
         }
     }
@@ -301,7 +293,7 @@ mod tests {
         assert_eq!(of(&nothing), None, "nothing is known of the key");
         let handshake = (2.0 * 0.0009 + 0.001) / 3.0;
         let file = ServerLoad {
-            alone: Some(alone(400_000, "libcrypto 3.0.19")),
+            alone: Some(alone(400_000, Calculator::Libcrypto("3.0.19".to_owned()))),
             ..nothing.clone()
         };
         let spent = of(&file).unwrap();
@@ -311,7 +303,7 @@ mod tests {
         assert_eq!((spent.traced, spent.waited), (None, None));
         let token = ServerLoad {
             token_calls: Some(calls(0)),
-            alone: Some(alone(400_000, "the token")),
+            alone: Some(alone(400_000, Calculator::Token)),
             ..server_load()
         };
         let spent = of(&token).unwrap();

@@ -34,7 +34,7 @@ use keymark_bench::sample::{Block, Sample};
 use keymark_bench::stop::Stopped;
 use keymark_bench::store::{Assumed, StoreIdentity};
 use keymark_stats::{
-    Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
+    Band, Estimate, MachineSpeed, PerSecond, Ratio, Seconds, Summary, Window, paired, throughput,
 };
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,8 @@ pub struct Row {
     pub published: Option<Seconds>,
     /// An article's number of operations.
     pub published_n: Option<u64>,
+    /// What the assumptions of a prediction leave open.
+    pub band: Option<Band>,
     /// Where the time went, as measured on the way.
     pub parts: Option<Parts>,
     /// What the device's time is taken from, if nobody measured it.
@@ -238,6 +240,7 @@ pub fn row_of<'l>(
         stopped: record.ending.as_ref().map(|ending| ending.stopped),
         published: published.map(|published| published.mean),
         published_n: published.and_then(|published| published.n),
+        band: published.and_then(|published| published.band),
         parts: record.parts.clone(),
         assumed: None,
         under_load: record.server_load.as_deref().map(UnderLoad::of),
@@ -252,19 +255,16 @@ fn ratio<'l>(
     baseline: usize,
     seed: u64,
 ) -> Option<Estimate<Ratio>> {
-    let exactly = |ratio: f64, bound: Option<Ratio>| Estimate {
-        value: Ratio(ratio),
-        low: bound,
-        high: bound,
-        confidence: keymark_stats::CONFIDENCE,
-        method: keymark_stats::Method::PointOnly,
-    };
     if index == baseline {
         let measured = !latencies(index).measured.is_empty() || records[index].published.is_some();
-        return measured.then(|| exactly(1.0, Some(Ratio(1.0))));
+        return measured.then(|| Estimate {
+            low: Some(Ratio(1.0)),
+            high: Some(Ratio(1.0)),
+            ..Estimate::bare(Ratio(1.0))
+        });
     }
     match (&records[index].published, &records[baseline].published) {
-        (Some(a), Some(b)) => Some(exactly(a.mean.0 / b.mean.0, None)),
+        (Some(a), Some(b)) => Some(Estimate::bare(Ratio(a.mean.0 / b.mean.0))),
         _ => {
             let (own, other) = Latencies::alike(latencies(index), latencies(baseline));
             paired(own, other, seed)

@@ -147,7 +147,8 @@ impl Analysis {
         Some(Remark::new(kind, text))
     }
 
-    /// Cases that ran out of time, with the precision reached.
+    /// Cases that ran out of time before they were precise, with the precision reached. One whose few blocks are that
+    /// alike, as a twin's are, has what was wanted.
     fn imprecise(&self, plan: &Plan) -> Option<Remark> {
         let StopRule::Precision { target, .. } = plan.settings.stop else {
             return None;
@@ -166,6 +167,7 @@ impl Analysis {
                     row,
                 ))
             })
+            .filter(|(width, _)| *width > target.fraction())
             .collect();
         late.sort_by(|a, b| a.0.total_cmp(&b.0));
         let reached = |width: f64| {
@@ -365,7 +367,9 @@ fn limited(finding: &Finding) -> String {
             gained(gain)
         ),
         Finding::Undecided(Undecided::Imprecise) => {
-            "what limits them is not decided: the intervals are too wide; measure longer (--total-time)".to_owned()
+            "what limits them is not decided: intervals are too wide, or there are none; measure longer (--total-time, \
+             or more --runs)"
+                .to_owned()
         }
         Finding::Undecided(Undecided::ThreadsAlone) => {
             "the library may be the limit, or the device: --processes with as many tells them apart".to_owned()

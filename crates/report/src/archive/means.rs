@@ -9,9 +9,8 @@ use keymark_bench::record::{Record, RunId};
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{BetweenRuns, Seconds};
 use rusqlite::Row;
-use rusqlite::types::Type;
-use serde::de::DeserializeOwned;
 
+use super::reader::{json, value};
 use super::{Archive, Result};
 
 /// Mean latency of each case, from the newest run that has it.
@@ -133,19 +132,13 @@ impl Archive {
 
 /// The mean of the steady state, if there was one.
 fn mean_of_load(row: &Row<'_>) -> rusqlite::Result<Option<(CaseKey, Duration)>> {
-    let (case, load): (Case, ServerLoad) = (json(row, 0)?, json(row, 1)?);
+    let (case, load): (Case, ServerLoad) = (value(row, 0, json)?, value(row, 1, json)?);
     let mean = load.mean(|second| &second.whole);
     Ok(mean.map(|mean| (case.key(), Duration::from_secs_f64(mean.0))))
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(&row.get::<_, String>(column)?).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
-    })
-}
-
 fn mean(row: &Row<'_>) -> rusqlite::Result<(CaseKey, Duration)> {
-    let case: Case = json(row, 0)?;
+    let case: Case = value(row, 0, json)?;
     // Latencies are not negative, and the cast of a float saturates.
     Ok((
         case.key(),

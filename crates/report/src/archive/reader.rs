@@ -11,7 +11,7 @@ use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record, RunId, Ru
 use keymark_bench::sample::{Block, CpuTime, Outcome, Sample, Stretch};
 use keymark_bench::series::{InSeries, SeriesId};
 use keymark_bench::server_load::ServerLoad;
-use keymark_stats::Seconds;
+use keymark_stats::{Band, Seconds};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::de::DeserializeOwned;
@@ -187,7 +187,7 @@ impl Archive {
     fn cases(&self, run: &str) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id, \"case\", stopped, reason, published_mean_s, published_n, published_note, parts,
-                    code, code_number
+                    code, code_number, published_low_s, published_high_s
              FROM case_ WHERE run = ?1 ORDER BY number",
         )?;
         let cases = statement.query_map([run], |row| {
@@ -340,6 +340,13 @@ fn case(row: &Row<'_>) -> rusqlite::Result<CaseRecord> {
             mean: Seconds(mean),
             n: n.map(i64::unsigned_abs),
             note: row.get(6)?,
+            band: row
+                .get::<_, Option<f64>>(10)?
+                .zip(row.get(11)?)
+                .map(|(low, high)| Band {
+                    low: Seconds(low),
+                    high: Seconds(high),
+                }),
         });
     }
     if let Some(parts) = row.get::<_, Option<String>>(7)? {

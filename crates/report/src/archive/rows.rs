@@ -115,6 +115,7 @@ impl<'a> Writing<'a> {
             .and_then(|published| published.n)
             .map(|n| stored(n, "a published number of operations"));
         let n = n.transpose()?;
+        let band = published.and_then(|published| published.band);
         let parts = self.parts(record)?;
         let Case {
             device,
@@ -137,7 +138,7 @@ impl<'a> Writing<'a> {
                 "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
                      :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
                      NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
-                     :library, :openssl_way, :scheme, :tls_version, :key_exchange)",
+                     :library, :openssl_way, :scheme, :tls_version, :key_exchange, :low, :high)",
             )?
             .insert(named_params! {
                 ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
@@ -147,6 +148,7 @@ impl<'a> Writing<'a> {
                 ":input_bytes": record.case.input_bytes, ":replica": record.case.replica,
                 ":mean": published.map(|published| published.mean.0), ":n": n,
                 ":note": published.map(|published| &published.note), ":parts": parts,
+                ":low": band.map(|band| band.low.0), ":high": band.map(|band| band.high.0),
                 ":rate": rate, ":think_s": think,
                 ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
                 ":worker": load.worker.word(),

@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("5.sql"),
     include_str!("6.sql"),
     include_str!("7.sql"),
+    include_str!("8.sql"),
 ];
 
 /// What a file turns out to be, by SQLite's header.

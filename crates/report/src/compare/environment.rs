@@ -113,6 +113,11 @@ fn facts(run: &Record) -> BTreeMap<String, String> {
 
 /// Machine and programs, by names.
 pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
+    facts_in_order(environment).collect()
+}
+
+/// The machine first, then the programs.
+pub(crate) fn facts_in_order(environment: &Environment) -> impl Iterator<Item = (String, String)> {
     // What the kernel keeps for itself differs by megabytes from start to start.
     let gibibytes = |kib: u64| format!("{:.0} GiB", kib as f64 / 1_048_576.0);
     let known = [
@@ -129,9 +134,7 @@ pub(crate) fn facts_of(environment: &Environment) -> BTreeMap<String, String> {
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
     let versions = environment.versions.iter();
-    known
-        .chain(versions.map(|(name, version)| (name.clone(), version.clone())))
-        .collect()
+    known.chain(versions.map(|(name, version)| (name.clone(), version.clone())))
 }
 
 /// How long the fixed calculation took on average, where that differs.

@@ -3,7 +3,7 @@
 //! CACM 29, 1986). It is about these cases, each counted once, and not about the time that all of them take.
 
 use keymark_bench::case::Provenance;
-use keymark_stats::{Estimate, LogRatio, Method, Ratio, Seconds, mean_of_runs};
+use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
 
 use super::{Comparison, Grounds, Pair};
 
@@ -91,13 +91,7 @@ fn ratio(group: &[&Pair]) -> Option<Estimate<Ratio>> {
                 .iter()
                 .map(|pair| Seconds(pair.ratio.value.0))
                 .collect();
-            Some(Estimate {
-                value: Ratio(mean_of_runs(&ratios)?.0),
-                low: None,
-                high: None,
-                confidence: keymark_stats::CONFIDENCE,
-                method: Method::PointOnly,
-            })
+            Some(Estimate::bare(Ratio(mean_of_runs(&ratios)?.0)))
         }
     }
 }

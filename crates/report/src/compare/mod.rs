@@ -10,14 +10,16 @@ mod pair;
 mod tests;
 mod within;
 
-use keymark_bench::case::{Case, CaseKey};
+use std::collections::HashMap;
+
+use keymark_bench::case::{Case, CaseKey, DeviceName};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::series::InSeries;
 use keymark_stats::{BetweenRuns, Estimate, LogRatio, MIN_RUNS, Seconds, independent};
 
 pub use document::document;
 pub use environment::Difference;
-pub(crate) use environment::facts_of;
+pub(crate) use environment::{facts_in_order, facts_of};
 pub use geometric::GeometricMean;
 pub use judge::{Criteria, Judgement, Noise};
 pub(crate) use pair::mean;
@@ -66,19 +68,29 @@ impl Comparison {
             return comparison;
         };
         let before = cases(&baseline.runs);
-        let others: Vec<(TwoSides<'_>, Vec<Case>, bool)> = others
+        let after: Vec<Vec<Case>> = others.iter().map(|other| cases(&other.runs)).collect();
+        let others: Vec<(TwoSides<'_>, Alike<'_>, Devices)> = others
             .iter()
-            .map(|other| {
-                let after = cases(&other.runs);
+            .zip(&after)
+            .map(|(other, after)| {
                 let mut devices = before.iter().map(|case| &case.device);
                 let common = devices.any(|device| after.iter().any(|case| case.device == *device));
+                let devices = if common {
+                    Devices::Common
+                } else {
+                    Devices::Different
+                };
                 let two = TwoSides::new(&baseline.runs, &other.runs, machine);
-                (two, after, common)
+                let mut same = Alike::new();
+                for case in after {
+                    same.entry(what(case, devices)).or_default().push(case);
+                }
+                (two, same, devices)
             })
             .collect();
         for a in &before {
-            for (number, (two, after, common)) in (1..).zip(&others) {
-                let matching = after.iter().filter(|b| is_same(a, b, *common));
+            for (number, (two, same, devices)) in (1..).zip(&others) {
+                let matching = same.get(&what(a, *devices)).into_iter().flatten();
                 let pairs = matching.filter_map(|b| two.pair(a, b));
                 comparison
                     .pairs
@@ -139,27 +151,44 @@ pub(crate) fn run_mean(run: &Record, case: &Case) -> Option<Seconds> {
 /// Every case of the runs, once.
 fn cases(runs: &[Record]) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
+    let mut known: HashMap<What, Vec<usize>> = HashMap::new();
     for record in runs.iter().flat_map(|record| &record.cases) {
-        if !cases.contains(&record.case) {
+        let alike = known
+            .entry(what(&record.case, Devices::Common))
+            .or_default();
+        if alike.iter().all(|other| cases[*other] != record.case) {
+            alike.push(cases.len());
             cases.push(record.case.clone());
         }
     }
     cases
 }
 
-/// Whether two cases measure the same thing, wherever the sides have no device in common.
-fn is_same(a: &Case, b: &Case, common: bool) -> bool {
-    let wanted = if common {
-        b.key()
-    } else {
-        CaseKey {
-            device: a.device.clone(),
+/// What a case measures, and which of its copies it is.
+type What = (CaseKey, u32);
+
+/// The cases of a side that measure the same.
+type Alike<'a> = HashMap<What, Vec<&'a Case>>;
+
+/// Whether two sides have a device in common.
+#[derive(Clone, Copy)]
+enum Devices {
+    Common,
+    Different,
+}
+
+/// Of sides that have no device in common, wherever it is measured.
+fn what(case: &Case, devices: Devices) -> What {
+    let key = match devices {
+        Devices::Common => case.key(),
+        Devices::Different => CaseKey {
+            device: DeviceName::new(""),
             // The sources of articles differ in the length of the message by bytes only.
-            input_bytes: a.input_bytes,
-            ..b.key()
-        }
+            input_bytes: 0,
+            ..case.key()
+        },
     };
-    a.key() == wanted && a.replica == b.replica
+    (key, case.replica)
 }
 
 /// What is compared.

@@ -4,7 +4,7 @@ use keymark_bench::case::{Case, Provenance};
 use keymark_bench::record::{CaseRecord, Record};
 use keymark_bench::sample::Outcome;
 use keymark_bench::store::Assumed;
-use keymark_stats::{Estimate, LogRatio, Method, Ratio, Seconds, mean_of_runs};
+use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
 
 use crate::analysis::overload::overload;
 
@@ -114,13 +114,7 @@ impl Pair {
             old_mean,
             new_mean,
             runs: [old_means.len(), new_means.len()],
-            ratio: Estimate {
-                value: Ratio(new_mean.0 / old_mean.0),
-                low: None,
-                high: None,
-                confidence: keymark_stats::CONFIDENCE,
-                method: Method::PointOnly,
-            },
+            ratio: Estimate::bare(Ratio(new_mean.0 / old_mean.0)),
             grounds,
             verdict: Verdict::Unknown,
             assumed: [None, None],

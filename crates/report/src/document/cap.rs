@@ -2,34 +2,85 @@
 
 use super::{Block, Document, Figure, Remark, RemarkKind, Section};
 
+/// How much of a document is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows of all tables together.
+    pub rows: usize,
+    /// Pictures of all sections together.
+    pub figures: usize,
+    /// Things in one picture.
+    pub in_figure: usize,
+    /// Warnings.
+    pub warnings: usize,
+}
+
 impl Document {
-    /// With no more than so many rows in a table, so many things in a picture and so many warnings.
+    /// With no more than that. Tables that are too long share what there is, and so do sections with too many pictures.
     #[must_use]
-    pub fn capped(mut self, limit: usize) -> Self {
+    pub fn capped(mut self, limits: Limits) -> Self {
+        let each = Limits {
+            rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
+            figures: share(limits.figures, self.sections.iter().map(figures)),
+            ..limits
+        };
         self.sections = self
             .sections
             .into_iter()
-            .map(|section| capped(section, limit))
+            .map(|section| capped(section, each))
             .collect();
         let warnings = self.warnings.len();
-        if warnings > limit {
-            self.warnings.truncate(limit);
-            self.warnings.push(left_out(limit, warnings, "warnings"));
+        if warnings > limits.warnings {
+            self.warnings.truncate(limits.warnings);
+            let remark = left_out(limits.warnings, warnings, "warnings");
+            self.warnings.push(remark);
         }
         self
     }
 }
 
-fn capped(section: Section, limit: usize) -> Section {
+/// So many each may have that all together have no more than the limit, where one each is within it.
+fn share(limit: usize, sizes: impl Iterator<Item = usize>) -> usize {
+    let mut sizes: Vec<usize> = sizes.collect();
+    sizes.sort_unstable();
+    let (mut left, mut waiting) = (limit, sizes.len());
+    for size in sizes {
+        if size * waiting > left {
+            return (left / waiting).max(1);
+        }
+        left -= size;
+        waiting -= 1;
+    }
+    limit
+}
+
+fn figures(section: &Section) -> usize {
+    let figures = section.blocks.iter().filter(|block| match block {
+        Block::Figure(_) => true,
+        Block::Table(_) | Block::Remark(_) => false,
+    });
+    figures.count()
+}
+
+/// The limits are those of each table and of this section.
+fn capped(section: Section, limits: Limits) -> Section {
+    let (all, mut shown) = (figures(&section), 0);
     let mut blocks = Vec::with_capacity(section.blocks.len());
     for mut block in section.blocks {
         let cut = match &mut block {
-            Block::Table(table) => cut(&mut table.rows, limit, "rows"),
-            Block::Figure(figure) => figure.cap(limit),
+            Block::Table(table) => cut(&mut table.rows, limits.rows, "rows"),
+            Block::Figure(_) if shown == limits.figures => continue,
+            Block::Figure(figure) => {
+                shown += 1;
+                figure.cap(limits.in_figure)
+            }
             Block::Remark(_) => None,
         };
         blocks.push(block);
         blocks.extend(cut.map(Block::Remark));
+    }
+    if all > shown {
+        blocks.push(Block::Remark(left_out(shown, all, "pictures")));
     }
     Section { blocks, ..section }
 }
@@ -71,6 +122,13 @@ mod tests {
     use super::*;
     use crate::document::{Cell, Column, Table, TableRow};
 
+    const LIMITS: Limits = Limits {
+        rows: 3,
+        figures: 4,
+        in_figure: 3,
+        warnings: 3,
+    };
+
     fn table(rows: usize) -> Document {
         let mut table = Table::new(vec![Column::name("x")]);
         table.rows = (0..rows)
@@ -85,8 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_said_and_nothing_else_is() {
-        assert_eq!(table(3).capped(3), table(3));
-        let capped = table(25_000).capped(3);
+        assert_eq!(table(3).capped(LIMITS), table(3));
+        let capped = table(25_000).capped(LIMITS);
         assert_eq!(capped.tables().next().unwrap().rows.len(), 3);
         let Some(Block::Remark(remark)) = capped.sections[0].blocks.get(1) else {
             panic!("nothing is said: {capped:?}");
@@ -94,6 +152,42 @@ mod tests {
         assert_eq!(remark.kind, RemarkKind::Capped);
         assert!(
             remark.text.starts_with("the first 3 of 25000 rows"),
+            "{}",
+            remark.text
+        );
+    }
+    #[test]
+    fn all_get_the_same_share_that_want_more() {
+        let of = |sizes: &[usize]| share(100, sizes.iter().copied());
+        assert_eq!(of(&[]), 100);
+        assert_eq!(of(&[100]), 100);
+        assert_eq!(of(&[101]), 100);
+        assert_eq!(of(&[50, 50]), 100, "nothing is too long");
+        assert_eq!(of(&[5000, 10, 5000]), 45);
+        assert_eq!(of(&[30, 5000, 40]), 35);
+        assert_eq!(of(&[1; 200]), 1, "one each in any case");
+    }
+
+    #[test]
+    fn pictures_beyond_the_limit_are_counted() {
+        let figure = || {
+            Block::Figure(Figure::Matrix {
+                title: "m".to_owned(),
+                means: Vec::new(),
+            })
+        };
+        let section = |figures: usize| {
+            let blocks = std::iter::repeat_with(figure).take(figures);
+            Section::bare(blocks.collect())
+        };
+        let capped = Document::of(vec![section(1), section(9)]).capped(LIMITS);
+        let shown: Vec<usize> = capped.sections.iter().map(figures).collect();
+        assert_eq!(shown, [1, 3]);
+        let Some(Block::Remark(remark)) = capped.sections[1].blocks.last() else {
+            panic!("nothing is said: {capped:?}");
+        };
+        assert!(
+            remark.text.starts_with("the first 3 of 9 pictures"),
             "{}",
             remark.text
         );

@@ -3,7 +3,7 @@
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StackName};
 use keymark_bench::operation::Operation;
-use keymark_stats::{Drift, Estimate, PerSecond, Ratio, Seconds};
+use keymark_stats::{Band, Drift, Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
 /// A picture's data.
@@ -287,10 +287,10 @@ pub struct Timeline {
 pub struct Predicted {
     /// The part it is predicted of.
     pub device: DeviceName,
-    /// What is calculated.
+    /// Algorithm and operation.
     pub what: String,
     /// The prediction.
     pub time: Seconds,
-    /// The least and the most, with one assumption varied.
-    pub band: (Seconds, Seconds),
+    /// What the assumptions leave open.
+    pub band: Band,
 }

@@ -10,6 +10,7 @@ mod table;
 
 use serde::Serialize;
 
+pub use cap::Limits;
 pub use cell::{Answer, Cell};
 pub use conditions::{Again, Conditions, Fact};
 pub use figure::{

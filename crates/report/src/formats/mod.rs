@@ -41,13 +41,7 @@ pub struct Measured {
 impl From<&Row> for Measured {
     fn from(row: &Row) -> Self {
         let summary = row.summary.as_ref();
-        let published = row.published.map(|mean| Estimate {
-            value: mean,
-            low: None,
-            high: None,
-            confidence: keymark_stats::CONFIDENCE,
-            method: keymark_stats::Method::PointOnly,
-        });
+        let published = row.published.map(Estimate::bare);
         Self {
             case: row.case.clone(),
             mean: summary.map(|summary| summary.mean).or(published),

@@ -83,7 +83,7 @@ impl Kind {
             Self::Samples => "durations in their order, with drift and the machine's own speed",
             Self::Security => "cost over strength: algorithms of several strengths",
             Self::Heatmap => "algorithms and devices: several of both",
-            Self::Predictions => "predictions with their band: keymark mcu predict --plot",
+            Self::Predictions => "predictions with their band: keymark mcu predict",
         }
     }
 

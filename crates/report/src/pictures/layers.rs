@@ -106,6 +106,7 @@ fn bars(stack: &Stack, row: usize, names: &mut Names, shares: bool) -> Vec<Mark>
             row,
             from: Some(from),
             to: below,
+            reach: None,
             series: names.number(&part.name),
             fill: fill(stack.provenance),
             label: Some(units::duration(part.time)),

@@ -13,7 +13,7 @@ use keymark_charts::{
 use keymark_stats::{Estimate, Seconds};
 
 use super::words::{Names, left_out, listed};
-use super::{ROWS, fill, fills};
+use super::{CURVES, ROWS, fill, fills};
 use crate::document::Mean;
 use crate::units;
 use crate::visible::visible;
@@ -137,6 +137,7 @@ fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
             row,
             from: None,
             to: mean.mean.value.0,
+            reach: reach(&mean.mean, Along::X, |time| time.0),
             series,
             fill: fill(mean.provenance),
             label: None,
@@ -162,6 +163,10 @@ fn series(means: &[&Mean]) -> (Vec<usize>, Names) {
         .iter()
         .map(|mean| devices.number(mean.device.as_str()))
         .collect();
+    // Rows have their names; of so many colours none would tell anything.
+    if devices.len() > CURVES {
+        return (vec![0; means.len()], Names::default());
+    }
     if devices.len() > 1 {
         return (numbers, devices);
     }

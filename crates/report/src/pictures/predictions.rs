@@ -37,7 +37,8 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
         let heading = visible(&one.what).into_owned();
         let entry = Row {
             label: visible(one.device.as_str()).into_owned(),
-            value: units::duration(one.time),
+            // Bands are often narrower than a dot.
+            value: units::banded_duration(one.time, one.band),
         };
         match groups.last_mut() {
             Some(group) if group.heading.as_ref() == Some(&heading) => group.rows.push(entry),
@@ -78,8 +79,8 @@ fn dot(one: &Predicted, row: usize) -> Mark {
         y: row as f64,
         reach: Some(Reach {
             along: Along::X,
-            low: Some(one.band.0.0),
-            high: Some(one.band.1.0),
+            low: Some(one.band.low.0),
+            high: Some(one.band.high.0),
         }),
         series: 0,
         fill: fill(Provenance::Predicted),
@@ -98,11 +99,9 @@ fn dot(one: &Predicted, row: usize) -> Mark {
 
 fn said(one: &Predicted) -> String {
     format!(
-        "{} on {}: {}, between {} and {}",
+        "{} on {}: {}",
         visible(&one.what),
         visible(one.device.as_str()),
-        units::duration(one.time),
-        units::duration(one.band.0),
-        units::duration(one.band.1)
+        units::banded_duration(one.time, one.band)
     )
 }

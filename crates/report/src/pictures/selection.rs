@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use keymark_bench::case::{CaseKey, DeviceName};
 use keymark_bench::record::Record;
 
+use crate::archive::CaseWords;
+
 /// Leaves of a record the cases in whose name all the words stand.
-pub fn keep_cases(record: &mut Record, words: &str) {
-    record.cases.retain(|case| {
-        let name = case.case.to_string();
-        words.split_whitespace().all(|word| name.contains(word))
-    });
+pub fn keep_cases(record: &mut Record, words: &CaseWords) {
+    record.cases.retain(|case| words.name(&case.case));
     record.plan.cases = record.cases.iter().map(|case| case.case.clone()).collect();
 }
 

@@ -1,10 +1,11 @@
 //! What a record says of its machine, its programs, its devices and how it was made.
 
-use keymark_bench::plan::Order;
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
 use keymark_bench::store::StoreIdentity;
 
+use crate::analysis::stop_and_order;
+use crate::compare::facts_in_order;
 use crate::document::Fact;
 use crate::units;
 
@@ -43,25 +44,19 @@ fn known(record: &Record) -> Vec<(String, String)> {
     );
     add("ended", Some(ended(record.state).to_owned()));
     if record.state != RunState::Published {
-        add("processor", environment.cpu_model.clone());
-        add("processors", Some(environment.cores.to_string()));
-        add("governor", environment.governor.clone());
-        add("system", environment.os.clone());
-        add("kernel", environment.kernel.clone());
-        add("virtual machine", environment.virtualization.clone());
-        add("memory", environment.memory_kib.map(memory));
-        add(
-            "load before",
-            environment.load_average.map(|load| load.to_string()),
-        );
-        add("keymark", Some(environment.keymark.clone()));
-        for (name, version) in &environment.versions {
-            add(name, Some(version.clone()));
+        let load = environment.load_average;
+        add("load before", load.map(|load| load.to_string()));
+        for (name, value) in facts_in_order(environment) {
+            add(&name, Some(value));
         }
         let settings = &record.plan.settings;
-        add("until", Some(until(settings.stop)));
+        add("settings", Some(stop_and_order(settings)));
+        let case_limit = match settings.stop {
+            StopRule::Precision { max_time, .. } => max_time,
+            StopRule::Runs(_) | StopRule::For(_) => None,
+        };
+        add("time a case", case_limit.map(units::chosen));
         add("time in all", settings.time_limit.map(units::chosen));
-        add("order", Some(order(settings.order).to_owned()));
         add("seed", Some(settings.seed.to_string()));
         add("ratios to", Some(settings.baseline.to_string()));
     }
@@ -77,31 +72,6 @@ const fn ended(state: RunState) -> &'static str {
         RunState::Finished => "by itself",
         RunState::Interrupted => "early, by the user",
         RunState::Published => "not run here: published figures",
-    }
-}
-
-fn memory(kibibytes: u64) -> String {
-    format!("{:.1} GiB", kibibytes as f64 / f64::from(1 << 20))
-}
-
-fn until(rule: StopRule) -> String {
-    match rule {
-        StopRule::Runs(runs) => format!("{runs} operations of a case"),
-        StopRule::Precision { target, max_time } => {
-            let target = format!("±{} % of the mean", target.fraction() * 100.0);
-            match max_time {
-                Some(time) => format!("{target}, or {}", units::chosen(time)),
-                None => target,
-            }
-        }
-        StopRule::For(length) => units::chosen(length),
-    }
-}
-
-const fn order(order: Order) -> &'static str {
-    match order {
-        Order::Interleaved => "interleaved",
-        Order::Sequential => "one case after the other",
     }
 }
 

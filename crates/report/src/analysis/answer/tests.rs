@@ -184,6 +184,7 @@ fn published_figures_are_called_that_and_are_no_run() {
             mean: Seconds(seconds),
             n: None,
             note: String::new(),
+            band: None,
         }),
         ..CaseRecord::new(Case {
             store: StoreKind::of("reported"),

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use keymark_bench::case::{Case, Parameters, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
-use keymark_bench::strength::{of_handshake, of_key};
-use keymark_stats::{CONFIDENCE, Estimate, Method, Seconds};
+use keymark_bench::strength;
+use keymark_stats::{Estimate, Seconds};
 
 use super::Row;
-use crate::document::{Figure, Mean};
+use crate::document::{Figure, Mean, Predicted};
 
 pub(super) use layers::{of_breakdown, of_parts};
 pub(crate) use load::joined as joined_loads;
@@ -24,9 +24,12 @@ pub(super) use throughput::throughput;
 
 /// Those of all rows.
 pub(super) fn figures(record: &Record, rows: &[Row]) -> Vec<Figure> {
-    let means: Vec<Mean> = rows.iter().filter_map(mean).collect();
+    // A prediction has its band in a picture of its own.
+    let others = rows.iter().filter(|row| row.band.is_none());
+    let means: Vec<Mean> = others.filter_map(mean).collect();
     let tolerance = Seconds(record.plan.settings.tolerance.as_secs_f64());
     let mut figures = Vec::new();
+    figures.extend(predictions(rows, tolerance));
     if !means.is_empty() {
         figures.push(Figure::Means {
             title: "mean time of an operation, with its 95 % interval".to_owned(),
@@ -88,12 +91,30 @@ fn matrix(rows: &[Row]) -> Option<Figure> {
     })
 }
 
+/// Of rows with a band.
+fn predictions(rows: &[Row], tolerance: Seconds) -> Option<Figure> {
+    let each = rows.iter().filter_map(|row| {
+        Some(Predicted {
+            device: row.case.device.clone(),
+            what: format!("{} {}", row.case.algorithm, row.case.operation),
+            time: row.published?,
+            band: row.band?,
+        })
+    });
+    let predictions: Vec<Predicted> = each.collect();
+    (!predictions.is_empty()).then(|| Figure::Predictions {
+        title: "predicted time of an operation, with its band".to_owned(),
+        tolerance,
+        predictions,
+    })
+}
+
 /// For each operation of which several strengths were measured.
 fn security(rows: &[Row], tolerance: Seconds) -> Vec<Figure> {
     let means = plainest(rows);
     let of = |operation: &Operation| {
         let means = means.iter().filter_map(|(row, mean)| {
-            let bits = of_handshake(&row.case).or_else(|| of_key(row.case.algorithm))?;
+            let bits = strength::of_case(&row.case)?;
             (mean.operation == *operation).then(|| (bits.0, mean.clone()))
         });
         let means: Vec<(u32, Mean)> = means.collect();
@@ -118,14 +139,8 @@ const fn a(operation: Operation) -> &'static str {
     }
 }
 
-pub(super) fn mean(row: &Row) -> Option<Mean> {
-    let published = row.published.map(|mean| Estimate {
-        value: mean,
-        low: None,
-        high: None,
-        confidence: CONFIDENCE,
-        method: Method::PointOnly,
-    });
+pub(crate) fn mean(row: &Row) -> Option<Mean> {
+    let published = row.published.map(Estimate::bare);
     let mean = row.summary.as_ref().map(|summary| summary.mean);
     Some(dot(&row.case, mean.or(published)?))
 }

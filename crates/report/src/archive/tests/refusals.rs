@@ -176,11 +176,11 @@ fn an_archive_of_a_newer_keymark_is_refused() {
     let (_directory, archive) = archive();
     archive
         .connection
-        .pragma_update(None, "user_version", 8)
+        .pragma_update(None, "user_version", 9)
         .unwrap();
     let error = Archive::open(archive.path()).unwrap_err().to_string();
     assert!(
-        error.contains("is of version 8, this keymark reads up to 7; update keymark"),
+        error.contains("is of version 9, this keymark reads up to 8; update keymark"),
         "{error}"
     );
 }

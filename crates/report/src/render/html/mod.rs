@@ -5,6 +5,7 @@ mod figure;
 mod method;
 mod policy;
 mod runs;
+mod site;
 mod table;
 
 use std::sync::LazyLock;
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 use askama::Template;
 use keymark_bench::record::RunState;
 
-use crate::document::{Block, Document, Section};
+use crate::document::{Block, Document, Limits, Section};
 use crate::visible::{json, visible};
 
 use self::figure::Pictures;
@@ -20,9 +21,7 @@ use self::method::Link;
 use self::table::Numbering;
 
 pub use runs::{Import, policy_of_runs, runs};
-
-/// Rows of a table, beyond which a browser gets slow.
-pub const ROWS: usize = 1_000;
+pub use site::add_pages;
 
 /// By which words keymark knows its own pages.
 pub const MARK: &str = "<meta name=\"generator\" content=\"keymark\">";
@@ -45,11 +44,37 @@ pub enum HtmlError {
 
 /// Where the page is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Place<'a> {
     /// A file, wherever it is taken.
     File,
     /// Keymark's local page, with a way back to its list.
     Archive,
+    /// In the folder of a site's records, beside the file of that name.
+    Site(&'a str),
+}
+
+/// A way from a page to another one.
+struct Way {
+    address: String,
+    words: &'static str,
+}
+
+impl Place<'_> {
+    fn ways(self) -> Vec<Way> {
+        let way = |address: &str, words| Way {
+            address: address.to_owned(),
+            words,
+        };
+        match self {
+            Self::File => Vec::new(),
+            Self::Archive => vec![way("/", "all runs")],
+            Self::Site(file) => vec![
+                way("../index.html", "all devices"),
+                way("../machines.html", "all machines and records"),
+                way(file, "this record with every sample (JSON)"),
+            ],
+        }
+    }
 }
 
 #[derive(Template)]
@@ -58,7 +83,7 @@ struct Page<'a> {
     policy: &'a str,
     style: &'static str,
     script: &'static str,
-    links: Vec<&'static str>,
+    ways: Vec<Way>,
     title: String,
     answer: Vec<String>,
     sections: Vec<Written>,
@@ -92,12 +117,20 @@ struct Command {
     remark: Option<String>,
 }
 
-/// The page, with no more than [`ROWS`] rows in a table.
+/// Of a page that a browser shows at once: a report over 200 cases has about a fifth of it.
+pub const LIMITS: Limits = Limits {
+    rows: 2_000,
+    figures: 150,
+    in_figure: 1_000,
+    warnings: 1_000,
+};
+
+/// The page, within [`LIMITS`].
 ///
 /// # Errors
 /// When a value has no form in JSON.
-pub fn render(document: Document, place: Place) -> Result<String, HtmlError> {
-    let document = document.capped(ROWS);
+pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError> {
+    let document = document.capped(LIMITS);
     let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
     let sections = document
         .sections
@@ -118,10 +151,7 @@ pub fn render(document: Document, place: Place) -> Result<String, HtmlError> {
         policy: policy::of_file(),
         style: &STYLE,
         script: SCRIPT,
-        links: match place {
-            Place::File => Vec::new(),
-            Place::Archive => vec!["/"],
-        },
+        ways: place.ways(),
         answer: all(&document.answer),
         sections,
         warnings: warnings.map(|warning| seen(&warning.text)).collect(),
