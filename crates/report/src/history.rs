@@ -105,7 +105,8 @@ pub fn trends(past: &[Past]) -> Vec<Trend> {
     groups.into_iter().map(trend).collect()
 }
 
-fn machine(environment: &Environment) -> String {
+/// What a record says of its machine that another one would say otherwise.
+pub(crate) fn machine(environment: &Environment) -> String {
     let facts = facts_of(environment);
     let words = MACHINE.iter().filter_map(|name| {
         let value = facts.get(*name)?;

@@ -18,6 +18,7 @@ pub mod pictures;
 pub mod render;
 pub mod report;
 pub mod series;
+pub mod site;
 pub mod table;
 #[cfg(test)]
 mod testing;

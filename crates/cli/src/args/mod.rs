@@ -9,6 +9,7 @@ mod report;
 #[cfg(feature = "serve")]
 mod serve;
 mod sharing;
+mod site;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -31,6 +32,7 @@ pub use cards::{
 };
 pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
 pub use sharing::{Format, HistoryArguments, ShareArguments};
+pub use site::SiteArguments;
 
 pub use mcu::{
     ExplainArguments, FirmwareArguments, McuCommand, McuProfileArguments, OptionAxis,
@@ -127,9 +129,14 @@ pub enum Command {
         after_help = "Examples:\n  keymark share last -o run.json\n  keymark share 20261121-0415 -o run.json --remove 'project x' --yes\n\nWhat is removed is shown before anything is written. Anybody can read the file with 'keymark import'."
     )]
     Share(ShareArguments),
-    /// Run a program against a traced card, and say where its time went
+    /// Build a static site from a folder of records that others have shared
     #[command(
-        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n\nThe program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a\ntest key called 'keymark test key' for a virtual one. Its exit status is keymark's."
+        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and ask nothing of anybody. A file that is refused is named, the others\nmake the site all the same, and the exit status is 1. A directory that is neither empty nor an\nearlier site, unchanged, is not written to."
+    )]
+    Site(SiteArguments),
+    /// Run a program against a traced card or PKCS#11 module, and say where its time went
+    #[command(
+        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nBefore a card the program runs with a private GNUPGHOME that has the public keys of your keyring\nfor the card, or a test key called 'keymark test key' for a virtual one. Its exit status is\nkeymark's."
     )]
     #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
@@ -163,6 +170,8 @@ pub enum Command {
     Pkcs11Module {
         /// The module
         file: PathBuf,
+        /// What it is to find in pReserved
+        reserved: Option<String>,
     },
     /// Print shell completions
     #[command(

@@ -25,6 +25,7 @@ mod series;
 mod serve;
 mod share;
 mod show;
+mod site;
 #[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "openpgp-card")]
@@ -58,6 +59,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Compare(own) => compare::run(own, &archive(arguments)?),
         Command::History(own) => history::run(own, &archive(arguments)?),
         Command::Share(own) => share::run(own, &archive(arguments)?),
+        Command::Site(own) => site::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]
@@ -69,7 +71,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
         Command::Worker => worker::run(),
         #[cfg(feature = "pkcs11")]
-        Command::Pkcs11Module { file } => pkcs11_module::run(file),
+        Command::Pkcs11Module { file, reserved } => pkcs11_module::run(file, reserved.clone()),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),
     }

@@ -120,6 +120,7 @@ fn of_row(row: &StringRecord) -> Vec<CaseRecord> {
     };
     let published = PublishedMean {
         mean,
+        band: None,
         n: field("n")
             .parse::<u32>()
             .ok()

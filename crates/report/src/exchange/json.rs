@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use keymark_bench::record::{CaseRecord, Record, SCHEMA};
+use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
 
@@ -129,6 +130,11 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
     if let Some(published) = &record.published {
         if published.mean.0 <= 0.0 {
             return Some(format!("a mean of {} s", published.mean.0));
+        }
+        if let Some(Band { low, high }) = published.band
+            && (low.0 <= 0.0 || high.0 <= 0.0)
+        {
+            return Some(format!("a band from {} to {} s", low.0, high.0));
         }
         if !record.blocks.is_empty() {
             return Some("a published mean beside samples".to_owned());

@@ -3,6 +3,7 @@
 
 mod error;
 mod evidence;
+pub mod folder;
 pub mod json;
 pub mod limits;
 pub mod published;

@@ -180,6 +180,7 @@ fn case(line: &Line<'_>) -> Result<CaseRecord, String> {
         mean: mean(line)?,
         n: number(line)?,
         note: note.to_owned(),
+        band: None,
     };
     Ok(CaseRecord {
         published: Some(published),

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use keymark_bench::case::DeviceName;
+use keymark_bench::key_use::Calculator;
 use keymark_bench::record::{CaseRecord, Record, RunId};
 
 /// What is known to belong to somebody.
@@ -163,6 +164,21 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
     }
 }
 
+/// The record without what it says itself of its owner, if there is any of that in it: of one that was shared nothing. What only
+/// its own machine knows to be a name stays.
+#[must_use]
+pub fn cleaned(record: &Record) -> Option<Shared> {
+    let mut shared = share(record, &[]);
+    let id = std::mem::replace(&mut shared.record.id, record.id.clone());
+    if shared.record == *record {
+        return None;
+    }
+    shared.record.id = id;
+    // Text that is its own stand-in was found, and is the same.
+    shared.removed.retain(|removal| removal.text != removal.by);
+    Some(shared)
+}
+
 /// What is looked for, the longest first, with what stands in for it and how often it was found.
 struct Cleaner(Vec<(Personal, String, usize)>);
 
@@ -288,9 +304,11 @@ impl Cleaner {
             self.text(&mut load.client);
             load.unsteady.iter_mut().for_each(|text| self.text(text));
             load.log.iter_mut().for_each(|line| self.text(line));
-            load.alone
-                .iter_mut()
-                .for_each(|alone| self.text(&mut alone.by));
+            if let Some(Calculator::Libcrypto(version)) =
+                load.alone.as_mut().map(|alone| &mut alone.by)
+            {
+                self.text(version);
+            }
             for second in &mut load.seconds {
                 let failures = std::mem::take(&mut second.failures).into_iter();
                 for (class, count) in failures {

@@ -11,13 +11,16 @@ use super::{ImportError, published};
 pub struct Shipped {
     /// Its name without the ending.
     pub name: &'static str,
+    /// Where the figures were published, as the README beside it says.
+    pub source: &'static str,
     content: &'static str,
 }
 
 macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
+    ($($name:literal: $source:literal),* $(,)?) => {
         [$(Shipped {
             name: $name,
+            source: $source,
             content: include_str!(concat!("../../../../data/published/", $name, ".csv")),
         }),*]
     };
@@ -25,11 +28,11 @@ macro_rules! shipped {
 
 /// All there are.
 pub const SHIPPED: [Shipped; 5] = shipped![
-    "gnuk-f103-2017",
-    "lwn-2017-keycards",
-    "nitrokey-hsm-2016-single",
-    "tokens-tpm-javacard",
-    "zeitgitter-2019-sign",
+    "gnuk-f103-2017": "gnuk-users list, \"Gnuk on a faster MCU\", Aurelien Jarno, 2017-09-09",
+    "lwn-2017-keycards": "\"A comparison of cryptographic keycards\", Antoine Beaupré, LWN, October 2017",
+    "nitrokey-hsm-2016-single": "raymii.org, \"Use the Nitrokey HSM or SmartCard-HSM with mod_nss and Apache\", 2016",
+    "tokens-tpm-javacard": "smart cards (JCAlgTest, in-card loops), TPMs (tpm2-algtest, whole commands at the host) and makers' statements",
+    "zeitgitter-2019-sign": "zeitgitterd documentation, `doc/Cryptography.md`, 2019",
 ];
 
 /// Text that names none of them, or more than one.
@@ -87,7 +90,9 @@ mod tests {
             let refused = Shipped::named(wanted).unwrap_err().to_string();
             assert!(refused.contains("zeitgitter-2019-sign"), "{refused}");
         }
+        let readme = include_str!("../../../../data/published/README.md");
         for shipped in SHIPPED {
+            assert!(readme.contains(shipped.source), "{}", shipped.source);
             let record = shipped.record().unwrap();
             let mut cases = record.cases.iter();
             assert!(cases.len() > 1, "{}", shipped.name);

@@ -6,7 +6,7 @@ use crate::visible::visible;
 
 const DASH: &str = "-";
 
-pub(super) fn words(cell: &Cell) -> String {
+pub(crate) fn words(cell: &Cell) -> String {
     match cell {
         Cell::Missing => DASH.to_owned(),
         Cell::Failed => "failed".to_owned(),

@@ -1,6 +1,6 @@
 //! How a document looks: text on a terminal, Markdown, JSON.
 
-mod cell;
+pub(crate) mod cell;
 pub mod html;
 pub mod json;
 pub mod latex;

@@ -159,3 +159,29 @@ fn short_names_are_taken_out_where_they_stand_alone() {
     assert_eq!(replaced("aß-äbc", "äbc", "u"), ("aß-äbc".to_owned(), 0));
     assert_eq!(replaced("aß äbc", "äbc", "u"), ("aß u".to_owned(), 1));
 }
+
+#[test]
+fn what_was_shared_is_clean_and_what_was_exported_is_cleaned_of_what_it_says_itself() {
+    let shared = share(&telling(), &known()).record;
+    assert_eq!(
+        cleaned(&shared),
+        None,
+        "it stays as it was shared, with its name"
+    );
+    let exported = cleaned(&telling()).unwrap();
+    assert_eq!(exported.record.id.0, "20261121-045027-c309-shared");
+    let text = written(&exported.record).to_lowercase();
+    for secret in ["43211234", "denk0100123", "jane's hsm", "/home/jane"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    assert!(exported.record.environment.command.is_empty());
+    assert_eq!(cleaned(&exported.record), None, "once is enough");
+    assert!(
+        exported
+            .removed
+            .iter()
+            .all(|removal| removal.text != removal.by)
+    );
+    // Nothing in it was anybody's.
+    assert_eq!(cleaned(&record("x")), None);
+}

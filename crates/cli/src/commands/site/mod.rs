@@ -1,0 +1,198 @@
+//! `keymark site`
+
+mod place;
+
+use std::path::{Path, PathBuf};
+
+use keymark_bench::record::Record;
+use keymark_report::analysis::Analysis;
+use keymark_report::document::Document;
+use keymark_report::exchange::folder::Folder;
+use keymark_report::exchange::share::{self, Shared};
+use keymark_report::exchange::{self, SHIPPED, json};
+use keymark_report::render::html::{self, Place};
+use keymark_report::report::{Part, report};
+use keymark_report::site::{Added, Catalogue, Origin, Pages, Site, Source};
+use keymark_report::units::counted;
+use keymark_report::visible::visible;
+
+use self::place::Target;
+use super::{Outcome, again, published, show};
+use crate::args::SiteArguments;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(arguments: &SiteArguments) -> Outcome {
+    let target = Target::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
+    let folder = Folder::list(&arguments.records).map_err(Failure::failed)?;
+    for path in &folder.aside {
+        let path = path.display().to_string();
+        let path = visible(&path);
+        output::note(&format!(
+            "{path} is left aside: records end in .json or .csv"
+        ));
+    }
+    let mut building = Building::new()?;
+    building.refused = folder.refused.len();
+    for refused in &folder.refused {
+        output::error(&refused.to_string());
+    }
+    for path in &folder.records {
+        building.read(path)?;
+    }
+    let (read, refused) = (building.contributed.len(), building.refused);
+    let records = arguments.records.display();
+    if read == 0 && refused == 0 {
+        return Err(Failure::nothing_usable(format!(
+            "there is no record in {records}; 'keymark share last -o {records}/run.json' puts one there"
+        )));
+    }
+    if read == 0 {
+        return Err(Failure::failed(format!(
+            "no site is written: all {refused} records in {records} were refused"
+        )));
+    }
+    let (devices, pages) = building.finish(&arguments.title)?;
+    target.write(&pages).map_err(Failure::failed)?;
+    output::line(&arguments.output.join("index.html").display().to_string());
+    let (read, devices) = (counted(read, "record"), counted(devices, "device"));
+    output::note(&format!("{read} of {devices}, {refused} refused"));
+    Ok(if refused == 0 {
+        Exit::Fine
+    } else {
+        Exit::Failed
+    })
+}
+
+/// The site as far as its records have been read. Samples are not kept: a folder may hold more of them than memory.
+struct Building {
+    catalogue: &'static Catalogue,
+    contributed: Vec<Source>,
+    /// By which file each came.
+    paths: Vec<PathBuf>,
+    refused: usize,
+    pages: Pages,
+}
+
+impl Building {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            catalogue: Catalogue::shipped().map_err(Failure::failed)?,
+            contributed: Vec::new(),
+            paths: Vec::new(),
+            refused: 0,
+            pages: Pages::default(),
+        })
+    }
+
+    /// Takes in a file, or says why not.
+    fn read(&mut self, path: &Path) -> Result<(), Failure> {
+        let record = match exchange::import(path) {
+            Ok(record) => record,
+            Err(refused) => {
+                self.refused += 1;
+                output::error(&refused.to_string());
+                return Ok(());
+            }
+        };
+        let record = match share::cleaned(&record) {
+            None => record,
+            Some(shared) => {
+                output::warning(&taken_out(path, &shared));
+                shared.record
+            }
+        };
+        let (source, added) = self.add(&record, Origin::Contributed)?;
+        match added {
+            Added::New => {
+                self.contributed.push(source);
+                self.paths.push(path.to_path_buf());
+            }
+            Added::Same => {
+                let mut known = self.contributed.iter().zip(&self.paths);
+                let first = known.find(|(known, _)| known.address == source.address);
+                let first = first.map_or_else(String::new, |(_, path)| path.display().to_string());
+                let path = path.display();
+                output::warning(&format!(
+                    "{path} has the same record as {first}, and counts once"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the files of a record: it itself, and its report.
+    fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
+        let analysis = show::analysis(record);
+        let mut file = Vec::new();
+        json::write(record, &mut file).map_err(Failure::failed)?;
+        let content = String::from_utf8_lossy(&file);
+        let source = Source::of(record, &analysis, origin, self.catalogue, &content);
+        let path = |ending: &str| format!("records/{}.{ending}", source.address);
+        let download = format!("{}.json", source.address);
+        let page = html::render(document(record, &analysis), Place::Site(&download));
+        let page = page.map_err(Failure::failed)?.into_bytes();
+        let added = self
+            .pages
+            .add(path("json"), file)
+            .map_err(Failure::failed)?;
+        self.pages
+            .add(path("html"), page)
+            .map_err(Failure::failed)?;
+        Ok((source, added))
+    }
+
+    /// How many devices there are, and all files.
+    fn finish(mut self, title: &str) -> Result<(usize, Pages), Failure> {
+        let of_devices = |source: &Source, others: &[Source]| {
+            let mut own = source.devices.iter().map(|device| &device.identified.id);
+            own.any(|id| {
+                let mut devices = others.iter().flat_map(|other| &other.devices);
+                devices.any(|device| device.identified.id == *id)
+            })
+        };
+        let mut shipped = Vec::new();
+        for article in SHIPPED {
+            let record = article.record().map_err(Failure::failed)?;
+            let analysis = show::analysis(&record);
+            let source = Source::of(
+                &record,
+                &analysis,
+                Origin::Shipped(article),
+                self.catalogue,
+                "",
+            );
+            if of_devices(&source, &self.contributed) {
+                // Somebody may have contributed the very table.
+                let (source, added) = self.add(&record, Origin::Shipped(article))?;
+                shipped.extend(Some(source).filter(|_| added == Added::New));
+            }
+        }
+        let site = Site::of(title.to_owned(), self.contributed, shipped);
+        html::add_pages(&site, &mut self.pages).map_err(Failure::failed)?;
+        Ok((site.devices.len(), self.pages))
+    }
+}
+
+/// The report of a record, as `keymark report` writes it.
+fn document(record: &Record, analysis: &Analysis) -> Document {
+    let part = Part {
+        record,
+        document: analysis.document(record, &published::figures(record)),
+        again: again::again(record),
+    };
+    report(vec![part], None)
+}
+
+/// What was done to a record that was exported and not shared.
+fn taken_out(path: &Path, shared: &Shared) -> String {
+    let mut kinds: Vec<&str> = shared.removed.iter().map(|removal| removal.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let what = [&["command"], kinds.as_slice()].concat().join(", ");
+    format!(
+        "{} was exported, not shared; taken out: {what}. Names that only its own machine knows to be names may be in it still: ask \
+         for a file of 'keymark share'",
+        path.display()
+    )
+}

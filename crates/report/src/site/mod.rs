@@ -1,0 +1,204 @@
+//! A site of contributed records: which devices and machines they are of, and what stands on the page of each device.
+//!
+//! Everything is said here; [`render::html`](crate::render::html) writes it down.
+
+mod address;
+mod device;
+mod machine;
+mod pages;
+mod sections;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use keymark_bench::case::Provenance;
+use keymark_bench::key_family::KeyFamily;
+use keymark_bench::strength::{self, Strength};
+
+pub use device::{Catalogue, CatalogueError, DeviceId, Identified};
+pub use machine::Machine;
+pub use pages::{Added, Collision, Pages, SUMS, sum};
+pub use sections::KeySection;
+pub use source::{Held, Origin, Source, SourceDevice};
+
+/// What has to be known before two rows are set against one another. Stands on every page with figures of several sources.
+pub const NO_RANKING: &str = "Figures of different machines, programs and days stand here side by side. They are no ranking: a \
+    lower figure may be due to another processor behind the same device, another version, other load, or another way to the key. \
+    Within one record the figures were measured in turns and can be compared; across machines they cannot. Intervals hold for \
+    their own run only, and another run differs by more.";
+
+/// By which table strengths are told.
+pub const SECURITY: &str = "Security against attackers without a quantum computer, by NIST SP 800-57 part 1 rev. 5, table 2; of \
+    post-quantum algorithms by the category of FIPS 203 to 205; of a TLS handshake that of the weaker one of certificate and key \
+    exchange. Tables after CNSA have P-384 at 128 bits.";
+
+/// What the kinds of figures are, and how they are drawn.
+#[must_use]
+pub const fn says(kind: Provenance) -> &'static str {
+    match kind {
+        Provenance::Measured => "keymark measured the device or library itself (a filled mark)",
+        Provenance::Virtual => {
+            "a token's real firmware or module, running on the machine's processor (a half-filled mark)"
+        }
+        Provenance::Twin => {
+            "a real program with a device that is not there: its time is taken from somebody's figures (a hatched mark)"
+        }
+        Provenance::Predicted => "a model says so; nothing was measured (a dotted mark)",
+        Provenance::Published => "an article or a maker says so (a hollow mark)",
+    }
+}
+
+/// All that is shown.
+#[derive(Debug)]
+pub struct Site {
+    /// What it is called.
+    pub title: String,
+    /// By their names.
+    pub devices: Vec<Device>,
+    /// By their words.
+    pub machines: Vec<Machine>,
+    /// The oldest first.
+    pub sources: Vec<Source>,
+}
+
+/// A device, with all that is known of it.
+#[derive(Debug)]
+pub struct Device {
+    /// Which one it is.
+    pub identified: Identified,
+    /// Which strengths there are in which family; none where no table has it.
+    pub strengths: BTreeMap<KeyFamily, BTreeSet<Option<Strength>>>,
+    /// Number of figures of each kind.
+    pub kinds: BTreeMap<Provenance, usize>,
+    /// Where they are from.
+    pub sources: Vec<OfDevice>,
+    /// One for each key, operation and strength.
+    pub sections: Vec<KeySection>,
+}
+
+/// What a source has of one device.
+#[derive(Debug)]
+pub struct OfDevice {
+    /// Which source, by its place in [`Site::sources`].
+    pub source: usize,
+    /// What it calls the device; several where it has several that are the same to the site.
+    pub devices: Vec<SourceDevice>,
+    /// Number of figures.
+    pub figures: usize,
+    /// Addresses that their notes have.
+    pub links: Vec<String>,
+}
+
+impl Site {
+    /// The site of these sources. Of what comes with keymark that is left which is of a device that somebody contributed to.
+    #[must_use]
+    pub fn of(title: String, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
+        let ids = |sources: &[Source]| -> BTreeSet<DeviceId> {
+            let devices = sources.iter().flat_map(|source| &source.devices);
+            devices.map(|device| device.identified.id.clone()).collect()
+        };
+        let wanted = ids(&contributed);
+        let mut sources = contributed;
+        sources.extend(shipped.into_iter().filter(|source| {
+            let mut devices = source.devices.iter();
+            devices.any(|device| wanted.contains(&device.identified.id))
+        }));
+        sources.sort_by(|a, b| (a.started, &a.address).cmp(&(b.started, &b.address)));
+        tell_apart(&mut sources);
+        let mut devices: Vec<Device> = wanted.iter().map(|id| Device::of(id, &sources)).collect();
+        devices.sort_by_cached_key(|device| {
+            let Identified { id, name } = &device.identified;
+            (name.to_lowercase(), id.clone())
+        });
+        let machines = sources.iter().filter_map(|source| source.machine.clone());
+        let machines: BTreeSet<Machine> = machines.collect();
+        Self {
+            title,
+            devices,
+            machines: machines.into_iter().collect(),
+            sources,
+        }
+    }
+
+    /// The records that somebody brought.
+    pub fn contributed(&self) -> impl Iterator<Item = &Source> {
+        let sources = self.sources.iter();
+        sources.filter(|source| source.origin == Origin::Contributed)
+    }
+
+    /// The machines that a device's sources were made on.
+    #[must_use]
+    pub fn machines_of(&self, device: &Device) -> usize {
+        let sources = device.sources.iter().map(|of| &self.sources[of.source]);
+        let machines = sources.filter_map(|source| source.machine.as_ref());
+        machines.collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// Two records may be of runs with the same name: each then has a part of its address behind it.
+fn tell_apart(sources: &mut [Source]) {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for source in sources.iter() {
+        *times.entry(source.name.clone()).or_default() += 1;
+    }
+    for source in sources.iter_mut().filter(|source| times[&source.name] > 1) {
+        let hash = source.address.rsplit('-').next().unwrap_or_default();
+        let hash = hash.get(..8).unwrap_or(hash);
+        source.name = format!("{} ({hash})", source.name);
+    }
+}
+
+impl Device {
+    fn of(id: &DeviceId, sources: &[Source]) -> Self {
+        let mut held: Vec<(&Source, &Held)> = Vec::new();
+        let mut of_sources = Vec::new();
+        for (place, source) in sources.iter().enumerate() {
+            let own: Vec<&Held> = source
+                .figures
+                .iter()
+                .filter(|held| source.device_of(held).identified.id == *id)
+                .collect();
+            if own.is_empty() {
+                continue;
+            }
+            let devices = source.devices.iter();
+            of_sources.push(OfDevice {
+                source: place,
+                devices: devices
+                    .filter(|device| device.identified.id == *id)
+                    .cloned()
+                    .collect(),
+                figures: own.len(),
+                links: Source::links(own.iter().copied()),
+            });
+            held.extend(own.into_iter().map(|held| (source, held)));
+        }
+        let mut strengths: BTreeMap<KeyFamily, BTreeSet<Option<Strength>>> = BTreeMap::new();
+        let mut kinds: BTreeMap<Provenance, usize> = BTreeMap::new();
+        for (_, Held { row, .. }) in &held {
+            let family = strengths
+                .entry(KeyFamily::of(row.case.algorithm))
+                .or_default();
+            family.insert(strength::of_case(&row.case));
+            *kinds.entry(row.case.provenance).or_default() += 1;
+        }
+        let first = of_sources.first().and_then(|of| of.devices.first());
+        let identified = first.map_or_else(
+            || Identified {
+                id: id.clone(),
+                name: id.to_string(),
+            },
+            |device| device.identified.clone(),
+        );
+        Self {
+            identified,
+            strengths,
+            kinds,
+            sources: of_sources,
+            sections: sections::sections(&held),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! What stands on a device's page: a chart and a table for each key and operation, with every source in both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::key_family::KeyFamily;
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::Settings;
+use keymark_bench::strength::{self, Strength};
+use keymark_stats::{Estimate, PerSecond, Seconds};
+
+use super::source::{Held, Source};
+use crate::analysis::{Row, figures};
+use crate::document::{
+    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Table, TableRow,
+};
+use crate::units::{self, counted};
+
+/// What a source says at most of itself in a section.
+const NOTE: usize = 400;
+
+/// One operation with one kind of key; of handshakes also of one strength, which their key exchange decides.
+#[derive(Debug)]
+pub struct KeySection {
+    /// Its place on the page: `rsa2048-decrypt`.
+    pub anchor: String,
+    /// `rsa2048 decrypt`
+    pub heading: String,
+    /// Family of the algorithm.
+    pub family: KeyFamily,
+    /// Its strength, where a table has it.
+    pub strength: Option<Strength>,
+    /// How many figures it is made of.
+    pub about: String,
+    /// The chart, then the table.
+    pub blocks: Vec<Block>,
+}
+
+type Key = (Algorithm, Operation, Option<Strength>);
+
+pub(super) fn sections(held: &[(&Source, &Held)]) -> Vec<KeySection> {
+    let mut keys: BTreeMap<Key, Vec<(&Source, &Held)>> = BTreeMap::new();
+    for &(source, held) in held {
+        let case = &held.row.case;
+        let strength = strength::of_case(case);
+        let group = keys.entry((case.algorithm, case.operation, strength));
+        group.or_default().push((source, held));
+    }
+    let each = keys.iter_mut();
+    each.map(|(key, held)| {
+        // What was measured stands above what is said; the rest is the order of the records.
+        held.sort_by_key(|(_, held)| held.row.case.provenance);
+        section(*key, held)
+    })
+    .collect()
+}
+
+fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> KeySection {
+    let family = KeyFamily::of(algorithm);
+    let sources: BTreeSet<&str> = held
+        .iter()
+        .map(|(source, _)| source.address.as_str())
+        .collect();
+    let machines: BTreeSet<_> = held
+        .iter()
+        .filter_map(|(source, _)| source.machine.as_ref())
+        .collect();
+    let security = strength.map_or_else(
+        || "of a strength that no table has".to_owned(),
+        |strength| {
+            let weak = if strength.is_weak() {
+                ", which is weak"
+            } else {
+                ""
+            };
+            format!("{strength} of security{weak}")
+        },
+    );
+    let mut about = format!(
+        "{}, {security}; {} of {}",
+        family.name(),
+        counted(held.len(), "figure"),
+        counted(sources.len(), "record"),
+    );
+    if !machines.is_empty() {
+        about += &format!(" on {}", counted(machines.len(), "machine"));
+    }
+    let mut blocks = vec![
+        Block::Figure(figure(algorithm, operation, held)),
+        Block::Table(table(held)),
+    ];
+    blocks.extend(remarks(held).into_iter().map(Block::Remark));
+    let bits = match (operation, strength) {
+        (Operation::Handshake, Some(Strength(bits))) => format!("-{bits}"),
+        _ => String::new(),
+    };
+    let heading = match (operation, strength) {
+        (Operation::Handshake, Some(strength)) => format!("{algorithm} {operation}, {strength}"),
+        _ => format!("{algorithm} {operation}"),
+    };
+    KeySection {
+        anchor: format!("{algorithm}-{operation}{bits}"),
+        heading,
+        family,
+        strength,
+        about: about + brackets(held),
+        blocks,
+    }
+}
+
+fn brackets(held: &[(&Source, &Held)]) -> &'static str {
+    let banded = held
+        .iter()
+        .filter(|(_, held)| held.row.band.is_some())
+        .count();
+    if banded == 0 {
+        ". In brackets the 95 % intervals."
+    } else if banded == held.len() {
+        ". In brackets what the assumptions of a prediction leave open."
+    } else {
+        ". In brackets the 95 % intervals; of predictions, what their assumptions leave open."
+    }
+}
+
+/// A dot a row. In place of the device, which all have in common, each says which record it is of.
+fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)]) -> Figure {
+    let tolerance = Seconds(Settings::default().tolerance.as_secs_f64());
+    let predicted = |(source, held): &(&Source, &Held)| {
+        Some(Predicted {
+            device: DeviceName::new(source.label()),
+            what: format!("{} {}", held.row.case.device, held.row.case.way()),
+            time: held.row.published?,
+            band: held.row.band?,
+        })
+    };
+    // A band is no interval, and has a picture of its own where nothing else is there.
+    let predictions: Vec<Predicted> = held.iter().filter_map(predicted).collect();
+    if predictions.len() == held.len() {
+        return Figure::Predictions {
+            title: format!("{algorithm} {operation}: predicted time, with its band"),
+            tolerance,
+            predictions,
+        };
+    }
+    let dot = |(source, held): &(&Source, &Held)| {
+        let mean = figures::mean(&held.row)?;
+        Some(Mean {
+            device: DeviceName::new(source.label()),
+            label: format!("{}, {}", mean.label, source.name),
+            ..mean
+        })
+    };
+    Figure::Means {
+        title: format!("{algorithm} {operation}: mean time, with its 95 % interval"),
+        tolerance,
+        means: held.iter().filter_map(dot).collect(),
+    }
+}
+
+fn table(held: &[(&Source, &Held)]) -> Table {
+    let mut table = Table::new(vec![
+        Column::name("record"),
+        Column {
+            align: Align::Left,
+            ..Column::provenance()
+        },
+        Column::device(),
+        Column::name("stack"),
+        Column::value("n"),
+        Column::value("mean"),
+        Column::value("median"),
+        Column::value("p99"),
+        Column::value("op/s"),
+    ]);
+    let row = |(source, held): &(&Source, &Held)| {
+        let row = &held.row;
+        let summary = row.summary.as_ref();
+        let cells = vec![
+            Cell::text(source.label()),
+            Cell::Text(row.case.way()),
+            number(row),
+            mean(row),
+            Cell::or_missing(summary, |summary| bounded(&summary.median)),
+            Cell::or_missing(summary, |summary| bounded(&summary.p99)),
+            Cell::or_missing(row.throughput, rate),
+        ];
+        TableRow::of(&row.case, cells)
+    };
+    table.rows = held.iter().map(row).collect();
+    table
+}
+
+fn number(row: &Row) -> Cell {
+    match (row.n(), row.case.provenance) {
+        (Some(number), _) => Cell::Count(number),
+        (None, Provenance::Predicted) => Cell::text("calculated"),
+        (None, Provenance::Published) => Cell::text("not stated"),
+        (None, Provenance::Measured | Provenance::Virtual | Provenance::Twin) => Cell::Count(0),
+    }
+}
+
+fn mean(row: &Row) -> Cell {
+    if row.overload.is_some() {
+        return Cell::text("overloaded");
+    }
+    match (&row.summary, row.published) {
+        (Some(summary), _) => Cell::DurationEstimate(summary.mean),
+        (None, Some(mean)) => Cell::Text(row.band.map_or_else(
+            || format!("{} (no interval)", units::duration(mean)),
+            |band| format!("{}, a band", units::banded_duration(mean, band)),
+        )),
+        (None, None) => Cell::Failed,
+    }
+}
+
+/// With its interval; a figure that nothing bounds from above is only known to be more than its lower bound.
+fn bounded(estimate: &Estimate<Seconds>) -> Cell {
+    match (estimate.low, estimate.high) {
+        (_, Some(_)) => Cell::DurationEstimate(*estimate),
+        (Some(low), None) => Cell::MoreThan(low),
+        (None, None) => Cell::Missing,
+    }
+}
+
+fn rate(estimate: Estimate<PerSecond>) -> Cell {
+    match (estimate.low, estimate.high) {
+        (None, None) => Cell::Text(format!("{} (no interval)", units::rate(estimate.value))),
+        _ => Cell::RateEstimate(estimate),
+    }
+}
+
+/// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
+fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
+    let kinds: BTreeSet<Provenance> = held
+        .iter()
+        .map(|(_, held)| held.row.case.provenance)
+        .collect();
+    let mut remarks = Vec::new();
+    if kinds.len() > 1 {
+        let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        remarks.push(Remark::new(
+            RemarkKind::MixedProvenance,
+            format!(
+                "Figures of different kinds stand here: {}.",
+                kinds.join(", ")
+            ),
+        ));
+    }
+    for (source, held) in held {
+        let row = &held.row;
+        let of = format!("{}, {} {}", source.label(), row.case.device, row.case.way());
+        if let Some(reason) = &row.failure {
+            let text = format!("{of}: failed: {}", shortened(reason));
+            remarks.push(Remark::new(RemarkKind::Failure, text));
+        }
+        if let Some(assumed) = row.assumed {
+            let text = format!("{of}: nobody measured this time; it is taken {assumed}");
+            remarks.push(Remark::new(RemarkKind::Basis, text));
+        }
+        if let Some(note) = &held.note {
+            let text = format!("{of}: {}", shortened(note));
+            remarks.push(Remark::new(RemarkKind::Basis, text));
+        }
+    }
+    remarks
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= NOTE {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(NOTE).collect();
+    format!("{begin}… (the record has all of it)")
+}

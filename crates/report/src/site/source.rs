@@ -1,0 +1,170 @@
+//! A record as a source of figures.
+
+use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::record::{Record, RunId};
+
+use super::address;
+use super::device::{Catalogue, Identified};
+use super::machine::Machine;
+use crate::analysis::{Analysis, Row};
+use crate::exchange::Shipped;
+
+/// Who brought it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody: it lay in the folder.
+    Contributed,
+    /// Keymark: the figures of an article.
+    Shipped(Shipped),
+}
+
+/// One record.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The run.
+    pub run: RunId,
+    /// What it is called in tables: its run, and more where another record is of a run of that name.
+    pub name: String,
+    /// Its page and its file, without the ending.
+    pub address: String,
+    /// Who brought it.
+    pub origin: Origin,
+    /// When it was made; of published figures, the beginning of their year.
+    pub started: jiff::Timestamp,
+    /// Which keymark made it.
+    pub keymark: String,
+    /// On what, if it was run.
+    pub machine: Option<Machine>,
+    /// Its devices.
+    pub devices: Vec<SourceDevice>,
+    /// Its figures, in the plan's order.
+    pub figures: Vec<Held>,
+}
+
+/// A device as a source has it.
+#[derive(Debug, Clone)]
+pub struct SourceDevice {
+    /// Which one it is.
+    pub identified: Identified,
+    /// What the source calls it.
+    pub called: DeviceName,
+    /// Kind of its figures.
+    pub provenance: Provenance,
+    /// Its product name there.
+    pub product: String,
+    /// Its firmware, libraries and profile there, each with its name.
+    pub versions: Vec<String>,
+}
+
+/// A figure, or that there is none because the case failed.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// Its device, by its place in [`Source::devices`].
+    pub device: usize,
+    /// What is said of it.
+    pub row: Row,
+    /// What an article or a model says besides.
+    pub note: Option<String>,
+}
+
+impl Source {
+    /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address is told
+    /// from that of any other record.
+    #[must_use]
+    pub fn of(
+        record: &Record,
+        analysis: &Analysis,
+        origin: Origin,
+        catalogue: &Catalogue,
+        file: &str,
+    ) -> Self {
+        let mut devices: Vec<SourceDevice> = Vec::new();
+        let mut figures = Vec::new();
+        for (row, case) in analysis.rows.iter().zip(&record.cases) {
+            // What was not measured, before the run was interrupted, is no figure.
+            if row.mean().is_none() && row.failure.is_none() && row.overload.is_none() {
+                continue;
+            }
+            let same = |known: &SourceDevice| {
+                (&known.called, known.provenance) == (&row.case.device, row.case.provenance)
+            };
+            let device = devices.iter().position(same).unwrap_or_else(|| {
+                devices.push(SourceDevice::of(record, &row.case, catalogue));
+                devices.len() - 1
+            });
+            let note = case
+                .published
+                .as_ref()
+                .map(|published| published.note.clone());
+            figures.push(Held {
+                device,
+                row: row.clone(),
+                note: note.filter(|note| !note.is_empty()),
+            });
+        }
+        Self {
+            run: record.id.clone(),
+            name: record.id.to_string(),
+            address: address::unique(&record.id.0, "record", &["record", file]),
+            origin,
+            started: record.started,
+            keymark: record.environment.keymark.clone(),
+            machine: Machine::of(record),
+            devices,
+            figures,
+        }
+    }
+
+    /// What it is called where there is little room: all that are shared are called so.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.name.strip_suffix("-shared").unwrap_or(&self.name)
+    }
+
+    /// The device of a figure.
+    #[must_use]
+    pub fn device_of(&self, held: &Held) -> &SourceDevice {
+        &self.devices[held.device]
+    }
+
+    /// The first addresses that are in the notes of these figures: where an article or its data are.
+    pub(super) fn links<'h>(figures: impl Iterator<Item = &'h Held>) -> Vec<String> {
+        let mut links: Vec<String> = Vec::new();
+        for note in figures.filter_map(|held| held.note.as_ref()) {
+            let words = note.split_whitespace();
+            let found = words.filter(|word| {
+                ["https://", "http://"].iter().any(|scheme| {
+                    word.strip_prefix(scheme)
+                        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+                })
+            });
+            for link in found {
+                let plain = link.chars().all(|c| c.is_ascii_graphic());
+                if plain && links.len() < LINKS && !links.iter().any(|known| known == link) {
+                    links.push(link.to_owned());
+                }
+            }
+        }
+        links
+    }
+}
+
+/// More addresses than this are in the record itself.
+const LINKS: usize = 8;
+
+impl SourceDevice {
+    fn of(record: &Record, case: &keymark_bench::case::Case, catalogue: &Catalogue) -> Self {
+        let mut stores = record.stores.iter();
+        let store = stores.find(|store| store.device == case.device);
+        let versions = store.iter().flat_map(|store| &store.versions);
+        Self {
+            identified: catalogue.identify(record, case),
+            called: case.device.clone(),
+            provenance: case.provenance,
+            product: store.map_or_else(String::new, |store| store.product.clone()),
+            versions: versions
+                .map(|(name, version)| format!("{name} {version}"))
+                .collect(),
+        }
+    }
+}
