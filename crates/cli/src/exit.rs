@@ -7,8 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: everything that was asked for was done.
     Fine,
-    /// 1: some case failed, a comparison is above its limit, a run could not be saved, or a token not be
-    /// restored.
+    /// 1: some case failed, a comparison is above its limit, a run could not be saved, a token not be
+    /// restored, or a record for a site was refused.
     Failed,
     /// 2: the command line does not make sense.
     Usage,

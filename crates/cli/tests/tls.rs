@@ -4,22 +4,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
-const NOTHING: [PathBuf; 0] = [];
-
-fn gone(place: &Place) {
-    assert_eq!(place.leftovers(), NOTHING);
-    assert_eq!(naming(&place.temporary()), 0, "servers");
-}
 
 #[test]
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
@@ -66,16 +61,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     // The archive has it all again, and so has the file that is exchanged.
     let shown = place.rows(&["show", "last", "--json"]);
     assert_eq!(shown, rows);
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
-    let record: Value = serde_json::from_str(&exported).unwrap();
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    let errors: Vec<String> = jsonschema::validator_for(&schema)
-        .unwrap()
-        .iter_errors(&record)
-        .map(|error| error.to_string())
-        .collect();
-    assert_eq!(errors, Vec::<String>::new());
+    let record = place.record();
     let load = &record["cases"][0]["server_load"];
     assert_eq!(load["server"]["session_tickets"], "off");
     let tables = place.stdout(&["show", "last"]);
@@ -87,7 +73,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     ] {
         assert!(tables.contains(words), "{words}: {tables}");
     }
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -145,7 +131,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
     }
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -167,7 +153,7 @@ fn keys_on_tokens_serve_by_engine_and_provider() {
             assert!(row["transactions"].as_u64().unwrap() > 0, "{row}");
         }
     }
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -180,7 +166,7 @@ fn a_tpm_is_refused_with_the_reason() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let words = "tpm2-pkcs11 does not serve workers";
     assert!(said(&output).contains(words), "{}", said(&output));
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -206,7 +192,7 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
         (20.0..60.0).contains(&rate) && thinking["delay_s"] == 1.0,
         "{thinking}"
     );
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -235,7 +221,7 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
     );
     kill(Pid::from_raw(serve.id() as i32), Signal::SIGINT).unwrap();
     assert!(serve.wait().unwrap().success());
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -261,7 +247,29 @@ fn an_interrupted_run_keeps_what_is_finished_and_leaves_no_server() {
         .iter()
         .filter(|row| row["transactions"].as_u64() > Some(0));
     assert!((1..3).contains(&done.count()), "{rows:?}");
-    gone(&place);
+    place.assert_gone();
+}
+
+/// A search that is broken off has not failed.
+#[test]
+fn an_interrupted_search_for_users_is_told_from_a_failure() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let mut bench = place.keymark(&[
+        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--saturate", "--duration", "8s",
+    ]);
+    let mut bench = bench
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("a server runs", || naming(&place.temporary()) > 0);
+    std::thread::sleep(Duration::from_secs(1));
+    kill(Pid::from_raw(bench.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(bench.wait().unwrap().code(), Some(130));
+    let case = &place.record()["cases"][0];
+    assert_eq!(case["ending"]["stopped"], "interrupted", "{case}");
+    place.assert_gone();
 }
 
 #[test]

@@ -132,8 +132,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
         "not known, and not none"
     );
     assert!(row["client_cpu_s"].as_f64().unwrap() > 0.0);
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
-    let record: Value = serde_json::from_str(&exported).unwrap();
+    let record = place.record();
     let load = &record["cases"][0]["server_load"];
     assert!(
         load["server"]["trust"]

@@ -6,25 +6,17 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use keymark_testkit::place::{Place, objects, said, text};
-use keymark_testkit::process::naming;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
-const NOTHING: [PathBuf; 0] = [];
 const STEP: Duration = Duration::from_millis(10);
-
-fn gone(place: &Place) {
-    assert_eq!(place.leftovers(), NOTHING);
-    assert_eq!(naming(&place.temporary()), 0, "servers");
-}
 
 /// Two cases, of which the second is under way when this returns; the row of the first.
 fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>, Value, Pid) {
@@ -88,7 +80,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
     );
     let shown = said(&place.output(&["show", "last"]));
     assert!(shown.contains("serving by nginx failed"), "{shown}");
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -100,14 +92,14 @@ fn a_run_that_is_ended_keeps_what_is_finished() {
         let status = bench.wait().unwrap();
         if signal == Signal::SIGTERM {
             assert_eq!(status.code(), Some(130));
-            gone(&place);
+            place.assert_gone();
         }
         let kept = place.rows(&["show", "last", "--json"]);
         assert_eq!(kept[0]["transactions"], first["transactions"], "{signal}");
     }
     // The next start ends what the one that was killed has left.
     place.stdout(&["tls", "bench", "--server", "nginx", "--dry-run"]);
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -128,7 +120,7 @@ fn a_port_that_is_taken_is_named_as_the_reason() {
             "{said}"
         );
     }
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -164,7 +156,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));
     let row = objects(&text(&raised.stdout)).remove(0);
     assert_eq!(row["failed"], 0, "{row}");
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -188,5 +180,5 @@ fn what_the_servers_openssl_lacks_is_said_before_it_starts() {
         "{}",
         said(&output)
     );
-    gone(&place);
+    place.assert_gone();
 }

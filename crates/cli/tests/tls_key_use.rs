@@ -3,34 +3,16 @@
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::path::PathBuf;
-
 use keymark_testkit::place::{Place, said};
-use keymark_testkit::process::naming;
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
-const NOTHING: [PathBuf; 0] = [];
-
-fn gone(place: &Place) {
-    assert_eq!(place.leftovers(), NOTHING);
-    assert_eq!(naming(&place.temporary()), 0, "servers");
-}
 
 /// The cases of a run, as they are exchanged.
 fn cases(place: &Place, arguments: &[&str]) -> Vec<Value> {
     let usual = ["tls", "bench", "--users", "3", "--duration", "2s"];
     place.stdout(&[&usual, arguments].concat());
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
-    let record: Value = serde_json::from_str(&exported).unwrap();
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    let errors: Vec<String> = jsonschema::validator_for(&schema)
-        .unwrap()
-        .iter_errors(&record)
-        .map(|error| error.to_string())
-        .collect();
-    assert_eq!(errors, Vec::<String>::new());
+    let record = place.record();
     record["cases"].as_array().unwrap().clone()
 }
 
@@ -80,7 +62,7 @@ fn a_server_asks_its_token_once_a_handshake() {
     ]);
     one_each(&decrypts[0], &["C_Decrypt"]);
     assert_eq!(decrypts[0]["server_load"]["alone"]["operation"], "decrypt");
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -96,7 +78,7 @@ fn who_waits_in_a_twin_s_queue_is_seen() {
     // Of three users two wait for the third, but for the first and last operations.
     let share = number("waited_ns") / number("total_ns");
     assert!((0.4..0.7).contains(&share), "{share}: {sign}");
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -116,5 +98,5 @@ fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     assert!(load["token_calls"].is_null());
     let shown = place.stdout(&["show", "last"]);
     assert!(shown.contains("of server CPU"), "{shown}");
-    gone(&place);
+    place.assert_gone();
 }

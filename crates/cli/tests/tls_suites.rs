@@ -3,37 +3,14 @@
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::path::PathBuf;
-
 use keymark_testkit::place::{Place, objects, said, text};
-use keymark_testkit::process::naming;
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
-const NOTHING: [PathBuf; 0] = [];
-
-fn gone(place: &Place) {
-    assert_eq!(place.leftovers(), NOTHING);
-    assert_eq!(naming(&place.temporary()), 0, "servers");
-}
 
 fn number(row: &Value, name: &str) -> f64 {
     let number = row[name].as_f64();
     number.unwrap_or_else(|| panic!("{name}: {row}"))
-}
-
-/// The record of the last run, as the schema has it.
-fn record(place: &Place) -> Value {
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
-    let record: Value = serde_json::from_str(&exported).unwrap();
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors = validator
-        .iter_errors(&record)
-        .map(|error| error.to_string());
-    assert_eq!(errors.collect::<Vec<_>>(), Vec::<String>::new());
-    record
 }
 
 #[test]
@@ -51,7 +28,7 @@ fn the_best_rate_is_looked_for_and_then_measured() {
     assert!(number(row, "knee_users") <= number(row, "users"), "{row}");
     // A minute more would find the rate within a limit of latency; nobody asked for one.
     assert!(row["limit_rate_per_s"].is_null(), "{row}");
-    let record = record(&place);
+    let record = place.record();
     let found = &record["cases"][0]["server_load"]["saturation"];
     let tried = found["tried"].as_array().unwrap();
     let users: Vec<u64> = tried
@@ -62,7 +39,7 @@ fn the_best_rate_is_looked_for_and_then_measured() {
     assert!(users.iter().all(|users| *users <= 4), "{users:?}");
     let tables = place.stdout(&["show", "last"]);
     assert!(tables.contains("limits of servers"), "{tables}");
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -93,7 +70,7 @@ fn each_client_gets_its_certificate_of_two() {
             "{row}"
         );
     }
-    let record = record(&place);
+    let record = place.record();
     let server = &record["cases"][1]["server_load"]["server"];
     let certificates = server["certificates"].as_str().unwrap();
     assert!(certificates.contains("rsa2048") && certificates.contains("nistp256"));
@@ -102,7 +79,7 @@ fn each_client_gets_its_certificate_of_two() {
         tables.contains("what a second certificate costs"),
         "{tables}"
     );
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -124,7 +101,7 @@ fn a_cluster_loses_a_server_and_goes_on() {
         }
     }
     assert_eq!(killed, 2);
-    let record = record(&place);
+    let record = place.record();
     let cases = record["cases"].as_array().unwrap().iter();
     let loads = cases.map(|case| &case["server_load"]);
     let killed_at: Vec<f64> = loads
@@ -142,7 +119,7 @@ fn a_cluster_loses_a_server_and_goes_on() {
     ] {
         assert!(tables.contains(words), "{words}: {tables}");
     }
-    gone(&place);
+    place.assert_gone();
 }
 
 #[test]
@@ -172,5 +149,5 @@ fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
     let nothing = place.output(&["tls", "suite", "hsm", "--device", "nothing"]);
     assert_eq!(nothing.status.code(), Some(2), "{}", said(&nothing));
     assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
-    gone(&place);
+    place.assert_gone();
 }

@@ -1,6 +1,7 @@
 //! Whether a server can be what it is to be, before anything is started.
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::strength::{self, Strength};
 
 use crate::ciphers::{self, Authentication, Exchange, Suite};
 use crate::error::{Impossible, ServerError};
@@ -41,18 +42,7 @@ fn weakness(spec: &ServerSpec) -> Result<(), Impossible> {
 
 /// Whether a key has less than 112 bits of security.
 pub(crate) fn is_weak(algorithm: Algorithm) -> bool {
-    match algorithm.family() {
-        Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => bits < 2048,
-        Family::Weierstrass(_)
-        | Family::Cv25519
-        | Family::Ed25519
-        | Family::Cv448
-        | Family::Ed448
-        | Family::MlKem(_)
-        | Family::MlDsa(_)
-        | Family::SlhDsa(..)
-        | Family::KyberComposite(_) => false,
-    }
+    strength::of_key(algorithm).is_some_and(Strength::is_weak)
 }
 
 /// What came with OpenSSL 3.5, and what came with TLS 1.3.

@@ -76,6 +76,15 @@ impl Place {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
+    /// Asserts that keymark has left no file and that no process that it started is there any more.
+    ///
+    /// # Panics
+    /// With what is left.
+    pub fn assert_gone(&self) {
+        assert_eq!(self.leftovers(), Vec::<PathBuf>::new());
+        assert_eq!(crate::process::naming(&self.temporary()), 0, "processes");
+    }
+
     /// keymark with these arguments, to be run.
     #[must_use]
     pub fn keymark(&self, arguments: &[&str]) -> Command {
@@ -108,6 +117,23 @@ impl Place {
         let said = text(&output.stderr);
         assert!(output.status.success(), "{arguments:?}: {said}");
         text(&output.stdout)
+    }
+
+    /// The last run as it is exchanged, which the schema allows.
+    ///
+    /// # Panics
+    /// When there is none, or the schema does not allow it.
+    #[must_use]
+    pub fn record(&self) -> Value {
+        let exported = self.stdout(&["export", "last", "--format", "json"]);
+        let record: Value = serde_json::from_str(&exported).unwrap();
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
+        let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors = validator.iter_errors(&record);
+        let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
+        assert_eq!(errors, Vec::<String>::new());
+        record
     }
 
     /// The rows that keymark prints when it succeeds.

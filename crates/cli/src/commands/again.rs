@@ -137,7 +137,7 @@ fn how(settings: &Settings) -> Vec<String> {
     arguments
 }
 
-/// As a shell takes it for one word.
+/// As a shell takes it for one word. `shlex` would quote each comma too, and commands are full of them.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+:,./%~@".contains(c);
     if !word.is_empty() && word.chars().all(plain) && !word.starts_with('~') {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::record::Record;
 use keymark_charts::terminal::{self, Signs};
 use keymark_charts::{Chart, Theme, svg};
-use keymark_report::archive::{Archive, SideSelector};
+use keymark_report::archive::{Archive, CaseWords, SideSelector};
 use keymark_report::document::Figure;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
@@ -23,8 +23,9 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     let mut records = archive.side(&side).map_err(Failure::failed)?;
     records.extend(published::records(&arguments.published)?);
     if let Some(words) = &arguments.case {
+        let wanted = CaseWords::new([words.as_str()]);
         for record in &mut records {
-            pictures::keep_cases(record, words);
+            pictures::keep_cases(record, &wanted);
         }
         if records.iter().all(|record| record.cases.is_empty()) {
             return Err(Failure::nothing_usable(format!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
-use keymark_bench::key_use::{FunctionCalls, OperationAlone, TokenCalls};
+use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::default_input_bytes;
 use keymark_bench::server_load::{Durations, ServerLoad};
@@ -70,7 +70,7 @@ impl KeyUse {
 /// The private-key operation of one case, asked by keymark itself while the server is idle.
 struct Alone {
     operation: Operation,
-    by: String,
+    by: Calculator,
     workload: Workload,
     /// In nanoseconds.
     took: Vec<u64>,
@@ -92,11 +92,11 @@ impl Alone {
                 let library = Library::OpenSslSystem;
                 let version = own_libcrypto(server.installed())?;
                 (
-                    format!("libcrypto {version}"),
+                    Calculator::Libcrypto(version),
                     Parameters::Library { library },
                 )
             }
-            KeyPlace::Token(_) => ("the token".to_owned(), Parameters::None),
+            KeyPlace::Token(_) => (Calculator::Token, Parameters::None),
         };
         let asked = Case {
             operation,

@@ -87,21 +87,25 @@ impl From<ServerLoad> for Loaded {
 
 /// How a case ended.
 pub(super) fn ending(load: &Result<Loaded, Error>, interrupt: &AtomicBool) -> Ending {
-    let (stopped, reason) = match load {
-        Err(error)
-        | Ok(Loaded {
-            ended: Some(error), ..
-        }) => (Stopped::Failed, Some(error.to_string())),
-        Ok(_) if interrupt.load(Ordering::Relaxed) => (Stopped::Interrupted, None),
-        Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
-            (Stopped::Failed, Some(why_nothing(load)))
-        }
-        Ok(_) => (Stopped::RuleMet, None),
-    };
-    Ending {
+    let plain = |stopped, reason| Ending {
         stopped,
         reason,
-        code: load.as_ref().err().and_then(Error::code).cloned(),
+        code: None,
+    };
+    match load {
+        Ok(Loaded {
+            ended: Some(error), ..
+        }) => plain(Stopped::Failed, Some(error.to_string())),
+        // What fails then does so because it was to end.
+        _ if interrupt.load(Ordering::Relaxed) => plain(Stopped::Interrupted, None),
+        Err(error) => Ending {
+            code: error.code().cloned(),
+            ..plain(Stopped::Failed, Some(error.to_string()))
+        },
+        Ok(Loaded { load, .. }) if load.totals.transactions == 0 => {
+            plain(Stopped::Failed, Some(why_nothing(load)))
+        }
+        Ok(_) => plain(Stopped::RuleMet, None),
     }
 }
 

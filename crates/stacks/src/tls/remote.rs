@@ -19,7 +19,8 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Context, Expected, Fingerprint, Probed, Target, Timeouts, WeakSizes, probe,
+    Certificate, Context, Expected, Failure, Fingerprint, Probed, Target, Timeouts, WeakSizes,
+    probe,
 };
 use keymark_stats::PerSecond;
 
@@ -161,14 +162,15 @@ impl Remote {
     /// One transaction: what the server is with that version and key exchange.
     ///
     /// # Errors
-    /// When it is not to be had, or its certificate is not trusted.
+    /// When it is to be had at none of the addresses, or its certificate is not trusted.
     pub fn reach(
         &self,
+        addresses: &[SocketAddr],
         (version, exchange): (TlsVersion, KeyExchange),
         clock: &dyn Clock,
     ) -> Result<Reached, Error> {
         let mut last = None;
-        for address in self.addresses()? {
+        for &address in addresses {
             let target = self.target(address, (version, exchange), Certificate::Any);
             match probe(&target, self.weak, &Timeouts::default(), clock) {
                 Ok(probed) => {
@@ -178,14 +180,13 @@ impl Remote {
                 Err(error) => last = Some(error),
             }
         }
-        let why = last.map_or_else(String::new, |error| error.to_string());
-        Err(Error::call(
-            format!(
-                "asking {} for {} by {version} {exchange}",
-                self.address, self.path
-            ),
-            &why,
-            advice(&why),
+        let call = format!(
+            "asking {} for {} by {version} {exchange}",
+            self.address, self.path
+        );
+        Err(last.map_or_else(
+            || Error::call(&call, "it has no address", ""),
+            |error| Error::call(&call, &error, advice(&error)),
         ))
     }
 
@@ -242,17 +243,26 @@ impl Remote {
 }
 
 /// What to do about it, where that is known.
-fn advice(why: &str) -> &'static str {
-    if why.starts_with("status") {
-        "name something that it serves with --path"
-    } else if why == "refused" {
-        "does the server run, and listen there?"
-    } else if why.contains("Transfer-Encoding") {
-        "name a file with --path: one whose length the server says"
-    } else if why.starts_with("alert") || why.starts_with("not as expected") {
-        "choose what it speaks with --kex and --tls"
-    } else {
-        ""
+const fn advice(error: &keymark_load::Error) -> &'static str {
+    let keymark_load::Error::Transaction(failure) = error else {
+        return "";
+    };
+    match failure {
+        Failure::Status(_) => "name something that it serves with --path",
+        Failure::Refused => "does the server run, and listen there?",
+        Failure::Http(_) => "name a file with --path: one whose length the server says",
+        Failure::Alert(_) | Failure::Unexpected(_) => "choose what it speaks with --kex and --tls",
+        Failure::Reset(_)
+        | Failure::Closed(_)
+        | Failure::ConnectTimeout
+        | Failure::HandshakeTimeout
+        | Failure::WholeTimeout
+        | Failure::ShortBody
+        | Failure::Tls(_)
+        | Failure::OutOfDescriptors
+        | Failure::OutOfPorts
+        | Failure::Other(_)
+        | _ => "",
     }
 }
 

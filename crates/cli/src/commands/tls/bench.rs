@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> O
         cases: cases(arguments, &inventory),
         servers: &arguments.server,
         inventory: &inventory,
+        names: &arguments.device,
         user: &user,
         duration: arguments.duration,
         arguments: &arguments.run,
@@ -38,7 +39,7 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
                     let handshake = super::parameters(arguments.tls, *kex, Arrangement::One);
                     cases.extend(loads.iter().map(|load| Case {
                         input_bytes: arguments.body,
-                        ..super::case(found, (*stack, *algorithm), handshake, *load)
+                        ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)
                     }));
                 }
             }

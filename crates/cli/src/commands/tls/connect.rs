@@ -1,11 +1,11 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use keymark_bench::case::{Arrangement, Case, Parameters};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::operation::Operation;
 use keymark_bench::plan::Plan;
 use keymark_load::WeakSizes;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
@@ -22,12 +22,12 @@ pub(super) fn run(
     archive: Option<&PathBuf>,
 ) -> Outcome {
     let remote = remote(address, arguments);
-    own(&remote, arguments)?;
+    let addresses = own(&remote, arguments)?;
     let (interrupt, _) = signals::listen()?;
     let clock = MonotonicClock::new();
     let tries = arguments.kex.iter().map(|kex| {
         let wanted = (super::version(arguments.tls, *kex), *kex);
-        (wanted, remote.reach(wanted, &clock))
+        (wanted, remote.reach(&addresses, wanted, &clock))
     });
     let reached: Vec<Tried> = tries.collect();
     let plan = plan(&remote, &reached, arguments)?;
@@ -70,11 +70,11 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
     }
 }
 
-/// A load on somebody else's server is an attack.
-fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<(), Failure> {
+/// Where the server is. A load on somebody else's is an attack.
+fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>, Failure> {
     let addresses = remote.addresses().map_err(Failure::nothing_usable)?;
     if arguments.i_own_this_server || Remote::is_loopback(&addresses) {
-        return Ok(());
+        return Ok(addresses);
     }
     Err(Failure::usage(format!(
         "{} is not this machine, and a load is an attack on others' servers; --i-own-this-server says \
@@ -103,21 +103,14 @@ fn plan(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("the server's certificate has a key that keymark does not know")
         })?;
+        let handshake = Parameters::Tls {
+            version: *version,
+            key_exchange: *key_exchange,
+            arrangement: Arrangement::One,
+        };
         cases.extend(loads.iter().map(|load| Case {
-            device: identity.device.clone(),
-            store: identity.kind,
-            provenance: identity.provenance,
-            algorithm,
-            operation: Operation::Handshake,
-            stack: CONNECT,
-            parameters: Parameters::Tls {
-                version: *version,
-                key_exchange: *key_exchange,
-                arrangement: Arrangement::One,
-            },
-            load: *load,
             input_bytes: server.body(),
-            replica: 0,
+            ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
         }));
     }
     Ok(Plan {

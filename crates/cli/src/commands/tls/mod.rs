@@ -17,8 +17,9 @@ use keymark_bench::case::{
     Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
 };
 use keymark_bench::operation::Operation;
+use keymark_bench::store::StoreIdentity;
 use keymark_servers::Weak;
-use keymark_stacks::inventory::{Found, Inventory};
+use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::usual_version;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
@@ -63,15 +64,15 @@ fn parameters(
 
 /// A case of a device, with a file of 4 KiB.
 fn case(
-    found: &Found,
+    identity: &StoreIdentity,
     (stack, algorithm): (StackName, Algorithm),
     parameters: Parameters,
     load: Load,
 ) -> Case {
     Case {
-        device: found.identity.device.clone(),
-        store: found.identity.kind,
-        provenance: found.identity.provenance,
+        device: identity.device.clone(),
+        store: identity.kind,
+        provenance: identity.provenance,
         algorithm,
         operation: Operation::Handshake,
         stack,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Arrangement, Case, Pacing, Provenance, StackName};
+use keymark_bench::case::{Arrangement, Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Order, Plan, Settings};
@@ -40,6 +40,8 @@ pub(super) struct Wanted<'a> {
     pub(super) cases: Vec<Case>,
     pub(super) servers: &'a [StackName],
     pub(super) inventory: &'a Inventory,
+    /// By which the devices of the inventory were asked for.
+    pub(super) names: &'a [String],
     pub(super) user: &'a User,
     pub(super) duration: Duration,
     pub(super) arguments: &'a TlsRunArguments,
@@ -135,16 +137,31 @@ impl Wanted<'_> {
                 | Provenance::Predicted
                 | Provenance::Published => 0,
             };
+            let device = &found.identity.device;
             for _ in 0..more {
-                let name = found.identity.device.to_string();
-                let another = super::devices(&[name], self.user)?;
-                for found in &another.devices {
+                let another = self.another(device)?;
+                let same = |found: &&Found| found.identity.device == *device;
+                for found in another.devices.iter().filter(same) {
                     keys.push(open(found)?);
                 }
                 others.push(another);
             }
         }
         Ok((keys, others))
+    }
+
+    /// One more of a twin. Its name may be another than that by which it was asked for, such as that of a profile's file.
+    fn another(&self, device: &DeviceName) -> Result<Inventory, Failure> {
+        for name in self.names {
+            let inventory = super::devices(std::slice::from_ref(name), self.user)?;
+            let mut found = inventory.devices.iter();
+            if found.any(|found| found.identity.device == *device) {
+                return Ok(inventory);
+            }
+        }
+        Err(Failure::nothing_usable(format!(
+            "{device} is not to be had twice"
+        )))
     }
 
     /// Servers of the case with the most of them.

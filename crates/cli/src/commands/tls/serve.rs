@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
     let handshake = super::parameters(arguments.tls, arguments.kex, Arrangement::One);
     let asked = (arguments.server, arguments.algorithm);
-    let case = super::case(found, asked, handshake, Load::single());
+    let case = super::case(&found.identity, asked, handshake, Load::single());
     let starting = Starting {
         servers: &servers,
         weak: super::weak(arguments.allow_weak),

@@ -35,7 +35,8 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
         [] => suite.devices().iter().map(ToString::to_string).collect(),
         chosen => chosen.to_vec(),
     };
-    let inventory = super::devices(&or_usual(&arguments.device), &user)?;
+    let names: Vec<String> = or_usual(&arguments.device);
+    let inventory = super::devices(&names, &user)?;
     let servers = match arguments.server.as_slice() {
         [] => suite.servers(),
         chosen => chosen,
@@ -54,6 +55,7 @@ pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> O
         cases,
         servers,
         inventory: &inventory,
+        names: &names,
         user: &user,
         duration: arguments.duration.unwrap_or_else(|| suite.duration()),
         arguments: &arguments.run,
@@ -131,7 +133,12 @@ impl TlsSuite {
     fn cases(self, server: StackName, found: &Found) -> Vec<Case> {
         let case = |(family, handshake, load): Asked| {
             let algorithm = Algorithm::of(family)?;
-            Some(super::case(found, (server, algorithm), handshake, load))
+            Some(super::case(
+                &found.identity,
+                (server, algorithm),
+                handshake,
+                load,
+            ))
         };
         let of = match self {
             Self::KeyExchange => key_exchange(),
