@@ -18,7 +18,7 @@ use crate::identity::{Identity, KeyPlace};
 use crate::log::{self, Fault};
 use crate::place::{DOCUMENT, Place};
 use crate::possible;
-use crate::process::{ProcessorTime, Running};
+use crate::process::{self, ProcessorTime, Running};
 use crate::ready::{self, Expected};
 use crate::software::{Installed, Software};
 use crate::spec::{Port, SecurityLevel, ServerSpec};
@@ -89,7 +89,13 @@ impl RunningServer {
             if let Some(status) = self.running.ended() {
                 return Err(self.unready(format!("it has ended ({status})")));
             }
-            match self.answers() {
+            // Whoever else has the port may take connections and never answer.
+            let answer = if process::listens(self.running.number(), self.address.port()) {
+                self.answers()
+            } else {
+                Err("it does not listen".to_owned())
+            };
+            match answer {
                 // Workers that are there by now are taken down.
                 Ok(()) => return Ok(self.running.look().map(drop)?),
                 Err(why) if clock.now() >= deadline => {
