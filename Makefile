@@ -11,6 +11,8 @@ KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed, and what takes long to build.
 TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve,keymark/png,keymark-charts/png
 ARGS ?=
+# What is built of the workspace.
+KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
 .PHONY: bench bench-all bench-tls tls-peers kryoptic test browser lint deny fuzz faults overhead calibration packages-bench \
@@ -48,16 +50,17 @@ tls-peers: packages-bench packages-tls
 # Kryoptic's PKCS#11 module, with the OpenSSL that keymark has: about a minute (docs/building.md).
 kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
-	scripts/kryoptic
+	scripts/kryoptic $(KEYMARK)
 
 build:
-	$(CARGO) build --release --locked -p keymark -p keymark-pcsc -p keymark-pkcs11
+	$(CARGO) build --locked $(KEYMARK)
 
 # Everything: formatting, lints, documents, tests of the whole workspace, licences and advisories.
 # cargo does not build the C libraries for the tests that load them.
-test: packages-test deny kryoptic lint
-	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	$(CARGO) test --workspace --locked $(TEST_FEATURES)
+test: KEYMARK = --workspace $(TEST_FEATURES)
+test: packages-test deny lint kryoptic
+	$(CARGO) build --locked $(KEYMARK)
+	$(CARGO) test --locked $(KEYMARK)
 	$(MAKE) browser
 
 # The report, the local page and the site in Debian's chromium, a minute and a half.
