@@ -35,6 +35,11 @@ const LEAST_OPERATIONS: u32 = 4;
 /// Operations that each of several workers does in a block, at least: where a block ends, it cuts one of
 /// each, and a shorter block is mostly its ends.
 const LEAST_OF_EACH: u32 = 8;
+/// A block of several workers lasts at least this long, and those of short operations lead in with several: threads that
+/// are new are slower until the scheduler has spread them. Blocks of 10 ms with one showed two threads on SoftHSM2 5 % too
+/// slow (`make overhead`).
+const LEAST_TOGETHER: Duration = Duration::from_millis(40);
+const LEAD_IN_TOGETHER: u32 = 4;
 /// A block of several workers is made so many times longer, at most, while one of them is done before another begins.
 const LONGEST_TOGETHER: u32 = 64;
 /// A block of an open loop; its queue goes on in the next.
@@ -157,7 +162,7 @@ impl Progress {
                 usual.max((self.operation + longest / 2) * LEAST_OPERATIONS)
             }
             Pacing::Closed if self.workers.get() > 1 => {
-                usual.max(self.operation * LEAST_OF_EACH) * self.longer
+                LEAST_TOGETHER.max(self.operation * LEAST_OF_EACH) * self.longer
             }
             Pacing::Closed if self.operation <= SHORT_OPERATION => usual,
             // One, whatever it takes.
@@ -186,7 +191,11 @@ impl Progress {
             lead_in: match self.pacing {
                 Pacing::Open(_) => 0,
                 Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => {
-                    u32::from(cached || self.workers.get() > 1)
+                    match self.workers.get() {
+                        1 => u32::from(cached),
+                        _ if self.operation <= SHORT_OPERATION => LEAD_IN_TOGETHER,
+                        _ => 1,
+                    }
                 }
             },
             pacing: self.pacing,
@@ -320,6 +329,38 @@ mod tests {
                 .collect(),
             ..Block::default()
         })
+    }
+
+    /// The budget of so many workers whose operation takes that long.
+    fn budget(workers: u32, operation: Duration) -> Budget {
+        Progress {
+            stop: StopRule::For(Duration::from_secs(1)),
+            pacing: Pacing::Closed,
+            workers: NonZeroU32::new(workers).unwrap(),
+            mean: RunningMean::default(),
+            done: 0,
+            blocks: 0,
+            spent: Duration::ZERO,
+            span: None,
+            operation,
+            longer: 1,
+            filling: Duration::ZERO,
+        }
+        .budget(None)
+    }
+
+    #[test]
+    fn several_workers_have_blocks_as_long_as_new_threads_need() {
+        let (short, long) = (Duration::from_micros(50), Duration::from_millis(200));
+        let of = |workers, operation| {
+            let budget = budget(workers, operation);
+            (budget.time, budget.lead_in)
+        };
+        assert_eq!(of(1, short), (USUAL_BLOCK, 1));
+        assert_eq!(of(2, short), (LEAST_TOGETHER, LEAD_IN_TOGETHER));
+        // More would be a good part of what gpg's visits take.
+        assert_eq!(of(4, long), (8 * long, 1));
+        assert_eq!(of(1, long), (Duration::ZERO, 0));
     }
 
     #[test]
