@@ -23,7 +23,7 @@ use keymark_stores::store::KeyStore;
 use keymark_testkit::store::FakeStore;
 use keymark_tokens::reader::Reader;
 
-use suite::Exercise;
+use suite::{Exercise, Use};
 
 #[test]
 fn the_fake_conforms() {
@@ -38,7 +38,7 @@ fn the_fake_conforms() {
         }
     }
     let store = FakeStore::default();
-    suite::conforms_by(&store, None, &|_, _| Exercise {
+    suite::conforms_by(&store, None, Use::Together, &|_, _| Exercise {
         inputs: [Input { bytes: vec![0] }, Input { bytes: vec![1] }].into(),
         verifier: Arc::new(Echo),
     });

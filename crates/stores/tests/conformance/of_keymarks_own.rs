@@ -18,11 +18,25 @@ fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
         let device = own_token(&kind, &file).unwrap();
         let store = device.open(&Run::new(0)).unwrap();
-        suite::conforms(store.as_ref(), Some(algorithms));
+        suite::conforms_by(
+            store.as_ref(),
+            Some(algorithms),
+            how(&kind),
+            &suite::by_public_key,
+        );
         return store.restore().unwrap();
     }
     let place = OwnPlace::prepare(&kind, &Places::of_user()).unwrap();
     in_a_child(place.file(), test);
+}
+
+/// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs ended with
+/// `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
+fn how(kind: &OwnKind) -> Use {
+    match kind {
+        OwnKind::Swtpm => Use::InTurn,
+        OwnKind::SoftHsm | OwnKind::Kryoptic | OwnKind::Twin(_) => Use::Together,
+    }
 }
 
 fn in_a_child(file: &ModuleFile, test: &str) {

@@ -29,15 +29,25 @@ pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
     }
 }
 
+/// How the handles of a key are used.
+#[derive(Clone, Copy)]
+pub enum Use {
+    /// At once, each in a thread of its own.
+    Together,
+    /// One after the other while all are open: of a library that is not safe in threads, whose keys processes share.
+    InTurn,
+}
+
 /// Every capability of the algorithms, or of all, where that does not take minutes.
 pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
-    conforms_by(store, algorithms, &by_public_key);
+    conforms_by(store, algorithms, Use::Together, &by_public_key);
 }
 
 /// The same, for a store whose keys are no keys.
 pub fn conforms_by(
     store: &dyn KeyStore,
     algorithms: Option<&[&str]>,
+    how: Use,
     exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
 ) {
     let wanted = |capability: &Capability| {
@@ -54,18 +64,19 @@ pub fn conforms_by(
     assert_eq!(distinct.len(), capabilities.len(), "each is offered once");
     let mut tried = 0;
     for capability in capabilities.iter().copied().filter(wanted) {
-        does_it(store, capability, exercise);
+        does_it(store, capability, how, exercise);
         tried += 1;
     }
     assert!(tried > 0, "there is something to try");
     lacks_what_it_does_not_offer(store, &capabilities);
 }
 
-/// The same key at every call, reached in the way that is said, by two handles, each usable from a thread
+/// The same key at every call, reached in the way that is said, by several handles, each usable from a thread
 /// of its own; results belong to their inputs.
 fn does_it(
     store: &dyn KeyStore,
     capability: Capability,
+    how: Use,
     exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
 ) {
     let key = store.key(capability).unwrap();
@@ -94,6 +105,10 @@ fn does_it(
     let exercise = exercise(store, &key);
     let capacity = store.answers(&key).unwrap().capacity;
     handles.extend((0..2).map(|_| store.open(&key).unwrap()));
+    if matches!(how, Use::InTurn) {
+        let each = handles.iter_mut();
+        return each.for_each(|handle| uses(handle.as_mut(), &exercise, capacity));
+    }
     std::thread::scope(|scope| {
         let exercise = &exercise;
         let threads: Vec<_> = handles
