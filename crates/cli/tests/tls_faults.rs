@@ -32,16 +32,25 @@ fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>,
     let mut rows = BufReader::new(bench.stdout.take().unwrap());
     let mut line = String::new();
     rows.read_line(&mut line).unwrap();
-    let master = (0..1_000).find_map(|_| {
+    let loaded = |master: &u32| children(*master).into_iter().any(works);
+    let master = (0..3_000).find_map(|_| {
         sleep(STEP);
-        children(bench.id())
-            .into_iter()
-            .find(|child| !children(*child).is_empty())
+        children(bench.id()).into_iter().find(loaded)
     });
-    let master = Pid::from_raw(master.expect("a server").cast_signed());
-    // The server is there; its load begins.
-    sleep(Duration::from_secs(2));
+    let master = Pid::from_raw(master.expect("a server that works").cast_signed());
     (bench, rows, serde_json::from_str(&line).unwrap(), master)
+}
+
+/// Whether it has had the processor for more than a tenth of a second: an answer takes less, a load more.
+fn works(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    // proc_pid_stat(5): utime and stime, in hundredths of a second.
+    let ticks = fields.split(' ').skip(11).take(2);
+    ticks
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum::<u64>()
+        > 10
 }
 
 fn children(process: u32) -> Vec<u32> {

@@ -18,6 +18,7 @@ pub struct Process {
 struct Said {
     process: Process,
     parent: u32,
+    group: u32,
 }
 
 impl Process {
@@ -30,10 +31,7 @@ impl Process {
     /// The process that has the number, and everything below it.
     #[must_use]
     pub fn with_descendants(number: u32) -> Vec<Self> {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let all: Vec<Said> = entries
-            .filter_map(|entry| said(entry.file_name().to_str()?.parse().ok()?))
-            .collect();
+        let all: Vec<Said> = all().collect();
         let mut tree: Vec<Self> = all
             .iter()
             .map(|said| said.process)
@@ -46,6 +44,18 @@ impl Process {
             at += 1;
         }
         tree
+    }
+
+    /// Those of the process group that a process with that number led until it ended (setpgid(2)): its children are no longer
+    /// below it then. None if another process has the number by now.
+    #[must_use]
+    pub fn left_by_leader(number: u32) -> Vec<Self> {
+        let of_group = all().filter(|said| said.group == number);
+        let members: Vec<Self> = of_group.map(|said| said.process).collect();
+        if members.iter().any(|process| process.number == number) {
+            return Vec::new();
+        }
+        members
     }
 
     /// Whether it has not ended.
@@ -66,6 +76,12 @@ impl Process {
     }
 }
 
+/// Those of all users.
+fn all() -> impl Iterator<Item = Said> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| said(entry.file_name().to_str()?.parse().ok()?))
+}
+
 fn said(number: u32) -> Option<Said> {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
     // proc_pid_stat(5): the program's name, in parentheses, may hold anything.
@@ -77,6 +93,7 @@ fn said(number: u32) -> Option<Said> {
             started: fields.get(19)?.parse().ok()?,
         },
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
     };
     (!has_ended).then_some(said)
 }

@@ -1,6 +1,7 @@
 //! The processes of one server, from their start to their end.
 
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -91,10 +92,12 @@ impl Running {
         Ok(running)
     }
 
-    /// The master and everything below it. Once the master was waited for, somebody else may have its number.
+    /// The master and everything below it, or those that a master has left that has ended.
     fn family(&self) -> Vec<Process> {
-        let living = self.master.filter(|master| master.lives());
-        living.map_or_else(Vec::new, |master| Process::with_descendants(master.number))
+        match self.master.filter(|master| master.lives()) {
+            Some(master) => Process::with_descendants(master.number),
+            None => Process::left_by_leader(self.number()),
+        }
     }
 
     /// The processes that live now. New ones are taken down, so that they end with the private directory at the latest.
@@ -195,19 +198,24 @@ fn spent(process: Process) -> Option<ProcessorTime> {
     })
 }
 
-/// Whether the process itself listens at that port of 127.0.0.1: its sockets, and the kernel's list (proc_net(5)).
+/// Whether the process itself listens at that port of 127.0.0.1: its sockets, and the kernel's list, which has those that listen
+/// before all others (Documentation/networking/proc_net_tcp.rst). Of the others there are tens of thousands after a load.
 pub(crate) fn listens(number: u32, port: u16) -> bool {
     const LISTEN: &str = "0A";
-    let table = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+    let Ok(table) = File::open("/proc/net/tcp") else {
+        return false;
+    };
     let local = format!("0100007F:{port:04X}");
-    let sockets: Vec<String> = table
-        .lines()
-        .filter_map(|line| {
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let listens = *fields.get(1)? == local && *fields.get(3)? == LISTEN;
-            listens.then(|| format!("socket:[{}]", fields.get(9).unwrap_or(&"")))
-        })
-        .collect();
+    let mut sockets: Vec<String> = Vec::new();
+    for line in BufReader::new(table).lines().skip(1).map_while(Result::ok) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if fields.get(3) != Some(&LISTEN) {
+            break;
+        }
+        if fields.get(1) == Some(&local.as_str()) {
+            sockets.extend(fields.get(9).map(|inode| format!("socket:[{inode}]")));
+        }
+    }
     let files = fs::read_dir(format!("/proc/{number}/fd"))
         .into_iter()
         .flatten()
@@ -249,6 +257,41 @@ mod tests {
         let time = running.processor_time().unwrap();
         assert!(time.total() >= TICK, "{time:?}");
         assert!(time.since(time).total().is_zero());
+    }
+
+    #[test]
+    fn a_worker_whose_master_died_before_it_was_seen_ends_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = "sleep 0.3; sleep 600 & echo $! > worker; kill -9 $$";
+        let script = format!("cd {}; {script}", directory.path().display());
+        let mut running = shell(&script, directory.path());
+        let ended = (0..3_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            running.ended().is_some()
+        });
+        assert!(ended);
+        let number = fs::read_to_string(directory.path().join("worker")).unwrap();
+        let worker = Process::of(number.trim().parse().unwrap()).unwrap();
+        drop(running);
+        assert!(!worker.lives());
+    }
+
+    #[test]
+    fn who_listens_is_known_among_thousands_of_connections() {
+        use std::net::{TcpListener, TcpStream};
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections: Vec<_> = (0..300)
+            .map(|_| (TcpStream::connect(address).unwrap(), listener.accept()))
+            .collect();
+        let own = std::process::id();
+        assert!(listens(own, address.port()));
+        let other = connections[0].0.local_addr().unwrap();
+        assert!(
+            !listens(own, other.port()),
+            "it is connected, and does not listen"
+        );
+        assert!(!listens(1, address.port()), "it is another's");
     }
 
     #[test]
