@@ -172,26 +172,26 @@ fn a_tpm_is_refused_with_the_reason() {
 #[test]
 fn an_open_loop_and_users_who_think_are_loads_too() {
     let place = Place::new(KEYMARK);
-    let load = |more: &[&str]| {
+    // A shared machine may stand still for seconds: then once more.
+    let forty_a_second = |more: &[&str]| {
         #[rustfmt::skip]
         let usual = [
             "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--duration", "4s", "--json", "--no-save",
         ];
-        place.rows(&[&usual, more].concat()).remove(0)
+        let command = [&usual, more].concat();
+        let mut rows = std::iter::repeat_with(|| place.rows(&command).remove(0)).take(3);
+        let near = |row: &Value| {
+            let rate = row["rate_per_s"].as_f64();
+            rate.is_some_and(|rate| (20.0..60.0).contains(&rate))
+        };
+        rows.find(near)
+            .expect("forty a second in one of three runs")
     };
-    let open = load(&["--rate", "40"]);
-    let rate = open["rate_per_s"].as_f64().unwrap();
-    assert!(
-        (20.0..60.0).contains(&rate) && open["rate"] == 40.0,
-        "{open}"
-    );
+    let open = forty_a_second(&["--rate", "40"]);
+    assert_eq!(open["rate"], 40.0, "{open}");
     // Twenty users who pause half a second on average.
-    let thinking = load(&["--users", "20", "--delay", "1s"]);
-    let rate = thinking["rate_per_s"].as_f64().unwrap();
-    assert!(
-        (20.0..60.0).contains(&rate) && thinking["delay_s"] == 1.0,
-        "{thinking}"
-    );
+    let thinking = forty_a_second(&["--users", "20", "--delay", "1s"]);
+    assert_eq!(thinking["delay_s"], 1.0, "{thinking}");
     place.assert_gone();
 }
 

@@ -10,7 +10,7 @@ use keymark_bench::server_load::{
     Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
 };
 use keymark_bench::stop::Stopped;
-use keymark_load::{Bottleneck, Latencies, Measurement, Phase};
+use keymark_load::{Bottleneck, Latencies, Measurement, NoSteadyState, Phase};
 
 /// What is known of a server of keymark's own beside its answers.
 #[derive(Debug, Clone, Copy)]
@@ -28,22 +28,14 @@ pub(super) fn of(
     seen: Option<Seen>,
 ) -> ServerLoad {
     let siege = measured.siege();
-    let steady = measured.window();
+    let steady = steady(measured);
     ServerLoad {
         server,
         client: measured.engine.to_string(),
         seed: measured.settings.seed,
         elapsed_ns: nanoseconds(measured.elapsed),
         unsteady: steady.as_ref().err().map(ToString::to_string),
-        steady: steady.ok().map(|span| {
-            let (part, completed) = measured.completed_in_parts(span);
-            Steady {
-                from_s: span.begin.as_secs(),
-                to_s: span.end.as_secs(),
-                part_ns: nanoseconds(part),
-                completed,
-            }
-        }),
+        steady: steady.ok(),
         seconds: measured.seconds.iter().map(second).collect(),
         sample: measured.sample.iter().map(transaction).collect(),
         totals: Totals {
@@ -70,6 +62,21 @@ pub(super) fn of(
         saturation: None,
         killed_ns: None,
     }
+}
+
+/// The steady state, if anything was done in it: nothing in all of its parts would be a rate of zero without a doubt.
+fn steady(measured: &Measurement) -> Result<Steady, NoSteadyState> {
+    let span = measured.window()?;
+    let (part, completed) = measured.completed_in_parts(span);
+    if completed.iter().all(|count| *count == 0) {
+        return Err(NoSteadyState::NothingDone);
+    }
+    Ok(Steady {
+        from_s: span.begin.as_secs(),
+        to_s: span.end.as_secs(),
+        part_ns: nanoseconds(part),
+        completed,
+    })
 }
 
 /// A load, and how the server ended if it did before its time.
