@@ -118,6 +118,31 @@ fn a_precision_that_time_did_not_allow_is_said_with_what_was_reached() {
 }
 
 #[test]
+fn an_interval_that_became_wider_than_the_rule_asked_for_is_said() {
+    let mut met = record(vec![
+        measured(case("rsa2048", StackName::RAW, 1), 500.0),
+        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
+    ]);
+    let mut warnings = |target: &str| {
+        met.plan.settings.stop = StopRule::Precision {
+            target: target.parse().unwrap(),
+            max_time: None,
+        };
+        let warnings = Analysis::of(&met, &layers()).warnings(&met.plan);
+        let imprecise = warnings
+            .into_iter()
+            .filter(|warning| warning.kind == RemarkKind::Imprecision);
+        imprecise.map(|warning| warning.text).collect::<Vec<_>>()
+    };
+    let said = warnings("0.01%");
+    assert_eq!(said.len(), 1);
+    let begins =
+        "±0.010 % was reached at some point, but not in the end, by 2 of 2 cases; reached: ±";
+    assert!(said[0].starts_with(begins), "{said:?}");
+    assert_eq!(warnings("50%"), [] as [&str; 0]);
+}
+
+#[test]
 fn a_precision_that_was_reached_when_time_was_up_is_not_called_missed() {
     let mut late = record(vec![
         measured(case("rsa2048", StackName::RAW, 1), 500.0),

@@ -69,6 +69,15 @@ pub fn failures<'c>(failed: impl Iterator<Item = (&'c Case, &'c str)>) -> Vec<St
     reasons.into_iter().map(line).collect()
 }
 
+/// A precision in the end: the half width of an interval, relative to the mean.
+fn reached(width: f64) -> String {
+    if width.is_finite() {
+        format!("±{}", units::percent(width))
+    } else {
+        "no interval yet".to_owned()
+    }
+}
+
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
     #[must_use]
@@ -147,55 +156,51 @@ impl Analysis {
         Some(Remark::new(kind, text))
     }
 
-    /// Cases that ran out of time before they were precise, with the precision reached. One whose few blocks are that
-    /// alike, as a twin's are, has what was wanted.
-    fn imprecise(&self, plan: &Plan) -> Option<Remark> {
+    /// Cases whose mean is not known as well as was wanted: those that ran out of time, and those that the stop rule
+    /// would have ended, whose interval is wider for blocks that came after it, or by samples than by block means. One
+    /// whose few blocks are that alike, as a twin's are, has what was wanted.
+    fn imprecise(&self, plan: &Plan) -> Vec<Remark> {
         let StopRule::Precision { target, .. } = plan.settings.stop else {
-            return None;
+            return Vec::new();
         };
-        let mut late: Vec<(f64, &Row)> = self
-            .rows
-            .iter()
-            .filter(|row| row.stopped == Some(Stopped::OutOfTime))
-            .filter_map(|row| {
-                Some((
-                    row.summary
-                        .as_ref()?
-                        .mean
-                        .relative_half_width()
-                        .unwrap_or(f64::INFINITY),
-                    row,
-                ))
-            })
-            .filter(|(width, _)| *width > target.fraction())
-            .collect();
-        late.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let reached = |width: f64| {
-            if width.is_finite() {
-                format!("±{}", units::percent(width))
+        let ended = [
+            (Stopped::OutOfTime, "could not be reached in the time given"),
+            (
+                Stopped::RuleMet,
+                "was reached at some point, but not in the end,",
+            ),
+        ];
+        let remark = |(stopped, what): (Stopped, &str)| {
+            let missed = self.missed(stopped, target.fraction());
+            let (&(best, _), &(worst, row)) = (missed.first()?, missed.last()?);
+            let (case, wanted) = (&row.case, units::percent(target.fraction()));
+            let text = if missed.len() == 1 {
+                let what = what.trim_end_matches(',');
+                format!("{case}: ±{wanted} {what}; reached: {}", reached(worst))
             } else {
-                "no interval yet".to_owned()
-            }
+                format!(
+                    "±{wanted} {what} by {} of {} cases; reached: {} to {} ({case})",
+                    missed.len(),
+                    self.rows.len(),
+                    reached(best),
+                    reached(worst),
+                )
+            };
+            Some(Remark::new(RemarkKind::Imprecision, text))
         };
-        let (&(best, _), &(worst, row)) = (late.first()?, late.last()?);
-        let wanted = units::percent(target.fraction());
-        let text = if late.len() == 1 {
-            format!(
-                "{}: ±{wanted} could not be reached in the time given; reached: {}",
-                row.case,
-                reached(worst)
-            )
-        } else {
-            format!(
-                "±{wanted} could not be reached in the time given by {} of {} cases; reached: {} to {} ({})",
-                late.len(),
-                self.rows.len(),
-                reached(best),
-                reached(worst),
-                row.case
-            )
-        };
-        Some(Remark::new(RemarkKind::Imprecision, text))
+        ended.into_iter().filter_map(remark).collect()
+    }
+
+    /// Those whose mean has an interval of more than that half width, relative to it; the narrowest first.
+    fn missed(&self, stopped: Stopped, target: f64) -> Vec<(f64, &Row)> {
+        let of_rule = self.rows.iter().filter(|row| row.stopped == Some(stopped));
+        let widths = of_rule.filter_map(|row| {
+            let mean = &row.summary.as_ref()?.mean;
+            Some((mean.relative_half_width().unwrap_or(f64::INFINITY), row))
+        });
+        let mut missed: Vec<_> = widths.filter(|(width, _)| *width > target).collect();
+        missed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        missed
     }
 
     /// What limits more workers: a line a kind of limit, with the cases that it is about.
