@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
 use keymark_testkit::place::{Place, objects, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -232,6 +233,22 @@ fn the_keys_that_are_served_can_be_chosen() {
 }
 
 #[test]
+fn how_a_served_twin_takes_its_callers_can_be_chosen() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let settings = |arguments: &[&str]| {
+        let served = Served::start(&place, &[&[twin.as_str()], arguments].concat());
+        let file = Settings::beside(served.text("module").as_ref());
+        let twin = Settings::read(&file).unwrap().twin.unwrap();
+        served.end();
+        (twin.queue, twin.left, twin.lanes)
+    };
+    assert_eq!(settings(&[]), (Queue::Fair, Left::Skipped, 1));
+    let other = ["--queue", "unfair", "--left", "served", "--lanes", "4"];
+    assert_eq!(settings(&other), (Queue::Unfair, Left::Served, 4));
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new(KEYMARK);
     for (arguments, expected) in [
@@ -244,6 +261,12 @@ fn what_cannot_be_served_is_said() {
             &["--device", "twin:nitrokey-hsm"],
             "--pkcs11 twin:nitrokey-hsm",
         ),
+        (&["--pkcs11", "softhsm", "--lanes", "4"], "it is no twin"),
+        (
+            &["--pkcs11", "twin:nitrokey-hsm", "--lanes", "65"],
+            "65 is not in 1..=64",
+        ),
+        (&["--queue", "unfair"], "--pkcs11"),
     ] {
         let output = place.output(&[&["token", "serve"], arguments].concat());
         assert!(!output.status.success());

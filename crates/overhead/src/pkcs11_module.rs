@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
@@ -117,6 +117,7 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
         twin: Some(TwinSettings::of(
             profile.display().to_string(),
             token.path("device"),
+            Manner::default(),
         )),
         ..Settings::default()
     };

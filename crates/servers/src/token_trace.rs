@@ -125,7 +125,7 @@ fn settings(module: &Path, file: &Path) -> Result<Settings, Error> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_shim_protocol::pkcs11::settings::TwinSettings;
+    use keymark_shim_protocol::pkcs11::settings::{Manner, TwinSettings};
 
     use super::*;
 
@@ -142,7 +142,11 @@ mod tests {
         );
         let twin = Settings {
             module: Some("/usr/lib/libsofthsm2.so".into()),
-            twin: Some(TwinSettings::of("nitrokey-hsm".into(), "/device".into())),
+            twin: Some(TwinSettings::of(
+                "nitrokey-hsm".into(),
+                "/device".into(),
+                Manner::default(),
+            )),
             ..Settings::default()
         };
         twin.write(&Settings::beside(&module)).unwrap();

@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+#[cfg(feature = "pkcs11")]
+use clap::ValueEnum;
 use clap::{Args, Subcommand};
 use keymark_bench::algorithm::Algorithm;
 use keymark_report::archive::RunSelector;
+#[cfg(feature = "pkcs11")]
+use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Manner, Queue};
 use keymark_stores::user::TokenName;
 
 /// How cards in readers may be used.
@@ -118,6 +122,26 @@ pub struct ServeArguments {
     #[arg(long, requires = "pkcs11")]
     pub json: bool,
 
+    /// How many operations an HSM's twin does at a time, up to 64 [default: 1]
+    #[cfg(feature = "pkcs11")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_LANES)),
+        requires = "pkcs11"
+    )]
+    pub lanes: Option<u16>,
+
+    /// Whom of those who wait an HSM's twin serves next [default: fair]
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, value_name = "ORDER", requires = "pkcs11")]
+    pub queue: Option<QueueArgument>,
+
+    /// What an HSM's twin does for a caller that has ended while it waited [default: skipped]
+    #[cfg(feature = "pkcs11")]
+    #[arg(long, value_name = "WHAT", requires = "pkcs11")]
+    pub left: Option<LeftArgument>,
+
     /// Folder that keeps its keys, PINs and serial number; without it keys are gone with the program
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
@@ -125,6 +149,60 @@ pub struct ServeArguments {
     /// Where vpcd listens [default: 127.0.0.1:35963]
     #[arg(long, value_name = "HOST:PORT")]
     pub address: Option<String>,
+}
+
+#[cfg(feature = "pkcs11")]
+impl ServeArguments {
+    /// How the twin takes its callers, if something is said of it.
+    pub fn manner(&self) -> Option<Manner> {
+        let usual = Manner::default();
+        let said = self.lanes.is_some() || self.queue.is_some() || self.left.is_some();
+        said.then(|| Manner {
+            queue: self.queue.map_or(usual.queue, Queue::from),
+            left: self.left.map_or(usual.left, Left::from),
+            lanes: self.lanes.unwrap_or(usual.lanes),
+        })
+    }
+}
+
+/// In what order a twin serves those who wait.
+#[cfg(feature = "pkcs11")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QueueArgument {
+    /// First come, first served
+    Fair,
+    /// Whoever finds it free, as behind a lock
+    Unfair,
+}
+
+#[cfg(feature = "pkcs11")]
+impl From<QueueArgument> for Queue {
+    fn from(queue: QueueArgument) -> Self {
+        match queue {
+            QueueArgument::Fair => Self::Fair,
+            QueueArgument::Unfair => Self::Unfair,
+        }
+    }
+}
+
+/// What becomes of the request of a caller that has ended.
+#[cfg(feature = "pkcs11")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LeftArgument {
+    /// Nothing: the next one is served
+    Skipped,
+    /// It takes the device's time all the same
+    Served,
+}
+
+#[cfg(feature = "pkcs11")]
+impl From<LeftArgument> for Left {
+    fn from(left: LeftArgument) -> Self {
+        match left {
+            LeftArgument::Skipped => Self::Skipped,
+            LeftArgument::Served => Self::Served,
+        }
+    }
 }
 
 /// `keymark trace`

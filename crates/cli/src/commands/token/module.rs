@@ -36,12 +36,16 @@ struct ToldKey<'a> {
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let _ = private_dir::sweep();
-    let kind = OwnKind::named(named).ok_or_else(|| {
+    let mut kind = OwnKind::named(named).ok_or_else(|| {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!(
             "'{named}' is no token that can be served; there are {known}"
         ))
     })?;
+    if let Some(manner) = arguments.manner() {
+        let of_twin = kind.with_manner(manner);
+        kind = of_twin.map_err(|error| Failure::usage(error.to_string()))?;
+    }
     let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
     let token = token.map_err(Failure::nothing_usable)?;

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use keymark_shim_protocol::pkcs11::settings::{Left, Queue, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
 
 use crate::mapping::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
-/// Most operations at a time.
-const LANES: u16 = 64;
 /// Most callers that wait.
 const TICKETS: u64 = 4096;
 
@@ -24,7 +22,7 @@ const DRAWS: usize = 3;
 const TAIL: usize = 4;
 const HEAD: usize = 5;
 const FREE: usize = 8;
-const RING: usize = FREE + LANES as usize;
+const RING: usize = FREE + MOST_LANES as usize;
 const LENGTH: usize = 8 * (RING + TICKETS as usize);
 
 /// The device, mapped.
@@ -40,8 +38,8 @@ impl Device {
     /// The device of those settings, made if there is none, and made anew if it is of another start of the
     /// machine, whose clock has begun again.
     pub(crate) fn open(settings: &TwinSettings, name: &str) -> Result<Self, String> {
-        if !(1..=LANES).contains(&settings.lanes) {
-            return Err(format!("twin.lanes is not between 1 and {LANES}"));
+        if !(1..=MOST_LANES).contains(&settings.lanes) {
+            return Err(format!("twin.lanes is not between 1 and {MOST_LANES}"));
         }
         let path = settings.device.clone().unwrap_or_else(|| usual_place(name));
         let failed = |error: io::Error| format!("the twin's device {}: {error}", path.display());

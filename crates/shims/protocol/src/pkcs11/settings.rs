@@ -61,19 +61,44 @@ pub struct TwinSettings {
 }
 
 impl TwinSettings {
-    /// A device that serves one at a time, who comes first first.
+    /// The twin of that profile, shared by that file.
     #[must_use]
-    pub fn of(profile: String, device: PathBuf) -> Self {
+    pub fn of(profile: String, device: PathBuf, manner: Manner) -> Self {
         Self {
             profile,
             device: Some(device),
-            queue: Queue::default(),
-            left: Left::default(),
-            lanes: one(),
+            queue: manner.queue,
+            left: manner.left,
+            lanes: manner.lanes,
             seed: one_seed(),
         }
     }
 }
+
+/// How a device takes those who call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// Who is next.
+    pub queue: Queue,
+    /// What is done for a caller whose process has ended meanwhile.
+    pub left: Left,
+    /// How many operations it does at a time, from 1 to [`MOST_LANES`].
+    pub lanes: u16,
+}
+
+/// One at a time, who comes first first.
+impl Default for Manner {
+    fn default() -> Self {
+        Self {
+            queue: Queue::default(),
+            left: Left::default(),
+            lanes: one(),
+        }
+    }
+}
+
+/// Most operations that a device does at a time.
+pub const MOST_LANES: u16 = 64;
 
 const fn one() -> u16 {
     1

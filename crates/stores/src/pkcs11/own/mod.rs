@@ -13,6 +13,7 @@ use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_places::private_dir::PrivateDir;
+use keymark_shim_protocol::pkcs11::settings::Manner;
 use keymark_tokens::profile::Profile;
 
 pub(super) use self::kryoptic::built as built_kryoptic;
@@ -55,6 +56,24 @@ impl OwnKind {
         software
             .find(|own| own.name() == name)
             .or_else(|| TwinDevice::named(name).map(Self::Twin))
+    }
+
+    /// The same twin, which takes its callers in that manner.
+    ///
+    /// # Errors
+    /// When it is no twin: other tokens have a manner of their own.
+    pub fn with_manner(self, manner: Manner) -> Result<Self, Error> {
+        match self {
+            Self::Twin(device) => Ok(Self::Twin(device.with(manner))),
+            Self::SoftHsm | Self::Kryoptic | Self::Swtpm => {
+                let call = format!("setting the lanes and the queue of {}", self.name());
+                Err(Error::call(
+                    call,
+                    "it is no twin",
+                    "twin:nitrokey-hsm is one",
+                ))
+            }
+        }
     }
 
     /// The name of the device.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
-use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
 use keymark_tokens::profile::{Profile, ProfileStore};
 
 use super::super::wrapped::wrapped;
@@ -16,7 +16,10 @@ const TWIN: &str = "twin:";
 
 /// The device whose time is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TwinDevice(pub(super) Arc<Profile>);
+pub struct TwinDevice {
+    profile: Arc<Profile>,
+    manner: Manner,
+}
 
 impl TwinDevice {
     /// By the name of the device, if it is the twin of one that is reached by PKCS#11.
@@ -24,7 +27,7 @@ impl TwinDevice {
     pub fn named(name: &str) -> Option<Self> {
         let profile = Profile::find(name.strip_prefix(TWIN)?).ok()?;
         match profile.store {
-            ProfileStore::Pkcs11 => Some(Self(Arc::new(profile))),
+            ProfileStore::Pkcs11 => Some(Self::of(profile)),
             ProfileStore::OpenpgpCard => None,
         }
     }
@@ -33,17 +36,29 @@ impl TwinDevice {
     pub(in super::super) fn shipped() -> impl Iterator<Item = Self> {
         let shipped = Profile::shipped().unwrap_or_default().into_iter();
         let twins = shipped.filter(|profile| profile.store == ProfileStore::Pkcs11);
-        twins.map(|profile| Self(Arc::new(profile)))
+        twins.map(Self::of)
+    }
+
+    fn of(profile: Profile) -> Self {
+        Self {
+            profile: Arc::new(profile),
+            manner: Manner::default(),
+        }
+    }
+
+    /// The same device with another manner.
+    pub(super) fn with(self, manner: Manner) -> Self {
+        Self { manner, ..self }
     }
 
     /// `twin:nitrokey-hsm`
     pub(super) fn name(&self) -> String {
-        format!("{TWIN}{}", self.0.name)
+        format!("{TWIN}{}", self.profile.name)
     }
 
     /// Its times.
     pub(in super::super) fn profile(&self) -> &Profile {
-        &self.0
+        &self.profile
     }
 }
 
@@ -57,7 +72,7 @@ pub(super) fn before(mut place: OwnPlace, device: &TwinDevice) -> Result<OwnPlac
         done.map_err(|error| Error::call(format!("writing {}", to.display()), error, ""))
     };
     put(&library, fs::copy(&place.file.path, &library).map(|_| ()))?;
-    let text = device.0.to_toml();
+    let text = device.profile.to_toml();
     let text = text.map_err(|error| Error::call("writing the profile", error, ""))?;
     put(&profile, fs::write(&profile, text))?;
     let told = |value: &std::ffi::OsString| value.to_string_lossy().into_owned();
@@ -71,6 +86,7 @@ pub(super) fn before(mut place: OwnPlace, device: &TwinDevice) -> Result<OwnPlac
         twin: Some(TwinSettings::of(
             profile.display().to_string(),
             directory.join("device"),
+            device.manner,
         )),
     };
     place.file.path = wrapped(&settings, directory, "keymark-pkcs11.so")?;
