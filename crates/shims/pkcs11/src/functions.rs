@@ -1,5 +1,5 @@
 //! The functions of PKCS#11 3.2 in the order of its list. Those that are `plain` are handed on and nothing
-//! else; those with a twist of their own are in [`crate::operations`] and [`crate::exports`].
+//! else; `alone` are those by which a twin's library reads or writes its token's state; those with a twist of their own are in [`crate::operations`] and [`crate::exports`].
 
 #![allow(non_snake_case, reason = "the names are PKCS#11's")]
 
@@ -17,6 +17,7 @@ use crate::exports::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 #[allow(clippy::wildcard_imports, reason = "they are functions of the list")]
 use crate::operations::*;
 use crate::trace::traced;
+use crate::twin::Twin;
 
 /// Calls a function of the module by its name, if it has it.
 macro_rules! real {
@@ -34,6 +35,14 @@ macro_rules! function {
     (plain $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
             traced(Traced::Whole(Call::$name), |library| real!(library, $name($($argument),*)))
+        }
+    };
+    (alone $name:ident($($argument:ident: $type:ty),*)) => {
+        unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
+            traced(Traced::Whole(Call::$name), |library| {
+                let _alone = library.twin.as_ref().map(Twin::alone);
+                real!(library, $name($($argument),*))
+            })
         }
     };
     (own $name:ident($($argument:ident: $type:ty),*)) => {};
@@ -56,21 +65,21 @@ functions! {
     own C_Finalize(a: *mut c_void);
     own C_GetInfo(a: *mut CK_INFO);
     own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
-    plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
+    alone C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
     plain C_GetSlotInfo(a: CK_SLOT_ID, b: *mut CK_SLOT_INFO);
-    plain C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
+    alone C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
     own C_GetMechanismList(a: CK_SLOT_ID, b: *mut CK_MECHANISM_TYPE, c: *mut CK_ULONG);
     own C_GetMechanismInfo(a: CK_SLOT_ID, b: CK_MECHANISM_TYPE, c: *mut CK_MECHANISM_INFO);
-    plain C_InitToken(a: CK_SLOT_ID, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR);
-    plain C_InitPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG);
-    plain C_SetPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR, e: CK_ULONG);
+    alone C_InitToken(a: CK_SLOT_ID, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR);
+    alone C_InitPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG);
+    alone C_SetPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR, e: CK_ULONG);
     plain C_OpenSession(a: CK_SLOT_ID, b: CK_FLAGS, c: *mut c_void, d: CK_NOTIFY, e: *mut CK_SESSION_HANDLE);
     own C_CloseSession(a: CK_SESSION_HANDLE);
     own C_CloseAllSessions(a: CK_SLOT_ID);
     plain C_GetSessionInfo(a: CK_SESSION_HANDLE, b: *mut CK_SESSION_INFO);
     plain C_GetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
     plain C_SetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: CK_OBJECT_HANDLE, e: CK_OBJECT_HANDLE);
-    plain C_Login(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG);
+    alone C_Login(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG);
     own C_Logout(a: CK_SESSION_HANDLE);
     plain C_CreateObject(a: CK_SESSION_HANDLE, b: *mut CK_ATTRIBUTE, c: CK_ULONG, d: *mut CK_OBJECT_HANDLE);
     plain C_CopyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG, e: *mut CK_OBJECT_HANDLE);
@@ -122,7 +131,7 @@ functions! {
     plain C_WaitForSlotEvent(a: CK_FLAGS, b: *mut CK_SLOT_ID, c: *mut c_void);
     own C_GetInterfaceList(a: *mut CK_INTERFACE, b: *mut CK_ULONG);
     own C_GetInterface(a: *mut CK_UTF8CHAR, b: *mut CK_VERSION, c: *mut *mut CK_INTERFACE, d: CK_FLAGS);
-    plain C_LoginUser(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG, e: *mut CK_UTF8CHAR, f: CK_ULONG);
+    alone C_LoginUser(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG, e: *mut CK_UTF8CHAR, f: CK_ULONG);
     plain C_SessionCancel(a: CK_SESSION_HANDLE, b: CK_FLAGS);
     plain C_MessageEncryptInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
     plain C_EncryptMessage(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG, h: *mut CK_BYTE, i: *mut CK_ULONG);

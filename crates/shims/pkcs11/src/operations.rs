@@ -21,13 +21,15 @@ use keymark_shim_protocol::pkcs11::{Call, Traced};
 use crate::functions::real;
 use crate::library::{Library, tell};
 use crate::trace::traced;
-use crate::twin::Use;
+use crate::twin::{Twin, Use};
 
 /// The module is initialised with the variables that it reads then.
 pub(crate) unsafe extern "C" fn C_Initialize(arguments: *mut c_void) -> CK_RV {
     traced(Traced::Whole(Call::C_Initialize), |library| {
         let before = set(&library.environment);
+        let alone = library.twin.as_ref().map(Twin::alone);
         let code = real!(library, C_Initialize(arguments));
+        drop(alone);
         // What could be set can be set back, unless the module has started threads: then it stays.
         let _ = set_alone(&before);
         code

@@ -28,6 +28,9 @@ const LENGTH: usize = 8 * (RING + TICKETS as usize);
 /// The device, mapped.
 #[derive(Debug)]
 pub(crate) struct Device {
+    file: File,
+    /// Which file that is: device and inode.
+    identity: (u64, u64),
     numbers: Mapping,
     lanes: u16,
     pub(super) queue: Queue,
@@ -63,7 +66,10 @@ impl Device {
                 let reason = format!("others use it with {} lanes", word(LANE_COUNT));
                 return Err(failed(io::Error::other(reason)));
             }
+            let metadata = file.metadata().map_err(failed)?;
             return Ok(Self {
+                file,
+                identity: identity(&metadata),
                 numbers: mapped,
                 lanes: settings.lanes,
                 queue: settings.queue,
@@ -71,6 +77,13 @@ impl Device {
             });
         }
         Err(failed(io::Error::other("it changes all the time")))
+    }
+
+    /// Its file, open for as long as the device is, since closing it gives back locks. None if the program has closed all that
+    /// was open, as one does that becomes a daemon: another file may have the number since.
+    pub(super) fn file(&self) -> Option<&File> {
+        let there = self.file.metadata().ok()?;
+        (identity(&there) == self.identity).then_some(&self.file)
     }
 
     fn word(&self, at: usize) -> &'static AtomicU64 {
@@ -109,6 +122,10 @@ impl Device {
             .min_by_key(|lane| lane.load(Relaxed))
             .unwrap_or_else(|| self.word(FREE))
     }
+}
+
+fn identity(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 /// Where the files of a login session are, or else in memory by the user's number.

@@ -1,5 +1,6 @@
 //! The time of a device over another module, and no more than the device can do.
 
+mod alone;
 mod device;
 mod mechanisms;
 mod queue;
@@ -25,6 +26,7 @@ use crate::key::{self, Key};
 use crate::library::tell;
 use crate::target::Target;
 use crate::trace::note_waiting;
+use alone::Alone;
 use device::Device;
 
 /// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
@@ -90,6 +92,7 @@ struct OfProcess {
     uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<Service>>>,
     /// What is known of keys: asking takes SoftHSM2 a quarter of a millisecond.
     keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
+    alone: Mutex<()>,
 }
 
 impl Sessions {
@@ -107,6 +110,7 @@ impl Sessions {
                 process,
                 uses: Mutex::default(),
                 keys: Mutex::default(),
+                alone: Mutex::default(),
             }));
             let put = self
                 .0
@@ -130,6 +134,16 @@ impl Twin {
             sessions: Sessions(AtomicPtr::new(ptr::null_mut())),
             pace: Pace::default(),
         })
+    }
+
+    /// No other thread or process reads or writes the token's state for as long as the value lives.
+    pub(crate) fn alone(&self) -> Alone<'_> {
+        let sessions = self.sessions.of_process();
+        let in_process = sessions.alone.lock();
+        Alone::new(
+            in_process.unwrap_or_else(PoisonError::into_inner),
+            self.device.file(),
+        )
     }
 
     /// What the module says of itself.

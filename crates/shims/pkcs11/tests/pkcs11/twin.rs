@@ -43,6 +43,17 @@ fn all_threads_and_processes_share_one_device() {
     }
 }
 
+/// Of SoftHSM2 alone, such a run fails: one of the processes finds no token.
+#[test]
+fn processes_can_log_in_at_the_same_time() {
+    let world = World::new().twin(20);
+    for _ in 0..5 {
+        let mut client = world.client((12, 2), 1, &["sign"]);
+        let output = client.env("CLIENT_ALL_AT_ONCE", "1").output().unwrap();
+        assert_eq!(done(&output).len(), 24);
+    }
+}
+
 #[test]
 fn several_lanes_work_at_the_same_time() {
     let world = World::new().twin_with(60, |twin| twin.lanes = 3);
