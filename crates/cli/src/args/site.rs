@@ -13,6 +13,9 @@ pub struct SiteArguments {
     /// Where the site goes: a directory that is not there, is empty, or holds an earlier site
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
+    /// Pages of the devices, too, that only articles have figures of
+    #[arg(long)]
+    pub all_published: bool,
     /// What the site is called
     #[arg(long, value_name = "TEXT", default_value = "What a private key costs")]
     pub title: String,

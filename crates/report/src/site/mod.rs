@@ -48,11 +48,22 @@ pub const fn says(kind: Provenance) -> &'static str {
     }
 }
 
+/// Which devices have a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Devices {
+    /// Those that somebody has contributed a record of.
+    Contributed,
+    /// And those that only articles have figures of.
+    AlsoPublished,
+}
+
 /// All that is shown.
 #[derive(Debug)]
 pub struct Site {
     /// What it is called.
     pub title: String,
+    /// Which devices it is of.
+    pub of: Devices,
     /// By their names.
     pub devices: Vec<Device>,
     /// By their words.
@@ -90,14 +101,17 @@ pub struct OfDevice {
 }
 
 impl Site {
-    /// The site of these sources. Of what comes with keymark that is left which is of a device that somebody contributed to.
+    /// The site of these sources. What comes with keymark is left where it is of a device that has a page.
     #[must_use]
-    pub fn of(title: String, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
+    pub fn of(title: String, of: Devices, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
         let ids = |sources: &[Source]| -> BTreeSet<DeviceId> {
             let devices = sources.iter().flat_map(|source| &source.devices);
             devices.map(|device| device.identified.id.clone()).collect()
         };
-        let wanted = ids(&contributed);
+        let mut wanted = ids(&contributed);
+        if of == Devices::AlsoPublished {
+            wanted.extend(ids(&shipped));
+        }
         let mut sources = contributed;
         sources.extend(shipped.into_iter().filter(|source| {
             let mut devices = source.devices.iter();
@@ -114,6 +128,7 @@ impl Site {
         let machines: BTreeSet<Machine> = machines.collect();
         Self {
             title,
+            of,
             devices,
             machines: machines.into_iter().collect(),
             sources,

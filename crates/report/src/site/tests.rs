@@ -34,7 +34,12 @@ fn contributed(records: &[Record]) -> Vec<Source> {
 }
 
 fn site(records: &[Record]) -> Site {
-    Site::of("x".to_owned(), contributed(records), shipped())
+    Site::of(
+        "x".to_owned(),
+        Devices::Contributed,
+        contributed(records),
+        shipped(),
+    )
 }
 
 /// A twin of the YubiKey 4 that decrypts, on a machine with that processor.
@@ -172,11 +177,33 @@ fn every_number_has_its_interval_and_n_or_says_that_there_is_none() {
 }
 
 #[test]
+fn devices_that_only_articles_have_are_shown_if_asked_for() {
+    let contributed = || contributed(&[twin("a", "One")]);
+    let all = Site::of(
+        "x".to_owned(),
+        Devices::AlsoPublished,
+        contributed(),
+        shipped(),
+    );
+    let shown = ids(&all);
+    assert_eq!(ids(&site(&[twin("a", "One")])), ["yubikey-4"]);
+    let published = shipped();
+    let published = published.iter().flat_map(|source| &source.devices);
+    for device in published {
+        let id = device.identified.id.as_str();
+        assert!(shown.contains(&id), "{id}");
+    }
+    let no_figures = all.devices.iter().find(|device| device.sections.is_empty());
+    assert!(no_figures.is_none(), "{no_figures:?}");
+}
+
+#[test]
 fn runs_of_one_name_are_told_apart() {
     let mut other = twin("a", "One");
     other.cases[0].blocks.pop();
     let site = Site::of(
         "x".to_owned(),
+        Devices::Contributed,
         contributed(&[twin("a", "One"), other]),
         Vec::new(),
     );
@@ -203,7 +230,12 @@ fn only_addresses_of_pages_are_links() {
             .to_owned(),
         band: None,
     });
-    let site = Site::of("x".to_owned(), contributed(&[with_note]), Vec::new());
+    let site = Site::of(
+        "x".to_owned(),
+        Devices::Contributed,
+        contributed(&[with_note]),
+        Vec::new(),
+    );
     assert_eq!(
         site.devices[0].sources[0].links,
         ["https://example.org/a?b=c"]
@@ -216,7 +248,12 @@ fn a_chart_of_many_records_has_no_colours_that_repeat() {
         let records: Vec<Record> = (0..number)
             .map(|each| twin(&format!("r{each}"), "One"))
             .collect();
-        let site = Site::of("x".to_owned(), contributed(&records), Vec::new());
+        let site = Site::of(
+            "x".to_owned(),
+            Devices::Contributed,
+            contributed(&records),
+            Vec::new(),
+        );
         let Block::Figure(figure) = &site.devices[0].sections[0].blocks[0] else {
             panic!("no figure");
         };
@@ -242,7 +279,12 @@ fn predictions_have_their_band_and_no_interval() {
         }),
     });
     predicted.stores[0].product = "A part, simulated".to_owned();
-    let site = Site::of("x".to_owned(), contributed(&[predicted]), Vec::new());
+    let site = Site::of(
+        "x".to_owned(),
+        Devices::Contributed,
+        contributed(&[predicted]),
+        Vec::new(),
+    );
     assert_eq!(
         site.machines.len(),
         0,

@@ -12,7 +12,7 @@ use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, SHIPPED, json};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::{Part, report};
-use keymark_report::site::{Added, Catalogue, Origin, Pages, Site, Source};
+use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
@@ -52,11 +52,16 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
             "no site is written: all {refused} records in {records} were refused"
         )));
     }
-    let (devices, pages) = building.finish(&arguments.title)?;
+    let of = if arguments.all_published {
+        Devices::AlsoPublished
+    } else {
+        Devices::Contributed
+    };
+    let (devices, pages) = building.finish(&arguments.title, of)?;
     target.write(&pages).map_err(Failure::failed)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
-    output::note(&format!("{read} of {devices}, {refused} refused"));
+    output::note(&format!("{read}, {refused} refused; {devices}"));
     Ok(if refused == 0 {
         Exit::Fine
     } else {
@@ -143,7 +148,7 @@ impl Building {
     }
 
     /// How many devices there are, and all files.
-    fn finish(mut self, title: &str) -> Result<(usize, Pages), Failure> {
+    fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let of_devices = |source: &Source, others: &[Source]| {
             let mut own = source.devices.iter().map(|device| &device.identified.id);
             own.any(|id| {
@@ -162,13 +167,13 @@ impl Building {
                 self.catalogue,
                 "",
             );
-            if of_devices(&source, &self.contributed) {
+            if of == Devices::AlsoPublished || of_devices(&source, &self.contributed) {
                 // Somebody may have contributed the very table.
                 let (source, added) = self.add(&record, Origin::Shipped(article))?;
                 shipped.extend(Some(source).filter(|_| added == Added::New));
             }
         }
-        let site = Site::of(title.to_owned(), self.contributed, shipped);
+        let site = Site::of(title.to_owned(), of, self.contributed, shipped);
         html::add_pages(&site, &mut self.pages).map_err(Failure::failed)?;
         Ok((site.devices.len(), self.pages))
     }

@@ -10,7 +10,7 @@ use keymark_bench::strength::Strength;
 use super::{
     Link, Shell, Tools, device_address, is_long, key, kinds, level, level_words, name, shell, tools,
 };
-use crate::site::{Device, NO_RANKING, SECURITY, Site, says};
+use crate::site::{Device, Devices, NO_RANKING, SECURITY, Site, says};
 use crate::units::counted;
 
 #[derive(Template)]
@@ -86,9 +86,12 @@ fn summary(site: &Site, contributed: usize) -> String {
         0 => String::new(),
         machines => format!(" of {}", counted(machines, "machine")),
     };
+    let published = match site.of {
+        Devices::Contributed => "; published figures of these devices stand beside them",
+        Devices::AlsoPublished => ", and by published figures",
+    };
     format!(
-        "What a private key costs on {}, by {}{machines} that people have contributed; published figures of these devices stand \
-         beside them.",
+        "What a private key costs on {}, by {}{machines} that people have contributed{published}.",
         counted(site.devices.len(), "device"),
         counted(contributed, "record"),
     )
