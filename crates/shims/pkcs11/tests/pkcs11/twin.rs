@@ -19,15 +19,32 @@ fn begins(operations: &[Operation]) -> u64 {
         .unwrap()
 }
 
+/// That it takes so long, in one of three tries: a shared machine may stand still for some tenths of a second, and a device
+/// that took longer would do so each time.
+fn assert_takes(range: std::ops::Range<u64>, what: &str, mut took: impl FnMut() -> u64) {
+    let mut tries = vec![took()];
+    while tries.len() < 3 && tries.iter().all(|took| *took >= range.end) {
+        tries.push(took());
+    }
+    assert!(
+        tries.iter().all(|took| *took >= range.start),
+        "{what}: {tries:?}"
+    );
+    assert!(
+        tries.iter().any(|took| *took < range.end),
+        "{what}: {tries:?}"
+    );
+}
+
 #[test]
 fn every_way_to_use_a_private_key_takes_the_devices_time_once() {
     let world = World::new().twin(40);
     for how in ["sign", "parts", "length", "short", "decrypt"] {
-        let all = world.operations((1, 1), 3, &[how]);
-        let took = all.last().unwrap().end - begins(&all);
-        assert!(took >= 120 * MS, "{how}: {took}");
         // Twice would be as long as six.
-        assert!(took < 240 * MS, "{how}: {took}");
+        assert_takes(120 * MS..240 * MS, how, || {
+            let all = world.operations((1, 1), 3, &[how]);
+            all.last().unwrap().end - begins(&all)
+        });
     }
 }
 
@@ -57,9 +74,10 @@ fn processes_can_log_in_at_the_same_time() {
 #[test]
 fn several_lanes_work_at_the_same_time() {
     let world = World::new().twin_with(60, |twin| twin.lanes = 3);
-    let all = world.operations((3, 2), 2, &["sign"]);
-    let took = all.last().unwrap().end - begins(&all);
-    assert!((4 * 60 * MS..8 * 60 * MS).contains(&took), "{took}");
+    assert_takes(4 * 60 * MS..8 * 60 * MS, "three lanes", || {
+        let all = world.operations((3, 2), 2, &["sign"]);
+        all.last().unwrap().end - begins(&all)
+    });
 }
 
 #[test]
@@ -122,9 +140,10 @@ fn after_one_who_left(left: Left) -> u64 {
 
 #[test]
 fn who_left_is_skipped_or_served_as_is_wanted() {
-    let skipped = after_one_who_left(Left::Skipped);
     // The first may wake late, and then the third ends sooner after it.
-    assert!((350 * MS..1_050 * MS).contains(&skipped), "{skipped}");
+    assert_takes(350 * MS..1_050 * MS, "skipped", || {
+        after_one_who_left(Left::Skipped)
+    });
     let served = after_one_who_left(Left::Served);
     assert!(served >= 1_050 * MS, "{served}");
 }
@@ -132,13 +151,14 @@ fn who_left_is_skipped_or_served_as_is_wanted() {
 #[test]
 fn one_who_dies_at_work_leaves_the_device_to_others() {
     let world = World::new().twin(300);
-    let dies = world.client((1, 1), 50, &["sign"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(450));
-    killed(dies);
-    let all = world.operations((1, 1), 2, &["sign"]);
-    assert_eq!(all.len(), 2);
-    let took = all[1].end - all[0].begin;
-    assert!((600 * MS..1_200 * MS).contains(&took), "{took}");
+    assert_takes(600 * MS..1_200 * MS, "two after one that died", || {
+        let dies = world.client((1, 1), 50, &["sign"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(450));
+        killed(dies);
+        let all = world.operations((1, 1), 2, &["sign"]);
+        assert_eq!(all.len(), 2);
+        all[1].end - all[0].begin
+    });
 }
 
 #[test]
