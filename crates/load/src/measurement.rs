@@ -108,8 +108,11 @@ impl Measurement {
     }
 
     /// A window cut into twenty equal parts: their length, and the transactions that succeeded and ended in each.
-    #[must_use]
-    pub fn completed_in_parts(&self, window: Span) -> (Duration, Vec<u64>) {
+    ///
+    /// # Errors
+    ///
+    /// If there were none.
+    pub fn completed_in_parts(&self, window: Span) -> Result<(Duration, Vec<u64>), NoSteadyState> {
         self.completions.in_parts(window)
     }
 

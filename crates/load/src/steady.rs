@@ -79,14 +79,21 @@ impl Completions {
 
     /// A window of whole seconds cut into equal parts, as the intervals of [`steady`] are made of: their length, and how
     /// many transactions ended in each.
-    pub(crate) fn in_parts(&self, window: Span) -> (Duration, Vec<u64>) {
+    ///
+    /// # Errors
+    ///
+    /// If there were none: that would be a rate of zero without a doubt.
+    pub(crate) fn in_parts(&self, window: Span) -> Result<(Duration, Vec<u64>), NoSteadyState> {
         let (begin, bins) = (bin(window.begin), bin(window.length()) / BATCHES);
         let count = |part| {
             let from = begin + part * bins;
             self.sum(from, from + bins).count
         };
-        let length = window.length() / BATCHES as u32;
-        (length, (0..BATCHES).map(count).collect())
+        let completed: Vec<u64> = (0..BATCHES).map(count).collect();
+        if completed.iter().all(|count| *count == 0) {
+            return Err(NoSteadyState::NothingDone);
+        }
+        Ok((window.length() / BATCHES as u32, completed))
     }
 
     fn sum(&self, begin: usize, end: usize) -> Bin {

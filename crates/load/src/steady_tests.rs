@@ -240,6 +240,11 @@ fn a_window_needs_a_whole_second_and_something_in_it() {
     assert!(short.unwrap_err().to_string().contains("1.2s"));
     let none = steady(&Completions::default(), span(1, 3), 1);
     assert_eq!(none, Err(NoSteadyState::NothingDone));
+    let before = Completions::of([(ms(0), ms(900))]);
+    let nothing = before.in_parts(span(1, 3));
+    assert_eq!(nothing, Err(NoSteadyState::NothingDone));
+    let parts = before.in_parts(span(0, 2)).unwrap();
+    assert_eq!((parts.0, parts.1.iter().sum::<u64>()), (ms(100), 1));
 }
 
 #[test]

@@ -167,7 +167,7 @@ impl Analysis {
             (Stopped::OutOfTime, "could not be reached in the time given"),
             (
                 Stopped::RuleMet,
-                "was reached at some point, but not in the end,",
+                "was reached at some point and is not in the end",
             ),
         ];
         let remark = |(stopped, what): (Stopped, &str)| {
@@ -175,7 +175,6 @@ impl Analysis {
             let (&(best, _), &(worst, row)) = (missed.first()?, missed.last()?);
             let (case, wanted) = (&row.case, units::percent(target.fraction()));
             let text = if missed.len() == 1 {
-                let what = what.trim_end_matches(',');
                 format!("{case}: ±{wanted} {what}; reached: {}", reached(worst))
             } else {
                 format!(

@@ -57,6 +57,21 @@ pub enum Devices {
     AlsoPublished,
 }
 
+impl Devices {
+    /// Whether a record that comes with keymark has a place beside the contributed ones.
+    #[must_use]
+    pub fn take(self, shipped: &Source, contributed: &[Source]) -> bool {
+        let ids = ids(contributed);
+        let mut devices = shipped.devices.iter();
+        self == Self::AlsoPublished || devices.any(|device| ids.contains(&device.identified.id))
+    }
+}
+
+fn ids(sources: &[Source]) -> BTreeSet<DeviceId> {
+    let devices = sources.iter().flat_map(|source| &source.devices);
+    devices.map(|device| device.identified.id.clone()).collect()
+}
+
 /// All that is shown.
 #[derive(Debug)]
 pub struct Site {
@@ -104,19 +119,14 @@ impl Site {
     /// The site of these sources. What comes with keymark is left where it is of a device that has a page.
     #[must_use]
     pub fn of(title: String, of: Devices, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
-        let ids = |sources: &[Source]| -> BTreeSet<DeviceId> {
-            let devices = sources.iter().flat_map(|source| &source.devices);
-            devices.map(|device| device.identified.id.clone()).collect()
-        };
+        let mut shipped = shipped;
+        shipped.retain(|source| of.take(source, &contributed));
         let mut wanted = ids(&contributed);
         if of == Devices::AlsoPublished {
             wanted.extend(ids(&shipped));
         }
         let mut sources = contributed;
-        sources.extend(shipped.into_iter().filter(|source| {
-            let mut devices = source.devices.iter();
-            devices.any(|device| wanted.contains(&device.identified.id))
-        }));
+        sources.extend(shipped);
         sources.sort_by(|a, b| (a.started, &a.address).cmp(&(b.started, &b.address)));
         tell_apart(&mut sources);
         let mut devices: Vec<Device> = wanted.iter().map(|id| Device::of(id, &sources)).collect();

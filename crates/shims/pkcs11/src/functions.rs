@@ -1,5 +1,6 @@
 //! The functions of PKCS#11 3.2 in the order of its list. Those that are `plain` are handed on and nothing
-//! else; `alone` are those by which a twin's library reads or writes its token's state; those with a twist of their own are in [`crate::operations`] and [`crate::exports`].
+//! else; `alone` are those by which a twin's library reads or writes its token's state; those with a twist of their own
+//! are in [`crate::operations`] and [`crate::exports`].
 
 #![allow(non_snake_case, reason = "the names are PKCS#11's")]
 
@@ -65,7 +66,7 @@ functions! {
     own C_Finalize(a: *mut c_void);
     own C_GetInfo(a: *mut CK_INFO);
     own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
-    alone C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
+    plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
     plain C_GetSlotInfo(a: CK_SLOT_ID, b: *mut CK_SLOT_INFO);
     alone C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
     own C_GetMechanismList(a: CK_SLOT_ID, b: *mut CK_MECHANISM_TYPE, c: *mut CK_ULONG);

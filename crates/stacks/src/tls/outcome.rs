@@ -64,13 +64,10 @@ pub(super) fn of(
     }
 }
 
-/// The steady state, if anything was done in it: nothing in all of its parts would be a rate of zero without a doubt.
+/// The steady state, if there was one and anything was done in it.
 fn steady(measured: &Measurement) -> Result<Steady, NoSteadyState> {
     let span = measured.window()?;
-    let (part, completed) = measured.completed_in_parts(span);
-    if completed.iter().all(|count| *count == 0) {
-        return Err(NoSteadyState::NothingDone);
-    }
+    let (part, completed) = measured.completed_in_parts(span)?;
     Ok(Steady {
         from_s: span.begin.as_secs(),
         to_s: span.end.as_secs(),

@@ -149,13 +149,6 @@ impl Building {
 
     /// How many devices there are, and all files.
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
-        let of_devices = |source: &Source, others: &[Source]| {
-            let mut own = source.devices.iter().map(|device| &device.identified.id);
-            own.any(|id| {
-                let mut devices = others.iter().flat_map(|other| &other.devices);
-                devices.any(|device| device.identified.id == *id)
-            })
-        };
         let mut shipped = Vec::new();
         for article in SHIPPED {
             let record = article.record().map_err(Failure::failed)?;
@@ -167,7 +160,7 @@ impl Building {
                 self.catalogue,
                 "",
             );
-            if of == Devices::AlsoPublished || of_devices(&source, &self.contributed) {
+            if of.take(&source, &self.contributed) {
                 // Somebody may have contributed the very table.
                 let (source, added) = self.add(&record, Origin::Shipped(article))?;
                 shipped.extend(Some(source).filter(|_| added == Added::New));
