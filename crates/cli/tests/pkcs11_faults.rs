@@ -133,7 +133,8 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     );
 }
 
-/// What is said to limit threads and processes; how long a run takes decides whether anything is.
+/// What is said to limit threads and processes. Each level waits for long enough to be believed, and does not calculate:
+/// what other tests leave of the cores decides nothing.
 fn limits(mode: &str) -> [String; 2] {
     let world = Misbehaving::new(KEYMARK);
     let arguments = [
@@ -180,12 +181,9 @@ fn a_device_that_does_one_at_a_time_is_taken_for_nothing_else() {
 
 #[test]
 fn a_library_that_locks_is_taken_for_nothing_else() {
-    let [threads, processes] = limits("lock");
+    let [threads, processes] = limits("lock=5000");
     assert!(["library", "?"].contains(&threads.as_str()), "{threads}");
-    assert!(
-        ["cores", "?", "yet"].contains(&processes.as_str()),
-        "{processes}"
-    );
+    assert!(["yet", "?"].contains(&processes.as_str()), "{processes}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn where_nothing_else_does_the_cores_limit_both() {
     is_found(SOFTWARE, Limit::Cores, Limit::Cores);
     let two = System {
         cores: 2,
-        calculates_us: 25.0,
+        calculates_us: 100.0,
         ..SOFTWARE
     };
     is_found(two, Limit::Cores, Limit::Cores);
@@ -182,10 +182,25 @@ fn threads_alone_do_not_tell_library_and_device_apart() {
 
 #[test]
 fn one_block_decides_nothing() {
-    for system in [SERIAL, SOFTWARE] {
-        let few = found(&record(system, &[1, 2], &[1, 2], 1, 3));
-        let imprecise = Some(Finding::Undecided(Undecided::Imprecise));
-        assert_eq!(few, [imprecise.clone(), imprecise]);
+    let few = found(&record(SERIAL, &[1, 2], &[1, 2], 1, 3));
+    let imprecise = Some(Finding::Undecided(Undecided::Imprecise));
+    assert_eq!(few, [imprecise.clone(), imprecise]);
+}
+
+#[test]
+fn what_was_watched_for_milliseconds_decides_nothing() {
+    let short = System {
+        calculates_us: 50.0,
+        ..SOFTWARE
+    };
+    for seed in 0..SEEDS {
+        for found in found(&record(short, &[1, 2], &[1, 2], 20, seed)) {
+            let Some(Finding::Undecided(Undecided::TooShort(watched))) = found else {
+                panic!("{found:?}")
+            };
+            // Of 80 operations of 50 µs by two, in 20 rounds.
+            assert!(watched.0 > 0.02 && watched.0 < 0.06, "{watched:?}");
+        }
     }
 }
 

@@ -375,6 +375,10 @@ fn limited(finding: &Finding) -> String {
              or more --runs)"
                 .to_owned()
         }
+        Finding::Undecided(Undecided::TooShort(watched)) => format!(
+            "what limits them is not said: some were watched for {} only; measure longer (--total-time, or more --runs)",
+            units::duration(*watched)
+        ),
         Finding::Undecided(Undecided::ThreadsAlone) => {
             "the library may be the limit, or the device: --processes with as many tells them apart".to_owned()
         }

@@ -309,6 +309,7 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
         }),
         from_one: base.case.concurrency() == 1,
         levels,
+        base: base_windows,
         gains,
         seed,
     })
