@@ -129,7 +129,7 @@ test("chart and table stand beside one another, with the same rows", async () =>
   watched.assertQuiet([site]);
 });
 
-test("sources lead to the report and to the record itself", async () => {
+test("sources and figures lead to the report, and to the record itself", async () => {
   const { watched, page } = await opened("devices/yubikey-4.html");
   const rows = page.locator("section.sources tbody tr");
   assert.equal(await rows.count(), 2);
@@ -138,6 +138,11 @@ test("sources lead to the report and to the record itself", async () => {
   assert.equal(held.id, "20260101-000000-card-shared");
   await page.getByRole("link", { name: "20260101-000000-card-shared", exact: true }).click();
   assert.equal(await page.locator("h1").textContent(), "run 20260101-000000-card-shared");
+  await page.goBack();
+  const figures = page.locator("#rsa2048-decrypt tbody").getByRole("link");
+  assert.equal(await figures.count(), await page.locator("#rsa2048-decrypt tbody tr").count(), "each figure does");
+  await figures.filter({ hasText: "published-lwn-2017-keycards" }).first().click();
+  assert.match(page.url(), /\/records\/published-lwn-2017-keycards[^/]*\.html$/);
   await page.getByLabel("Rows with").fill("rsa2048");
   await page.getByRole("link", { name: "all machines and records" }).click();
   assert.match(await page.locator("h1").textContent(), /^Machines/);

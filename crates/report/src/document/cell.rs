@@ -14,6 +14,13 @@ pub enum Cell {
     Failed,
     /// A word of the vocabulary, a name.
     Text(String),
+    /// A record, and its page as seen from the one that the table stands on.
+    Record {
+        /// What it is called.
+        name: String,
+        /// A relative address.
+        page: String,
+    },
     /// A device other than the row's.
     Device(DeviceName),
     /// The kind of a figure that is not of the row's kind.

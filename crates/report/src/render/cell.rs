@@ -10,7 +10,7 @@ pub(crate) fn words(cell: &Cell) -> String {
     match cell {
         Cell::Missing => DASH.to_owned(),
         Cell::Failed => "failed".to_owned(),
-        Cell::Text(text) => visible(text).into_owned(),
+        Cell::Text(text) | Cell::Record { name: text, .. } => visible(text).into_owned(),
         Cell::Device(device) => visible(device.as_str()).into_owned(),
         Cell::Provenance(provenance) => provenance.to_string(),
         Cell::Count(number) => number.to_string(),

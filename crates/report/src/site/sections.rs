@@ -177,7 +177,11 @@ fn table(held: &[(&Source, &Held)]) -> Table {
         let row = &held.row;
         let summary = row.summary.as_ref();
         let cells = vec![
-            Cell::text(source.label()),
+            Cell::Record {
+                name: source.label().to_owned(),
+                // Pages of devices stand in a folder of their own.
+                page: format!("../{}", source.path("html")),
+            },
             Cell::Text(row.case.way()),
             number(row),
             mean(row),

@@ -121,6 +121,12 @@ impl Source {
         self.name.strip_suffix("-shared").unwrap_or(&self.name)
     }
 
+    /// Where it stands in the site: its page (`html`), and its file (`json`).
+    #[must_use]
+    pub fn path(&self, ending: &str) -> String {
+        format!("records/{}.{ending}", self.address)
+    }
+
     /// The device of a figure.
     #[must_use]
     pub fn device_of(&self, held: &Held) -> &SourceDevice {

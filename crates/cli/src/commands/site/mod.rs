@@ -133,16 +133,15 @@ impl Building {
         json::write(record, &mut file).map_err(Failure::failed)?;
         let content = String::from_utf8_lossy(&file);
         let source = Source::of(record, &analysis, origin, self.catalogue, &content);
-        let path = |ending: &str| format!("records/{}.{ending}", source.address);
         let download = format!("{}.json", source.address);
         let page = html::render(document(record, &analysis), Place::Site(&download));
         let page = page.map_err(Failure::failed)?.into_bytes();
         let added = self
             .pages
-            .add(path("json"), file)
+            .add(source.path("json"), file)
             .map_err(Failure::failed)?;
         self.pages
-            .add(path("html"), page)
+            .add(source.path("html"), page)
             .map_err(Failure::failed)?;
         Ok((source, added))
     }

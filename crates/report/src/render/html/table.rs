@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::super::cell::words;
-use crate::document::{Align, Table};
+use crate::document::{Align, Cell, Table};
 use crate::visible::visible;
 
 /// Letters of a word that does not widen its column much.
@@ -31,15 +31,28 @@ struct RowHtml {
 
 struct CellHtml {
     words: String,
+    /// Where it leads, if anywhere.
+    address: Option<String>,
     right: bool,
     /// Whether a word in it may be broken.
     long: bool,
 }
 
 impl CellHtml {
-    fn of(words: String, right: bool) -> Self {
+    fn of(cell: &Cell, right: bool) -> Self {
+        let words = words(cell);
         let long = words.split(' ').any(|word| word.chars().count() > WORD);
-        Self { words, right, long }
+        let address = if let Cell::Record { page, .. } = cell {
+            Some(page.clone())
+        } else {
+            None
+        };
+        Self {
+            words,
+            address,
+            right,
+            long,
+        }
     }
 }
 
@@ -79,7 +92,7 @@ impl Numbering {
                     provenance: row.provenance.to_string(),
                     cells: columns
                         .clone()
-                        .map(|column| CellHtml::of(words(&table.cell(row, column)), right(column)))
+                        .map(|column| CellHtml::of(&table.cell(row, column), right(column)))
                         .collect(),
                 })
                 .collect(),

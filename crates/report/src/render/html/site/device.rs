@@ -111,8 +111,8 @@ fn source_line(source: &Source, of: &OfDevice) -> SourceLine {
             .join("; ")
     });
     SourceLine {
-        page: format!("../records/{}.html", source.address),
-        file: format!("../records/{}.json", source.address),
+        page: format!("../{}", source.path("html")),
+        file: format!("../{}", source.path("json")),
         long: is_long(&shown),
         name: shown,
         provenance: kinds.join(", "),

@@ -93,8 +93,8 @@ fn record_line(site: &Site, source: &Source) -> RecordLine {
         }
     }
     RecordLine {
-        page: format!("records/{}.html", source.address),
-        file: format!("records/{}.json", source.address),
+        page: source.path("html"),
+        file: source.path("json"),
         long: is_long(&shown),
         name: shown,
         made: made(source),
