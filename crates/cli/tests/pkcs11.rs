@@ -122,10 +122,36 @@ fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
         measure(&all, &["--concurrency", "1", "--processes", "2"]),
         3 * 2 * 2
     );
-    // tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md).
     assert_eq!(measure(&all[..2], &["--concurrency", "2"]), 2 * 2);
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
     until("no process is left", || naming(&place.temporary()) == 0);
+}
+
+#[test]
+fn a_library_that_is_not_safe_in_threads_has_processes_only() {
+    let place = Place::new(KEYMARK);
+    let workers = ["--concurrency", "1,2", "--processes", "2"];
+    #[rustfmt::skip]
+    let case = [
+        "bench", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--operation", "sign", "--runs", "6",
+    ];
+    let output = place
+        .keymark(&[&case[..], &workers].concat())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let rows = objects(&text(&output.stdout));
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    for row in rows {
+        let reason = row["reason"].to_string();
+        if row["concurrency"] == 2 && row["worker"] == "thread" {
+            for part in ["tpm2-pkcs11", "1.9", "--processes"] {
+                assert!(reason.contains(part), "{reason}");
+            }
+        } else {
+            assert_eq!((&reason[..], &row["n"]), ("null", &6.into()), "{row}");
+        }
+    }
 }
 
 #[test]

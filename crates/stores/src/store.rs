@@ -64,6 +64,14 @@ pub trait KeyStore: Debug + Send + Sync {
         Err(unused(key, scheme))
     }
 
+    /// Whether several threads of this process may use it at once.
+    ///
+    /// # Errors
+    /// When its library is known to be unsafe there.
+    fn check_threads(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Undoes what provisioning changed on a device that outlives this run.
     ///
     /// # Errors

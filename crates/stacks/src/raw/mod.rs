@@ -146,6 +146,9 @@ impl Stack for RawStack {
         let workers = 0..case.concurrency();
         let crew = match case.load.worker {
             Worker::Thread => {
+                if case.concurrency() > 1 {
+                    self.store.check_threads()?;
+                }
                 let handles = workers.map(|_| match (scheme, library) {
                     (None, None) => self.store.open(&key),
                     (Some(scheme), _) => self.store.open_by(&key, scheme),

@@ -26,6 +26,7 @@ mod served;
 mod session_keys;
 mod store;
 mod target;
+mod threads;
 mod token;
 pub mod uri;
 pub mod wrapped;

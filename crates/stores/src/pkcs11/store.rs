@@ -16,6 +16,7 @@ use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
 use super::session_keys::{self, Lifetime, TestObject};
+use super::threads;
 use super::token::Token;
 use super::uri::ObjectPart;
 use super::written::{Maker, WrittenKey};
@@ -289,6 +290,10 @@ impl KeyStore for TokenStore {
 
     fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
         self.opened(key, Some(scheme))
+    }
+
+    fn check_threads(&self) -> Result<(), Error> {
+        threads::check(&self.token.module().client)
     }
 
     fn restore(&self) -> Result<(), Error> {
