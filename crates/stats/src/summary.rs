@@ -160,6 +160,9 @@ pub enum Warning {
     },
 }
 
+/// Independent samples that bound the 99th percentile from above (`quantile.rs`).
+const ENOUGH_FOR_P99: usize = 368;
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -194,10 +197,16 @@ impl fmt::Display for Warning {
                 Human(modes.upper),
                 modes.upper_share.0 * 100.0
             ),
+            Self::TooFewForP99 { n } if *n >= ENOUGH_FOR_P99 => write!(
+                f,
+                "{n} samples do not bound the 99th percentile from above, because slow ones come together; \
+                 measure for longer"
+            ),
             Self::TooFewForP99 { n } => write!(
                 f,
-                "{n} samples are too few to bound the 99th percentile from above; \
-                 that takes at least 368, and more when neighbours are alike"
+                "{n} {} too few to bound the 99th percentile from above; \
+                 that takes at least {ENOUGH_FOR_P99}, and more when neighbours are alike",
+                if *n == 1 { "sample is" } else { "samples are" }
             ),
         }
     }
@@ -213,5 +222,23 @@ impl fmt::Display for Human {
         let unit = units.into_iter().find(|&(size, _)| s >= size);
         let (size, name) = unit.unwrap_or((1e-9, "ns"));
         write!(f, "{:.3} {name}", s / size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_many_samples_a_bound_takes_is_said_of_fewer_only() {
+        let said = |n| Warning::TooFewForP99 { n }.to_string();
+        assert!(said(1).starts_with("1 sample is too few"), "{}", said(1));
+        assert!(said(367).contains("at least 368"), "{}", said(367));
+        // Of 8680 whose slow ones came together it would read like a mistake.
+        let alike = said(8_680);
+        assert!(
+            !alike.contains("few") && alike.contains("come together"),
+            "{alike}"
+        );
     }
 }
