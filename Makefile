@@ -29,7 +29,7 @@ bench-all: bench packages-soft kryoptic
 	$(BIN) bench --device softhsm,kryoptic,swtpm --algorithm rsa2048,nistp256 --operation sign \
 	    --concurrency 1 --processes 2 --precision 5% --max-time 2m $(ARGS)
 	$(BIN) bench --device softhsm,kryoptic --algorithm rsa2048,nistp256 --operation sign \
-	    --concurrency 1,2 --precision 5% --max-time 2m $(ARGS)
+	    --concurrency 1,2 --processes 2 --precision 5% --max-time 2m $(ARGS)
 
 # TLS servers under load, two minutes: Apache and nginx with keys in files, on SoftHSM2 and on a Nitrokey HSM's twin.
 bench-tls: packages-bench packages-tls

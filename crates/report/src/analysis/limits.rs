@@ -6,7 +6,7 @@
 //! only if *G* comes near *cores · T/P*; what threads of one process share only if processes do more.
 
 use keymark_bench::case::{Case, Load, Worker};
-use keymark_stats::{Estimate, Level, Ratio, Seconds, Window, gain};
+use keymark_stats::{Estimate, Level, Ratio, Seconds, gain};
 
 use super::scaling::{Bounds, Limit};
 
@@ -14,8 +14,7 @@ use super::scaling::{Bounds, Limit};
 const NEARLY: f64 = 0.75;
 /// Processes that do so much more than threads are kept apart by something that threads share.
 const MORE: f64 = 1.15;
-/// A level that was watched for less is not believed: a scheduler's slices and a hypervisor's pauses are milliseconds,
-/// and operations of a block of microseconds find the caches cold.
+/// A level that was watched for less is not believed: a scheduler's slices and a hypervisor's pauses are milliseconds.
 const WATCHED: Seconds = Seconds(0.1);
 /// A device accounts for a queue if a worker alone waits for so much of what it would take.
 const ACCOUNTED: f64 = 0.9;
@@ -32,8 +31,8 @@ pub(super) struct Curve {
     /// Whether gains are over a single worker.
     pub from_one: bool,
     pub levels: Vec<Level>,
-    /// What gains are over.
-    pub base: Vec<Window>,
+    /// How long the level that was watched for the shortest time was, that which gains are over among them.
+    pub watched: Seconds,
     /// Workers, and throughput over that of one.
     pub gains: Vec<(u32, Estimate<Ratio>)>,
     pub seed: u64,
@@ -139,16 +138,6 @@ impl Curve {
         bounds.by_cores().0.min(f64::from(workers))
     }
 
-    /// The level that was watched for the shortest time, that of one worker among them.
-    fn shortest(&self) -> Option<Seconds> {
-        let levels = self.levels.iter().map(|level| &level.windows);
-        let watched = levels.chain([&self.base]).map(|windows| {
-            let nanoseconds: u64 = windows.iter().map(|window| window.length_ns).sum();
-            Seconds(nanoseconds as f64 / 1e9)
-        });
-        watched.min_by(|a, b| a.0.total_cmp(&b.0))
-    }
-
     fn several(&self) -> impl DoubleEndedIterator<Item = &(u32, Estimate<Ratio>)> {
         self.gains.iter().filter(|(workers, _)| *workers > 1)
     }
@@ -183,12 +172,9 @@ impl Curve {
 pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
     let bounds = curve.bounds()?;
     curve.several().next()?;
-    let shortest = [Some(curve), twin].into_iter().flatten();
-    let shortest = shortest.filter_map(Curve::shortest);
-    if let Some(watched) = shortest.min_by(|a, b| a.0.total_cmp(&b.0))
-        && watched.0 < WATCHED.0
-    {
-        return Some(Finding::Undecided(Undecided::TooShort(watched)));
+    let watched = twin.map_or(curve.watched.0, |twin| curve.watched.0.min(twin.watched.0));
+    if watched < WATCHED.0 {
+        return Some(Finding::Undecided(Undecided::TooShort(Seconds(watched))));
     }
     if let Some(reached) = reached(curve, &bounds) {
         return Some(reached);

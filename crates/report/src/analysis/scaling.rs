@@ -290,6 +290,13 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
     });
     let levels: Vec<Level> = levels.collect();
     let (base_windows, seed) = (of(base), record.plan.settings.seed);
+    let watched = levels
+        .iter()
+        .map(|level| &level.windows)
+        .chain([&base_windows])
+        .map(|windows| windows.iter().map(|window| window.length_ns).sum::<u64>())
+        .min()?;
+    let watched = Seconds(watched as f64 / 1e9);
     let mut gains: Vec<(u32, Estimate<Ratio>)> = Vec::new();
     if base.case.load.worker != lowest.case.load.worker {
         gains.extend(gain(&base_windows, &base_windows, seed).map(|one| (1, one)));
@@ -309,7 +316,7 @@ fn curve(record: &Record, group: &Group<'_>, groups: &[Group<'_>]) -> Option<Cur
         }),
         from_one: base.case.concurrency() == 1,
         levels,
-        base: base_windows,
+        watched,
         gains,
         seed,
     })

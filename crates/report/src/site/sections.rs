@@ -179,8 +179,7 @@ fn table(held: &[(&Source, &Held)]) -> Table {
         let cells = vec![
             Cell::Record {
                 name: source.label().to_owned(),
-                // Pages of devices stand in a folder of their own.
-                page: format!("../{}", source.path("html")),
+                page: source.page_from_a_device(),
             },
             Cell::Text(row.case.way()),
             number(row),

@@ -121,10 +121,22 @@ impl Source {
         self.name.strip_suffix("-shared").unwrap_or(&self.name)
     }
 
-    /// Where it stands in the site: its page (`html`), and its file (`json`).
+    /// Its page in the site.
     #[must_use]
-    pub fn path(&self, ending: &str) -> String {
-        format!("records/{}.{ending}", self.address)
+    pub fn page(&self) -> String {
+        format!("records/{}.html", self.address)
+    }
+
+    /// The record itself, beside its page.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("records/{}.json", self.address)
+    }
+
+    /// Its page as seen from a device's: those stand in a folder of their own.
+    #[must_use]
+    pub fn page_from_a_device(&self) -> String {
+        format!("../{}", self.page())
     }
 
     /// The device of a figure.

@@ -136,6 +136,9 @@ impl Stack for RawStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
+        if case.load.worker == Worker::Thread && case.concurrency() > 1 {
+            self.store.check_threads()?;
+        }
         let capability = case.capability();
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
@@ -146,9 +149,6 @@ impl Stack for RawStack {
         let workers = 0..case.concurrency();
         let crew = match case.load.worker {
             Worker::Thread => {
-                if case.concurrency() > 1 {
-                    self.store.check_threads()?;
-                }
                 let handles = workers.map(|_| match (scheme, library) {
                     (None, None) => self.store.open(&key),
                     (Some(scheme), _) => self.store.open_by(&key, scheme),

@@ -1,6 +1,5 @@
 //! Where the servers' private keys are: test keys in files, or keys on a PKCS#11 token.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
@@ -10,6 +9,7 @@ use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
 use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Run};
+use keymark_stores::pkcs11::tpm2_pkcs11;
 use keymark_stores::store::{KeyStore, unsupported};
 
 /// The keys of one device.
@@ -78,14 +78,7 @@ impl Keys {
             Access::Tpm(_) => Err(unsupported("a TLS server", capability).into()),
             Access::Module(access) => {
                 let told = access.for_programs()?;
-                if is_of_tpm2_pkcs11(told.module()) {
-                    return Err(Error::call(
-                        "starting a server",
-                        "tpm2-pkcs11 does not serve workers that a server forks",
-                        "by hand it works with pkcs11-provider and one process alone: apache2 -X",
-                    )
-                    .into());
-                }
+                tpm2_pkcs11::check_server(told.module())?;
                 let place = told.own_place().map(ToOwned::to_owned);
                 let mut key = TokenKey::of_program(told)?;
                 if let Some(place) = place {
@@ -96,10 +89,4 @@ impl Keys {
             }
         }
     }
-}
-
-/// Whether a module is tpm2-pkcs11, by the name that its build gives it.
-fn is_of_tpm2_pkcs11(module: &Path) -> bool {
-    let name = module.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with("libtpm2_pkcs11"))
 }

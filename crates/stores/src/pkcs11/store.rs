@@ -16,8 +16,8 @@ use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
 use super::offers::asked_for;
 use super::session_keys::{self, Lifetime, TestObject};
-use super::threads;
 use super::token::Token;
+use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
 use super::written::{Maker, WrittenKey};
 use crate::access::Access;
@@ -293,7 +293,7 @@ impl KeyStore for TokenStore {
     }
 
     fn check_threads(&self) -> Result<(), Error> {
-        threads::check(&self.token.module().client)
+        tpm2_pkcs11::check_threads(&self.token.module().client)
     }
 
     fn restore(&self) -> Result<(), Error> {

@@ -138,10 +138,10 @@ impl Building {
         let page = page.map_err(Failure::failed)?.into_bytes();
         let added = self
             .pages
-            .add(source.path("json"), file)
+            .add(source.file(), file)
             .map_err(Failure::failed)?;
         self.pages
-            .add(source.path("html"), page)
+            .add(source.page(), page)
             .map_err(Failure::failed)?;
         Ok((source, added))
     }

@@ -111,8 +111,8 @@ fn source_line(source: &Source, of: &OfDevice) -> SourceLine {
             .join("; ")
     });
     SourceLine {
-        page: format!("../{}", source.path("html")),
-        file: format!("../{}", source.path("json")),
+        page: source.page_from_a_device(),
+        file: format!("../{}", source.file()),
         long: is_long(&shown),
         name: shown,
         provenance: kinds.join(", "),

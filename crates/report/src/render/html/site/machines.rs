@@ -93,8 +93,8 @@ fn record_line(site: &Site, source: &Source) -> RecordLine {
         }
     }
     RecordLine {
-        page: source.path("html"),
-        file: source.path("json"),
+        page: source.page(),
+        file: source.file(),
         long: is_long(&shown),
         name: shown,
         made: made(source),

@@ -1,0 +1,46 @@
+//! tpm2-pkcs11, which takes `CKF_OS_LOCKING_OK` (PKCS#11 3.1 §5.4) and is neither safe in threads nor after a fork.
+
+use std::path::Path;
+
+use cryptoki::context::Pkcs11;
+use keymark_bench::error::Error;
+
+use super::codes::failed;
+
+/// What it calls itself.
+const DESCRIPTION: &str = "TPM2.0 Cryptoki";
+/// How its file begins, by the name that its build gives it.
+const FILE: &str = "libtpm2_pkcs11";
+
+/// Whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
+/// of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end the whole run.
+///
+/// # Errors
+/// When it is this one.
+pub(super) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
+    let info = module.get_library_info().map_err(|error| failed(&error))?;
+    if info.library_description().trim_end() != DESCRIPTION {
+        return Ok(());
+    }
+    Err(Error::call(
+        format!("several threads on tpm2-pkcs11 {}", info.library_version()),
+        "it takes their sessions for each other, and crashes",
+        "--processes measures several workers",
+    ))
+}
+
+/// Whether a server may load the module and fork workers that use it.
+///
+/// # Errors
+/// When it is this one.
+pub fn check_server(module: &Path) -> Result<(), Error> {
+    let name = module.file_name().and_then(|name| name.to_str());
+    if !name.is_some_and(|name| name.starts_with(FILE)) {
+        return Ok(());
+    }
+    Err(Error::call(
+        "starting a server",
+        "tpm2-pkcs11 does not serve workers that a server forks",
+        "by hand it works with pkcs11-provider and one process alone: apache2 -X",
+    ))
+}
