@@ -124,12 +124,13 @@ packages-tls:
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
-# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2, OpenSC's tool and p11-kit's.
+# the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
 packages-test: packages-bench packages-soft packages-tls
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
-	    pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
+	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \
     /usr/share/doc/libengine-pkcs11-openssl:libengine-pkcs11-openssl gnupg-pkcs11-scd:gnupg-pkcs11-scd \
+	    jarsigner:default-jdk-headless /usr/lib/python3/dist-packages/PyKCS11:python3-pykcs11 curl:curl \
 	    /usr/include/tss2/tss2_esys.h:libtss2-dev \
 	    /usr/sbin/apache2:apache2-bin /usr/sbin/nginx:nginx /usr/sbin/haproxy:haproxy
 	scripts/backports $(LIBRARIES)/ossl-modules/pkcs11.so:pkcs11-provider

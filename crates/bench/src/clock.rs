@@ -150,6 +150,7 @@ impl Clock for ManualClock {
 
 /// What the harness itself costs, measured at the start of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Harness {
     /// Smallest step between two readings of the clock that differ, in nanoseconds.
     pub clock_resolution_ns: u64,

@@ -31,6 +31,7 @@ impl View {
 
 /// The machine and the programs of a run. What could not be found out is absent, not guessed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Environment {
     /// Model name of the processor.
     pub cpu_model: Option<String>,

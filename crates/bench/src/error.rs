@@ -57,6 +57,7 @@ pub enum Error {
 
 /// A device's return code: its number, and the name that the specification gives it, if it does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ReturnCode {
     /// `CKR_PIN_LOCKED`, `TPM_RC_LOCKOUT`, `SharingViolation`; of a status word the number is the name.
     pub name: Cow<'static, str>,

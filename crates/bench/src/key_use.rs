@@ -10,6 +10,7 @@ use crate::server_load::Durations;
 
 /// The calls to a PKCS#11 module from the start of a load to the end of its drain, all processes of the server together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TokenCalls {
     /// Handshakes that the server began: transactions, those that failed in or after the handshake, those that the cut-off
     /// found under way, and the one that ends the drain.
@@ -22,6 +23,7 @@ pub struct TokenCalls {
 
 /// The calls of one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FunctionCalls {
     /// How many.
     pub calls: u64,
@@ -75,6 +77,7 @@ impl TokenCalls {
 /// The private-key operation of a handshake by itself, one after the other in keymark's own process, before the load and
 /// after it: nobody else asks for the key then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OperationAlone {
     /// `sign`, or `decrypt` where the key exchange is RSA's.
     pub operation: Operation,

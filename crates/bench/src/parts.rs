@@ -44,6 +44,7 @@ words! {
 
 /// The mean of a part over the operations that had it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartMean {
     /// Operations.
     pub n: u64,

@@ -63,6 +63,7 @@ pub enum RunState {
 
 /// How a case ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ending {
     /// What stopped it.
     pub stopped: Stopped,
@@ -75,6 +76,7 @@ pub struct Ending {
 
 /// A mean that somebody published, without its samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PublishedMean {
     /// As the source states it.
     pub mean: Seconds,
@@ -89,6 +91,7 @@ pub struct PublishedMean {
 
 /// One case with everything measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CaseRecord {
     /// What was measured.
     pub case: Case,
@@ -164,6 +167,7 @@ impl CaseRecord {
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// Version of this format.
     pub schema: u32,
@@ -193,6 +197,7 @@ pub struct Record {
 struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct BlockRows {
     round: u32,
     samples: Vec<Row>,

@@ -23,6 +23,7 @@ words! {
 
 /// Processor time of a child process, to the microsecond that the kernel reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuTime {
     /// In user mode, in microseconds.
     pub user_us: u32,
@@ -81,6 +82,7 @@ impl Sample {
 
 /// What a block of an open loop covers of its queue's time, which stands still between blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stretch {
     /// Its length, in nanoseconds.
     pub length_ns: u64,

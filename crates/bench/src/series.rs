@@ -35,6 +35,7 @@ impl fmt::Display for SeriesId {
 
 /// A run's place in its series.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InSeries {
     /// The series.
     pub id: SeriesId,

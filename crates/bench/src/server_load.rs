@@ -2,6 +2,7 @@
 //! second by second, within one in a thousand, beside a sample of whole transactions.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use keymark_stats::{Blocks, Seconds, Window};
 use rand::{RngExt, SeedableRng};
@@ -12,6 +13,7 @@ use crate::key_use::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
     pub server: BTreeMap<String, String>,
@@ -65,6 +67,7 @@ pub struct ServerLoad {
 
 /// A search for what a server can do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Every load that was tried, in order.
     pub tried: Vec<Tried>,
@@ -78,6 +81,7 @@ pub struct Saturation {
 
 /// A load on the way, shorter than the one that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tried {
     /// What was tried.
     pub demand: TriedDemand,
@@ -93,7 +97,7 @@ pub struct Tried {
 
 /// Who asked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
     /// So many in closed loops.
     Users(u32),
@@ -103,6 +107,7 @@ pub enum TriedDemand {
 
 /// The stretch in which a load was steady, cut into equal parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Steady {
     /// Its begin, in whole seconds.
     pub from_s: u64,
@@ -116,6 +121,7 @@ pub struct Steady {
 
 /// One second.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Second {
     /// Until the TCP connection stood.
     pub connect: Durations,
@@ -137,6 +143,7 @@ pub struct Durations(pub Vec<(u64, u64)>);
 
 /// A transaction that succeeded, by its phases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// When it was to start.
     pub scheduled_ns: u64,
@@ -154,6 +161,7 @@ pub struct Transaction {
 
 /// Sums over a load, of which siege's figures are made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Totals {
     /// Transactions that succeeded.
     pub transactions: u64,
@@ -169,9 +177,38 @@ pub struct Totals {
     pub shortest_ns: u64,
 }
 
+impl Totals {
+    /// Another transaction that succeeded, which took so long and brought so many bytes.
+    pub fn push(&mut self, whole: Duration, bytes: u64) {
+        let time_ns = u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX);
+        self.add(&Self {
+            transactions: 1,
+            bytes,
+            time_ns,
+            longest_ns: time_ns,
+            shortest_ns: time_ns,
+            failed: 0,
+        });
+    }
+
+    /// Those of another part of the load.
+    pub fn add(&mut self, other: &Self) {
+        self.shortest_ns = match (self.transactions, other.transactions) {
+            (0, _) => other.shortest_ns,
+            (_, 0) => self.shortest_ns,
+            _ => self.shortest_ns.min(other.shortest_ns),
+        };
+        self.transactions += other.transactions;
+        self.failed += other.failed;
+        self.bytes += other.bytes;
+        self.time_ns = self.time_ns.saturating_add(other.time_ns);
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+    }
+}
+
 /// What limited the rate, as far as the client can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// The client itself had no time left: rate and durations are its own.
     Client,
@@ -263,8 +300,7 @@ impl Durations {
     /// What this share of them did not exceed, by nearest rank; none of nothing.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
-        let count: u64 = self.0.iter().map(|(_, times)| times).sum();
-        let rank = (share * count as f64).ceil().max(1.0) as u64;
+        let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         let reached = |(_, times): &&(u64, u64)| {
             seen += times;
@@ -274,11 +310,75 @@ impl Durations {
         Some(Seconds(*nanoseconds as f64 / 1e9))
     }
 
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|(_, times)| times).sum()
+    }
+
+    /// Adds those of another part of the load.
+    pub fn add(&mut self, other: &Self) {
+        let mut all: BTreeMap<u64, u64> = self.0.iter().copied().collect();
+        for (nanoseconds, times) in &other.0 {
+            *all.entry(*nanoseconds).or_default() += times;
+        }
+        self.0 = all.into_iter().collect();
+    }
+
     /// Every one of them, rising, in nanoseconds.
     fn each(&self) -> impl Iterator<Item = u64> {
         let buckets = self.0.iter();
         buckets.flat_map(|(nanoseconds, count)| {
             std::iter::repeat_n(*nanoseconds, usize::try_from(*count).unwrap_or(usize::MAX))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(durations: impl IntoIterator<Item = u64>) -> Durations {
+        Durations(durations.into_iter().map(|one| (one, 1)).collect())
+    }
+
+    #[test]
+    fn durations_of_two_parts_are_those_of_both() {
+        let (mut left, right) = (of(1..=500), of(300..=1000));
+        left.add(&right);
+        assert_eq!(left.count(), 1201);
+        assert_eq!(left.0[299], (300, 2));
+        assert!(left.0.is_sorted());
+        let mut empty = Durations::default();
+        empty.add(&right);
+        assert_eq!(empty, right);
+    }
+
+    #[test]
+    fn quantiles_are_ranks() {
+        let at = |share| of(1..=1000).quantile(share).map(|at| at.0 * 1e9);
+        for (share, rank) in [(0.5, 500.0), (0.99, 990.0), (1.0, 1000.0), (0.0, 1.0)] {
+            assert!((at(share).unwrap() - rank).abs() < 1e-6, "{share}");
+        }
+        assert_eq!(Durations::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn totals_of_two_parts_are_those_of_both() {
+        let mut one = Totals {
+            failed: 1,
+            ..Totals::default()
+        };
+        let mut other = Totals::default();
+        one.add(&other);
+        other.push(Duration::from_secs(3), 100);
+        one.push(Duration::from_secs(2), 100);
+        one.add(&other);
+        assert_eq!((one.transactions, one.failed, one.bytes), (2, 1, 200));
+        assert_eq!(
+            (one.shortest_ns, one.longest_ns),
+            (2_000_000_000, 3_000_000_000)
+        );
+        assert_eq!(one.time_ns, 5_000_000_000);
     }
 }

@@ -60,7 +60,7 @@ impl FromStr for Precision {
 
 /// When a case has been measured enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum StopRule {
     /// After so many operations.
     Runs(NonZeroU32),
@@ -73,6 +73,18 @@ pub enum StopRule {
     },
     /// After so long, whatever has come of it: loads on servers.
     For(Duration),
+}
+
+impl StopRule {
+    /// What measuring one case may take; none if no time of its own ends it.
+    #[must_use]
+    pub const fn time(self) -> Option<Duration> {
+        match self {
+            Self::Runs(_) => None,
+            Self::Precision { max_time, .. } => max_time,
+            Self::For(length) => Some(length),
+        }
+    }
 }
 
 /// Why a case stopped.

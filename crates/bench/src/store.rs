@@ -10,6 +10,7 @@ use crate::operation::Operation;
 
 /// One device: what it is and what runs on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StoreIdentity {
     /// The name to select it by.
     pub device: DeviceName,
@@ -40,6 +41,7 @@ impl StoreIdentity {
 
 /// An operation of a device whose time nobody measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Assumption {
     /// What is asked of it.
     #[serde(flatten)]

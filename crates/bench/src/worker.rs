@@ -1,11 +1,9 @@
-//! A worker that is a process of its own, as servers fork them: what keymark and the process tell each
-//! other, and both ends. The process opens the key anew and keeps its clock, so that what is timed there is
-//! what a thread would time.
+//! Workers in a process of their own: what keymark and the process tell each other, and both ends. The process
+//! opens the key anew and keeps its clock, so that what is timed there is what a thread of keymark's would time.
 
-use std::any::Any;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -15,25 +13,55 @@ use crate::case::{Pacing, Rate};
 use crate::clock::{Clock, MonotonicClock};
 use crate::error::Error;
 use crate::runner::arrivals::Queue;
-use crate::runner::shift::{Budget, Outputs, Shared, Shift, work};
+use crate::runner::block::{Start, in_threads};
+use crate::runner::shift::{Budget, Outputs, Shared, Shift};
 use crate::sample::Stretch;
 use crate::workload::{Input, KeyHandle};
 
 /// Longer messages come from nobody who speaks this protocol.
 const LONGEST_MESSAGE: u32 = 64 << 20;
 
-/// keymark's end of a process that was started and told which key it works with.
+/// The way to a process of keymark's, as whoever has started it keeps it.
+pub trait Line: Send {
+    /// Called before each block: who is there.
+    ///
+    /// # Errors
+    /// Why nobody is.
+    fn begin(&mut self) -> Result<Met, Error>;
+
+    /// Tells the process something.
+    ///
+    /// # Errors
+    /// Why it is gone.
+    fn tell(&mut self, order: &Order) -> Result<(), Error>;
+
+    /// What it says. No single call within it is waited for longer than `limit`.
+    ///
+    /// # Errors
+    /// Why it says nothing: what it did, and in which call.
+    fn hear(&mut self, limit: Option<Duration>) -> Result<Word, Error>;
+}
+
+/// Whom a [`Line`] leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Met {
+    /// A process that has not been greeted.
+    Anew,
+    /// The same as before.
+    Before,
+}
+
+/// A process that works, with one or several threads.
 pub struct WorkerProcess {
-    to: Box<dyn Write + Send>,
-    from: Box<dyn Read + Send>,
-    met: bool,
-    /// The process itself, which ends when this is dropped.
-    _process: Box<dyn Any + Send>,
+    line: Box<dyn Line>,
+    threads: usize,
 }
 
 impl std::fmt::Debug for WorkerProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("WorkerProcess")
+        f.debug_struct("WorkerProcess")
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
     }
 }
 
@@ -42,111 +70,124 @@ pub(crate) struct Terms<'a> {
     pub(crate) clock: &'a dyn Clock,
     pub(crate) inputs: &'a [Input],
     pub(crate) output_capacity: usize,
-}
-
-/// The first message to a process.
-#[derive(Serialize, Deserialize)]
-struct Greeting {
-    worker: u32,
-    epoch: Duration,
-    inputs: Vec<Vec<u8>>,
-    output_capacity: usize,
+    /// How long a single call may take.
+    pub(crate) limit: Option<Duration>,
 }
 
 /// What a process is told to do.
-#[derive(Serialize, Deserialize)]
-enum Order {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Order(Told);
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Told {
+    /// The first message to a process.
+    Greeting {
+        /// The number of its first worker.
+        first: u32,
+        epoch: Duration,
+        inputs: Vec<Vec<u8>>,
+        output_capacity: usize,
+    },
     /// Get ready for a block, and say so.
     Block { budget: Budget, seed: u64 },
-    /// All are ready: operate, and hand in the shift.
+    /// All are ready: operate, and hand in the shifts.
     Go,
 }
 
 /// What a process says.
-#[derive(Serialize, Deserialize)]
-enum Word {
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Word(Said);
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Said {
     Ready,
     /// The key cannot be opened there.
     Refused(Error),
-    Shift {
-        shift: Shift,
+    Done {
+        /// One a thread.
+        shifts: Vec<Shift>,
         /// Of an open loop: what the block covers of this process's queue.
         stretch: Option<Stretch>,
-        results: Vec<(usize, Vec<u8>)>,
+        /// Of each thread, the outputs of what succeeded, with the input.
+        results: Vec<Vec<(usize, Vec<u8>)>>,
     },
 }
 
 impl WorkerProcess {
-    /// A process that reads `to` and writes `from`; `process` ends it when dropped.
-    pub fn new(
-        to: impl Write + Send + 'static,
-        from: impl Read + Send + 'static,
-        process: impl Any + Send,
-    ) -> Self {
+    /// The process behind the line, with so many threads.
+    pub fn new(line: impl Line + 'static, threads: usize) -> Self {
         Self {
-            to: Box::new(to),
-            from: Box::new(from),
-            met: false,
-            _process: Box::new(process),
+            line: Box::new(line),
+            threads,
         }
     }
 
+    /// Its workers.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Gets it ready for a block.
-    fn prepare(&mut self, worker: u32, terms: &Terms<'_>, order: &Order) -> Result<(), Error> {
-        if !self.met {
+    fn prepare(&mut self, first: u32, terms: &Terms<'_>, order: &Order) -> Result<(), Error> {
+        if self.line.begin()? == Met::Anew {
             let epoch = terms.clock.epoch().ok_or_else(|| {
                 let reason = "this clock cannot be had in another process";
                 Error::call("starting a worker", reason, "")
             })?;
-            let greeting = Greeting {
-                worker,
+            let inputs = terms.inputs.iter();
+            let greeting = Order(Told::Greeting {
+                first,
                 epoch,
-                inputs: terms
-                    .inputs
-                    .iter()
-                    .map(|input| input.bytes.clone())
-                    .collect(),
+                inputs: inputs.map(|input| input.bytes.clone()).collect(),
                 output_capacity: terms.output_capacity,
-            };
-            self.tell(&greeting)?;
-            self.met = true;
+            });
+            self.tell(&greeting, terms)?;
         }
-        self.tell(order)
+        self.tell(order, terms)
     }
 
     /// One that is gone may have said why.
-    fn tell(&mut self, message: &impl Serialize) -> Result<(), Error> {
-        write(&mut self.to, message).or_else(|error| self.ready().and(Err(error)))
+    fn tell(&mut self, order: &Order, terms: &Terms<'_>) -> Result<(), Error> {
+        let told = self.line.tell(order);
+        told.or_else(|error| self.ready(terms).and(Err(error)))
     }
 
-    fn ready(&mut self) -> Result<(), Error> {
-        match read(&mut self.from)? {
-            Word::Ready => Ok(()),
-            Word::Refused(error) => Err(error),
-            Word::Shift { .. } => Err(out_of_turn()),
+    fn ready(&mut self, terms: &Terms<'_>) -> Result<(), Error> {
+        match self.line.hear(terms.limit)?.0 {
+            Said::Ready => Ok(()),
+            Said::Refused(error) => Err(error),
+            Said::Done { .. } => Err(out_of_turn()),
         }
     }
 
-    fn shift(&mut self, outputs: &mut Outputs) -> Result<(Shift, Option<Stretch>), Error> {
-        match read(&mut self.from)? {
-            Word::Shift {
-                shift,
+    fn work(
+        &mut self,
+        terms: &Terms<'_>,
+        outputs: &mut [Outputs],
+    ) -> Result<(Vec<Shift>, Option<Stretch>), Error> {
+        match self.line.hear(terms.limit)?.0 {
+            Said::Done {
+                shifts,
                 stretch,
                 results,
             } => {
-                for (input, output) in results {
-                    outputs.take(input, &output);
+                for (of_worker, outputs) in results.into_iter().zip(outputs) {
+                    for (input, output) in of_worker {
+                        outputs.take(input, &output);
+                    }
                 }
-                Ok((shift, stretch))
+                Ok((shifts, stretch))
             }
-            Word::Refused(error) => Err(error),
-            Word::Ready => Err(out_of_turn()),
+            Said::Refused(error) => Err(error),
+            Said::Ready => Err(out_of_turn()),
         }
     }
 }
 
 fn out_of_turn() -> Error {
-    Error::call("a worker process", "it spoke out of turn", "")
+    let reason = "it said something that was not asked for";
+    Error::call("talking to a worker process", reason, "")
 }
 
 /// One block by processes: released together once all are ready.
@@ -155,34 +196,38 @@ pub(crate) fn in_processes(
     terms: &Terms<'_>,
     budget: Budget,
     seed: u64,
-    outputs: &mut [Outputs],
+    mut outputs: &mut [Outputs],
 ) -> (Vec<Shift>, Option<Stretch>) {
     let mut states: Vec<Result<(), Error>> = Vec::with_capacity(processes.len());
     let crew = processes.len() as u64;
-    for (worker, process) in (0..).zip(&mut *processes) {
-        let order = Order::Block {
-            budget: share(budget, worker, crew),
+    let mut first = 0;
+    for (number, process) in (0..).zip(&mut *processes) {
+        let order = Order(Told::Block {
+            budget: share(budget, number, crew),
             // Each has arrivals and thoughts of its own.
-            seed: seed ^ (u64::from(worker) << 48),
-        };
-        states.push(process.prepare(worker, terms, &order));
+            seed: seed ^ (u64::from(number) << 48),
+        });
+        states.push(process.prepare(first, terms, &order));
+        first += process.threads as u32;
     }
     for (process, state) in processes.iter_mut().zip(&mut states) {
         if state.is_ok() {
-            *state = process.ready();
+            *state = process.ready(terms);
         }
     }
     for (process, state) in processes.iter_mut().zip(&mut states) {
         if state.is_ok() {
-            *state = write(&mut process.to, &Order::Go);
+            *state = process.line.tell(&Order(Told::Go));
         }
     }
-    let mut shifts = Vec::with_capacity(processes.len());
+    let mut shifts = Vec::with_capacity(outputs.len());
     let mut stretches = Vec::new();
-    for ((process, state), outputs) in processes.iter_mut().zip(states).zip(outputs) {
-        match state.and_then(|()| process.shift(outputs)) {
-            Ok((shift, stretch)) => {
-                shifts.push(shift);
+    for (process, state) in processes.iter_mut().zip(states) {
+        let (own, others) = outputs.split_at_mut(process.threads.min(outputs.len()));
+        outputs = others;
+        match state.and_then(|()| process.work(terms, own)) {
+            Ok((of_process, stretch)) => {
+                shifts.extend(of_process);
                 stretches.extend(stretch);
             }
             Err(error) => shifts.push(Shift {
@@ -225,76 +270,158 @@ fn share(budget: Budget, worker: u32, crew: u64) -> Budget {
     }
 }
 
-/// The process's end: does what it is told until keymark is gone.
+/// The process's end: the workers of one case, by their handles.
+pub struct Workers {
+    handles: Vec<Box<dyn KeyHandle>>,
+    greeting: Option<Greeting>,
+    outputs: Vec<Outputs>,
+    queue: Option<Queue>,
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workers")
+            .field("number", &self.handles.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the greeting has told.
+struct Greeting {
+    first: u32,
+    clock: MonotonicClock,
+    inputs: Vec<Input>,
+    output_capacity: usize,
+}
+
+/// What workers talk to keymark by.
+pub struct Talk<'a> {
+    /// Says a word.
+    pub say: &'a (dyn Fn(Word) -> Result<(), Error> + Sync),
+    /// The next order.
+    pub next: &'a (dyn Fn() -> Result<Order, Error> + Sync),
+    /// Set when the user ends the run: what is under way is finished, and nothing more begun.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl std::fmt::Debug for Talk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Talk")
+    }
+}
+
+impl Workers {
+    /// One a handle.
+    #[must_use]
+    pub const fn new(handles: Vec<Box<dyn KeyHandle>>) -> Self {
+        Self {
+            handles,
+            greeting: None,
+            outputs: Vec::new(),
+            queue: None,
+        }
+    }
+
+    /// Does what one order says.
+    ///
+    /// # Errors
+    /// When it is not of this protocol, or nobody listens.
+    pub fn obey(&mut self, order: Order, talk: &Talk<'_>) -> Result<(), Error> {
+        match order.0 {
+            Told::Greeting {
+                first,
+                epoch,
+                inputs,
+                output_capacity,
+            } => {
+                let clock = MonotonicClock::with_epoch(epoch).ok_or_else(|| {
+                    let reason = "keymark's clock is ahead of this one";
+                    Error::call("clock_gettime", reason, "")
+                })?;
+                self.greeting = Some(Greeting {
+                    first,
+                    clock,
+                    inputs: inputs.into_iter().map(|bytes| Input { bytes }).collect(),
+                    output_capacity,
+                });
+                Ok(())
+            }
+            Told::Block { budget, seed } => self.block(budget, seed, talk),
+            Told::Go => Err(out_of_turn()),
+        }
+    }
+
+    fn block(&mut self, budget: Budget, seed: u64, talk: &Talk<'_>) -> Result<(), Error> {
+        let greeting = self.greeting.as_ref().ok_or_else(out_of_turn)?;
+        let workers = self.handles.len();
+        self.outputs.resize_with(workers, Outputs::default);
+        let outputs = self.outputs.iter_mut();
+        outputs.for_each(|outputs| outputs.reset(greeting.output_capacity));
+        let (start, released) = (Start::of(workers), OnceLock::new());
+        let gate = || {
+            start.arrive();
+            // Where keymark is gone, nothing is begun any more.
+            released.get_or_init(|| {
+                let ready = (talk.say)(Word(Said::Ready));
+                if !matches!(ready.and_then(|()| (talk.next)()), Ok(Order(Told::Go))) {
+                    talk.interrupt.store(true, Ordering::Relaxed);
+                }
+            });
+        };
+        let waiting = budget.queue(self.queue.take(), workers, seed);
+        let clock = (&greeting.clock as &dyn Clock, talk.interrupt);
+        let shared = Shared::new(clock, &greeting.inputs, budget, seed, waiting, &gate);
+        let mut shifts = in_threads(&shared, &start, &mut self.handles, &mut self.outputs);
+        let (after, stretch) = shared.end_block(&shifts).unzip();
+        self.queue = after;
+        let samples = shifts.iter_mut().flat_map(|shift| &mut shift.samples);
+        samples.for_each(|sample| sample.worker += greeting.first);
+        let results = self.outputs.iter().map(|outputs| {
+            let results = outputs.results();
+            results
+                .map(|result| (result.input, result.output.to_vec()))
+                .collect()
+        });
+        (talk.say)(Word(Said::Done {
+            shifts,
+            stretch,
+            results: results.collect(),
+        }))
+    }
+}
+
+/// Works with one key until keymark is gone.
 ///
 /// # Errors
 /// When what comes is not of this protocol.
 pub fn serve(
-    mut from: impl Read + Send,
+    from: impl Read + Send,
     to: impl Write + Send,
     handle: Result<Box<dyn KeyHandle>, Error>,
 ) -> Result<(), Error> {
-    let to = Mutex::new(to);
-    let say = |word: &Word| {
+    let (from, to) = (Mutex::new(from), Mutex::new(to));
+    let say = |word: Word| {
         let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-        write(&mut *to, word)
+        write(&mut *to, &word)
     };
-    let mut handle = match handle {
-        Ok(handle) => handle,
-        Err(error) => return say(&Word::Refused(error)),
-    };
-    // Wherever keymark turns out to be gone, there is nobody left to tell.
-    let Ok(Greeting {
-        worker,
-        epoch,
-        inputs,
-        output_capacity,
-    }) = read(&mut from)
-    else {
-        return Ok(());
-    };
-    let clock = MonotonicClock::with_epoch(epoch)
-        .ok_or_else(|| Error::call("clock_gettime", "keymark's clock is ahead of this one", ""))?;
-    let inputs: Vec<Input> = inputs.into_iter().map(|bytes| Input { bytes }).collect();
-    let interrupt = AtomicBool::new(false);
-    let mut outputs = Outputs::default();
-    let mut queue: Option<Queue> = None;
-    let from = Mutex::new(from);
     let next = || {
         let mut from = from.lock().unwrap_or_else(PoisonError::into_inner);
         read::<Order>(&mut *from)
     };
+    let mut workers = match handle {
+        Ok(handle) => Workers::new(vec![handle]),
+        Err(error) => return say(Word(Said::Refused(error))),
+    };
+    let interrupt = AtomicBool::new(false);
+    let talk = Talk {
+        say: &say,
+        next: &next,
+        interrupt: &interrupt,
+    };
+    // Wherever keymark turns out to be gone, there is nobody left to tell.
     while let Ok(order) = next() {
-        let Order::Block { budget, seed } = order else {
-            return Err(out_of_turn());
-        };
-        outputs.reset(output_capacity);
-        // Where keymark is gone, nothing is begun any more.
-        let gate = || {
-            let released = say(&Word::Ready).and_then(|()| next());
-            let gone = !matches!(released, Ok(Order::Go));
-            interrupt.store(gone, Ordering::Relaxed);
-        };
-        let waiting = budget.queue(queue.take(), 1, seed);
-        let shared = Shared::new((&clock, &interrupt), &inputs, budget, seed, waiting, &gate);
-        // The only worker here, whatever its number is among the processes.
-        let mut shift = work(&shared, 0, handle.as_mut(), &mut outputs);
-        let ended = shared.end_block(std::slice::from_ref(&shift));
-        let (after, stretch) = ended.unzip();
-        queue = after;
-        shift
-            .samples
-            .iter_mut()
-            .for_each(|sample| sample.worker = worker);
-        let results = outputs.results();
-        let results = results.map(|result| (result.input, result.output.to_vec()));
-        let results = results.collect();
-        let word = Word::Shift {
-            shift,
-            stretch,
-            results,
-        };
-        if say(&word).is_err() {
+        workers.obey(order, &talk)?;
+        if interrupt.load(Ordering::Relaxed) {
             break;
         }
     }
@@ -331,11 +458,10 @@ pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<T, Error> {
 
 /// Nothing more comes.
 fn gone(error: &std::io::Error) -> Error {
-    if error.kind() != std::io::ErrorKind::UnexpectedEof {
-        return broken(error);
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        return Error::call("talking to a worker process", "it has ended", "");
     }
-    let advice = "a library that crashes takes its process along: look at its log, or measure with --concurrency";
-    Error::call("talking to a worker process", "it has ended", advice)
+    broken(error)
 }
 
 fn broken(error: impl ToString) -> Error {

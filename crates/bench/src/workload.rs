@@ -137,7 +137,7 @@ pub fn verify_each<'r>(
 pub enum Crew {
     /// Threads, by their handles.
     Threads(Vec<Box<dyn KeyHandle>>),
-    /// Processes, started and waiting.
+    /// Processes, started and waiting: of one worker each, or the process of a library with all of them.
     Processes(Vec<WorkerProcess>),
 }
 
@@ -153,7 +153,7 @@ impl Crew {
     pub fn size(&self) -> usize {
         match self {
             Self::Threads(handles) => handles.len(),
-            Self::Processes(processes) => processes.len(),
+            Self::Processes(processes) => processes.iter().map(WorkerProcess::threads).sum(),
         }
     }
 

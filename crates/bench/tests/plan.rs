@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, DeviceName, Library, LibraryChoice, Pacing, ParameterChoice, Parameters, Protection,
-    Provenance, Scheme, SchemeChoice, StackName, StoreKind, Worker,
+    Case, Choice, DeviceName, Library, Pacing, ParameterChoice, Parameters, Protection, Provenance,
+    Scheme, StackName, StoreKind, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
@@ -328,7 +328,7 @@ fn with_libgcrypt() -> Vec<Offer> {
     offers
 }
 
-fn of_libraries(names: &[&str], libraries: Vec<LibraryChoice>) -> Result<Vec<String>, PlanError> {
+fn of_libraries(names: &[&str], libraries: Vec<Choice<Library>>) -> Result<Vec<String>, PlanError> {
     let selection = Selection {
         stacks: Some(vec![StackName::RAW]),
         operations: Some(vec![Operation::Sign, Operation::Decapsulate]),
@@ -341,7 +341,7 @@ fn of_libraries(names: &[&str], libraries: Vec<LibraryChoice>) -> Result<Vec<Str
 
 #[test]
 fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
-    use LibraryChoice::{BuiltIn, Loaded};
+    use Choice::{Other, Usual};
     let plan = Plan::build(
         &[listed(&["rsa2048"])],
         &with_libgcrypt(),
@@ -349,7 +349,7 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
     );
     let cases = plan.unwrap().cases;
     assert!(cases.iter().all(|case| case.parameters.library().is_none()));
-    let both = vec![BuiltIn, Loaded(Library::Libgcrypt)];
+    let both = vec![Usual, Other(Library::Libgcrypt)];
     assert_eq!(
         of_libraries(&["ed25519", "mlkem768"], both).unwrap(),
         [
@@ -358,7 +358,7 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
             "mlkem768 decapsulate software raw",
         ]
     );
-    let error = of_libraries(&["mlkem768"], vec![Loaded(Library::Libgcrypt)]).unwrap_err();
+    let error = of_libraries(&["mlkem768"], vec![Other(Library::Libgcrypt)]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "mlkem768 is not offered by raw with libgcrypt here; it is by software through raw"
@@ -374,7 +374,7 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
     };
     let mut offers = offers();
     offers.insert(1, by_pss);
-    let planned = |names: &[&str], choices: Vec<SchemeChoice>| {
+    let planned = |names: &[&str], choices: Vec<Choice<Scheme>>| {
         let selection = Selection {
             stacks: Some(vec![StackName::RAW]),
             operations: Some(vec![Operation::Sign]),
@@ -391,9 +391,9 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
             .iter()
             .all(|case| case.parameters.scheme().is_none())
     );
-    let other = SchemeChoice::Other(scheme);
+    let other = Choice::Other(scheme);
     assert_eq!(
-        planned(&["rsa2048"], vec![SchemeChoice::Usual, other]).unwrap(),
+        planned(&["rsa2048"], vec![Choice::Usual, other]).unwrap(),
         ["rsa2048 sign software raw", "rsa2048 sign software raw pss"]
     );
     assert_eq!(

@@ -8,6 +8,7 @@
 pub mod args;
 mod commands;
 mod exit;
+mod file;
 mod observers;
 mod output;
 mod signals;
@@ -25,14 +26,15 @@ pub use exit::Exit;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // Help and version are asked for, everything else is a mistake; clap knows where to print.
+        // Help and version are asked for, everything else is a mistake.
+        Err(error) if error.use_stderr() => {
+            // Nothing can be done about a stderr that is gone.
             let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Fine
-            };
+            return Exit::Usage;
+        }
+        Err(asked) => {
+            output::help(&asked.render());
+            return output::ending(Exit::Fine);
         }
     };
     // Beyond a file size limit, writing fails as on a full disk, and nobody is killed.

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use keymark_report::document::Document;
 use keymark_report::render::Width;
 use keymark_report::render::text::{self, HEADING};
-use keymark_report::visible::{visible, visible_lines};
+use keymark_report::visible::{message, visible, visible_lines};
 
 use crate::args::TableArguments;
 use crate::exit::Exit;
@@ -48,6 +48,11 @@ fn print_styled(text: &str) {
     }
 }
 
+/// Help, which somebody asked for.
+pub(crate) fn help(text: &clap::builder::StyledStr) {
+    print_styled(&text.ansi().to_string());
+}
+
 /// Whether nobody reads what is printed any more.
 pub(crate) fn is_gone() -> bool {
     STDOUT.load(Ordering::Relaxed) != OPEN
@@ -66,6 +71,13 @@ pub(crate) fn ending(exit: Exit) -> Exit {
 /// A line for stdout.
 pub(crate) fn line(text: &str) {
     print_styled(&format!("{}\n", visible(text)));
+}
+
+/// Lines for stdout, broken between words where the terminal ends.
+pub(crate) fn paragraph(text: &str) {
+    for line in visible_lines(text).lines() {
+        print_styled(&format!("{}\n", text::message("", line, room())));
+    }
 }
 
 /// A heading for stdout.
@@ -127,7 +139,7 @@ pub(crate) fn warning(text: &str) {
 
 /// Something worth knowing, on stderr.
 pub(crate) fn note(text: &str) {
-    let text = visible_lines(text);
+    let text = message(text);
     let lines = text.lines().map(|line| text::message("", line, beside()));
     // Nothing can be done about a stderr that is gone.
     let _ = writeln!(io::stderr(), "{}", lines.collect::<Vec<_>>().join("\n"));
@@ -138,14 +150,14 @@ pub(crate) fn agrees(to: &str) -> bool {
     if !io::stdin().is_terminal() {
         return false;
     }
-    let to = visible_lines(to);
+    let to = message(to);
     let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }
 
 fn say(label: &str, style: Style, text: &str) {
-    let text = visible_lines(text);
+    let text = message(text);
     // So that no text from outside passes for a message of keymark's.
     let text = text.replace('\n', "\n  ").replace("\n    ", "\n  ");
     let text = text::message(label, &text, beside());

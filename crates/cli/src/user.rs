@@ -6,8 +6,8 @@ use keymark_stores::user::{Consent, Notice, PinSource, Pins, TokenId, Touch, Use
 
 #[cfg(feature = "openpgp-card")]
 use crate::args::RestoreArguments;
-use crate::args::{CardArguments, PinVariable};
-use crate::output;
+use crate::args::{CardArguments, PinArguments, PinVariable};
+use crate::{output, signals};
 
 /// Speaks to the user on the terminal.
 struct OnTerminal;
@@ -24,6 +24,10 @@ impl Notice for OnTerminal {
     fn agrees(&self, to: &str) -> bool {
         output::agrees(to)
     }
+
+    fn has_ended(&self) -> bool {
+        signals::told()
+    }
 }
 
 /// Nothing is written, and PINs are left to GnuPG's own pinentry.
@@ -38,12 +42,20 @@ pub(crate) fn of_pinentry() -> User {
     }
 }
 
+/// Nothing is written; the PIN that is verified before a program is traced.
+#[cfg(feature = "openpgp-card")]
+pub(crate) fn of_tracing(arguments: &PinArguments) -> User {
+    let mut user = of_pinentry();
+    user.pins.user = user_pin(arguments);
+    user
+}
+
 /// How tokens may be used, by the command line.
 pub(crate) fn of_arguments(arguments: &CardArguments) -> User {
     let admin = arguments.admin_pin_env.clone();
     User {
         pins: Pins {
-            user: user_pin(arguments),
+            user: user_pin(&arguments.pins),
             // Of the only card that may be written to.
             admin: admin.map_or(PinSource::Prompt, PinSource::Environment),
         },
@@ -79,7 +91,7 @@ pub(crate) fn of_restoring(arguments: &RestoreArguments) -> User {
     }
 }
 
-fn user_pin(arguments: &CardArguments) -> PinSource {
+fn user_pin(arguments: &PinArguments) -> PinSource {
     if let Some(number) = arguments.pin_fd {
         return PinSource::Descriptor(number);
     }
@@ -107,7 +119,7 @@ pub(crate) fn consent_fits(arguments: &CardArguments, present: &[TokenId]) -> Re
 }
 
 /// Whether it is clear which PIN is whose, on the tokens of a run: a PIN is never tried on another's.
-pub(crate) fn pins_fit(arguments: &CardArguments, used: &[TokenId]) -> Result<(), String> {
+pub(crate) fn pins_fit(arguments: &PinArguments, used: &[TokenId]) -> Result<(), String> {
     pin_is_for_one(arguments, used)?;
     for name in arguments
         .pin_env
@@ -121,7 +133,7 @@ pub(crate) fn pins_fit(arguments: &CardArguments, used: &[TokenId]) -> Result<()
 }
 
 /// A PIN that does not say whose it is, is the only token's.
-fn pin_is_for_one(arguments: &CardArguments, used: &[TokenId]) -> Result<(), String> {
+fn pin_is_for_one(arguments: &PinArguments, used: &[TokenId]) -> Result<(), String> {
     let unnamed = arguments.pin_env.iter().find(|pin| pin.serial.is_none());
     let option = match (unnamed, arguments.pin_fd) {
         (Some(pin), _) if arguments.pin_env.len() > 1 => {
@@ -157,7 +169,7 @@ mod tests {
             panic!("it is another command");
         };
         let tokens: Vec<_> = tokens.iter().copied().map(TokenId::new).collect();
-        consent_fits(&bench.card, &tokens).and_then(|()| pins_fit(&bench.card, &tokens))
+        consent_fits(&bench.card, &tokens).and_then(|()| pins_fit(&bench.card.pins, &tokens))
     }
 
     #[test]

@@ -3,11 +3,15 @@
 #![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{objects, said, text};
 use keymark_testkit::softhsm::PIN;
+use keymark_testkit::waiting::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
@@ -90,17 +94,109 @@ fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
 }
 
 #[test]
-fn a_module_that_crashes_in_a_worker_ends_its_case_alone() {
+fn a_module_that_crashes_ends_its_case_alone() {
+    for (mode, call, workers) in [
+        ("crash-later", "C_Sign", &["--processes", "2"][..]),
+        ("crash-later", "C_Sign", &["--concurrency", "2"]),
+        ("crash-init", "C_SignInit", &[]),
+    ] {
+        let world = Misbehaving::new(KEYMARK);
+        // Another device, too: what was measured on it is not lost.
+        let devices = format!("software,{}", world.device);
+        let algorithm = ["--algorithm", "nistp256", "--stack", "raw"];
+        let more = [workers, &algorithm, &BOTH].concat();
+        let output = world.run(mode, PIN, &devices, &more);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let rows: Vec<Value> = objects(&text(&output.stdout));
+        assert_eq!(rows.len(), 4, "{rows:?}");
+        for row in rows {
+            let reason = row["reason"].to_string();
+            if row["device"] != "software" && row["operation"] == "sign" {
+                let crashed = format!("{call} of misbehaving.so failed: it crashed (SIGSEGV)");
+                assert!(reason.contains(&crashed), "{mode}: {reason}");
+            } else {
+                assert_eq!(
+                    (reason.as_str(), &row["n"]),
+                    ("null", &6.into()),
+                    "{mode}: {row}"
+                );
+            }
+        }
+        let shown = world.place.stdout(&["runs", "--json"]);
+        assert!(shown.contains("\"samples\":"), "{shown}");
+        assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
     let world = Misbehaving::new(KEYMARK);
-    let workers = ["--processes", "2"];
-    let output = world.run("crash-later", PIN, &world.device, &[workers, BOTH].concat());
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let crashed = reason(&output, "sign");
-    assert!(
-        crashed.contains("it has ended") && crashed.contains("crashes"),
-        "{crashed}"
+    for (limit, told) in [("2s", false), ("12s", true)] {
+        let mut command = world.keymark("hang-later", &["bench", "--device", &world.device]);
+        command.args(["--pin-env", "PIN", "--json", "--max-time", limit]);
+        let output = command.args(BOTH).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let hung = reason(&output, "sign");
+        assert!(
+            hung.contains("C_Sign of misbehaving.so failed: it has not answered for"),
+            "{hung}"
+        );
+        let notice = "misbehaving.so has not answered C_Sign for 10 s";
+        assert_eq!(
+            text(&output.stderr).contains(notice),
+            told,
+            "{}",
+            said(&output)
+        );
+        assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
+    }
+}
+
+#[test]
+fn the_first_signal_ends_a_run_whose_module_hangs() {
+    let world = Misbehaving::new(KEYMARK);
+    let mut command = world.keymark(
+        "hang-later",
+        &["bench", "--json", "--device", &world.device],
     );
-    assert_eq!(reason(&output, "decrypt"), "null");
+    command.args(["--pin-env", "PIN", "--runs", "6"]).args(BOTH);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let keymark = command.spawn().unwrap();
+    // Three signatures are made, the fourth does not return.
+    until("it signs", || world.processes("C_Sign").len() == 1);
+    std::thread::sleep(Duration::from_millis(500));
+    kill(
+        Pid::from_raw(keymark.id().try_into().unwrap()),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    let output = keymark.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn what_a_module_prints_goes_nowhere_and_the_last_of_it_is_told_when_it_fails() {
+    let world = Misbehaving::new(KEYMARK);
+    for workers in [&["--processes", "1"][..], &[]] {
+        let only = ["--operation", "sign"];
+        let fine = world.run("prints", PIN, &world.device, &[&only, workers].concat());
+        assert!(fine.status.success(), "{}", said(&fine));
+        assert_eq!(objects(&text(&fine.stdout)).len(), 1, "{}", said(&fine));
+        assert!(!said(&fine).contains(['\x1b', '\x07']), "{}", said(&fine));
+        let failed = world.run("prints-and-crashes", PIN, &world.device, &only);
+        let reason = reason(&failed, "sign");
+        assert!(
+            reason.contains("it crashed (SIGABRT); the last it printed: "),
+            "{reason}"
+        );
+        assert!(reason.contains("the module's title"), "{reason}");
+        assert!(
+            !said(&failed).contains(['\x1b', '\x07']),
+            "{}",
+            said(&failed)
+        );
+    }
 }
 
 #[test]
@@ -240,7 +336,13 @@ fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
         ),
         ("crash", own.clone(), "it crashed (SIGSEGV)", "its maker"),
         ("exit", own.clone(), "exit status: 7", "its maker"),
-        ("hang", own, "not answered for 10 seconds", "service"),
+        (
+            "hang-load",
+            own.clone(),
+            "not answered for 10 s",
+            "device behind it",
+        ),
+        ("hang", own, "not answered for 10 s", "device behind it"),
     ] {
         let message = on_a_terminal(&world, mode, &file);
         assert!(

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
 use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::softhsm::SoftHsmToken;
+use keymark_testkit::waiting::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -87,31 +89,43 @@ fn what_is_measured_on_a_token_becomes_a_twin() {
 struct Served {
     child: Child,
     told: Value,
+    /// What it says meanwhile.
+    errors: PathBuf,
 }
 
 impl Served {
     fn start(place: &Place, arguments: &[&str]) -> Self {
         let mut keymark =
             place.keymark(&[&["token", "serve", "--json", "--pkcs11"], arguments].concat());
+        let errors = place.path("served.err");
+        keymark.stderr(std::fs::File::create(&errors).unwrap());
         let mut child = keymark.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let stdout = child.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
         let told = objects(&line).remove(0);
-        Self { child, told }
+        Self {
+            child,
+            told,
+            errors,
+        }
     }
 
     fn text(&self, name: &str) -> &str {
         self.told[name].as_str().unwrap()
     }
 
-    /// A program that gets what is told and nothing else.
-    fn program(&self, name: &str) -> Command {
-        let mut program = Command::new(name);
-        for (name, value) in self.told["environment"].as_object().unwrap() {
-            program.env(name, value.as_str().unwrap());
-        }
-        program
+    /// OpenSC's tool, logged in.
+    fn pkcs11_tool(&self) -> Command {
+        let mut tool = Command::new("pkcs11-tool");
+        tool.args(["--module", self.text("module"), "--login"]);
+        tool.args(["--pin", self.text("pin")]);
+        tool
+    }
+
+    /// What it has said so far.
+    fn said(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap()
     }
 
     fn end(mut self) {
@@ -148,17 +162,7 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
         assert!(output.status.success(), "{program:?}: {said}");
         text(&output.stdout)
     };
-    let tool = || {
-        let mut tool = served.program("pkcs11-tool");
-        tool.args([
-            "--module",
-            served.text("module"),
-            "--login",
-            "--pin",
-            served.text("pin"),
-        ]);
-        tool
-    };
+    let tool = || served.pkcs11_tool();
     #[rustfmt::skip]
     read(tool().args(["--read-object", "--type", "pubkey", "--label", "rsa2048", "--output-file"]).arg(&public));
     // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
@@ -168,7 +172,7 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
         &["-engine", "pkcs11", "-keyform", "engine"][..],
         &["-provider", "pkcs11", "-provider", "default"],
     ] {
-        let mut openssl = served.program("openssl");
+        let mut openssl = Command::new("openssl");
         openssl.arg("dgst").args(way);
         openssl.args(["-sign", served.text("uri"), "-sha256", "-out"]);
         for module in ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"] {
@@ -190,6 +194,74 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
     assert!(listed.contains("nistp256"), "{listed}");
     served.end();
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ever() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let settings = Settings::read(&Settings::beside(served.text("module").as_ref())).unwrap();
+    let hanging = SoftHsmToken::new();
+    let mut first = served.pkcs11_tool();
+    first
+        .env("KEYMARK_PKCS11_MODULE", hanging.misbehaving_module())
+        .env("KEYMARK_TEST_MODULE", "hang-login")
+        .env("KEYMARK_TEST_LOGINS", hanging.path("logins"))
+        .envs(settings.environment)
+        .arg("--list-objects");
+    let mut first = first.stdout(Stdio::null()).spawn().unwrap();
+    until("the first program logs in", || {
+        hanging.path("logins").exists()
+    });
+    let listed = || served.pkcs11_tool().arg("--list-objects").output().unwrap();
+    // It is not done by its own end: a process that is stopped keeps its locks.
+    kill(Pid::from_raw(first.id().cast_signed()), Signal::SIGSTOP).unwrap();
+    let second = listed();
+    assert!(!second.status.success());
+    let (said, process) = (text(&second.stderr), first.id());
+    for expected in [
+        format!("waiting for process {process}, which is logging in"),
+        format!("process {process} has been logging in for 10 s"),
+    ] {
+        assert!(said.contains(&expected), "{said}");
+    }
+    let said = served.said();
+    let expected = format!("process {process} has been logging in");
+    assert!(said.contains(&expected), "{said}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    until("the token is said to be free", || {
+        let free = format!("process {process} keeps nobody waiting");
+        served.said().contains(&free)
+    });
+    let third = listed();
+    assert!(third.status.success(), "{}", text(&third.stderr));
+    served.end();
+}
+
+/// OpenSSL asks its first provider for random numbers, and SoftHSM2 asks OpenSSL for some while it logs in.
+#[test]
+fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let data = place.path("data");
+    std::fs::write(&data, "to be signed").unwrap();
+    let mut openssl = Command::new("timeout");
+    openssl.args(["--signal=KILL", "120", "openssl", "pkeyutl", "-sign"]);
+    openssl.args(["-provider", "pkcs11", "-provider", "default"]);
+    openssl
+        .args(["-inkey", served.text("uri"), "-in"])
+        .arg(&data);
+    openssl.env("PKCS11_PROVIDER_MODULE", served.text("module"));
+    let output = openssl.output().unwrap();
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("asks the module for something while it is at work"),
+        "{said}"
+    );
+    served.end();
 }
 
 #[test]
@@ -224,13 +296,156 @@ fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
 }
 
 #[test]
-fn the_keys_that_are_served_can_be_chosen() {
+fn the_keys_that_are_served_can_be_chosen_and_are_kept_as_an_hsm_keeps_them() {
     let place = Place::new(KEYMARK);
-    let served = Served::start(&place, &["softhsm", "--algorithm", "nistp384"]);
-    assert_eq!(served.told["keys"].as_array().unwrap().len(), 1);
-    assert_eq!(served.text("device"), "softhsm");
+    for token in ["softhsm", "kryoptic"] {
+        let served = Served::start(&place, &[token, "--algorithm", "nistp384"]);
+        assert_eq!(served.told["keys"].as_array().unwrap().len(), 1);
+        assert_eq!(served.text("device"), token);
+        // It needs nothing in its environment, whatever token that is.
+        let mut tool = served.pkcs11_tool();
+        tool.env_clear()
+            .args(["--list-objects", "--type", "privkey"]);
+        let output = tool.output().unwrap();
+        let (listed, said) = (text(&output.stdout), text(&output.stderr));
+        let access = listed.lines().find(|line| line.contains("Access:"));
+        let access = access.unwrap_or_else(|| panic!("{listed}{said}"));
+        assert!(
+            access.contains("sensitive") && !access.contains("extract"),
+            "{access}"
+        );
+        served.end();
+    }
+}
+
+/// What stands in the page, in directories of their own.
+#[test]
+fn what_the_page_says_to_type_works_in_every_program() {
+    let page = include_str!("../../../docs/your-program.md");
+    let lines = page
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split_once("```").unwrap().0);
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let module = Path::new(served.text("module"));
+    let programs = Path::new(KEYMARK).parent().unwrap();
+    let path = format!("/usr/sbin:/usr/bin:/sbin:/bin:{}", programs.display());
+    let mut seen = 0;
+    for (nth, lines) in lines.enumerate() {
+        let directory = place.path(&format!("program-{nth}"));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("data"), "to be signed").unwrap();
+        let mut shell = Command::new("timeout");
+        shell
+            .args(["120", "sh", "-euc", lines])
+            .env_clear()
+            .envs([("PATH", path.as_str()), ("KEY", served.text("uri"))])
+            .envs([("D", module.parent().unwrap()), ("HOME", &directory)])
+            .current_dir(&directory);
+        let output = shell.output().unwrap();
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success(), "{lines}\n{said}");
+        assert!(
+            !said.contains("keymark's PKCS#11 module"),
+            "{lines}\n{said}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
     served.end();
 }
+
+/// The short form, on the terminal.
+#[test]
+fn what_token_serve_says_to_type_works() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let mut keymark = place.keymark(&["token", "serve", "--pkcs11", &twin]);
+    let mut serving = keymark.stdout(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(serving.stdout.as_mut().unwrap()).lines();
+    let said: Vec<String> = said
+        .map(Result::unwrap)
+        .take_while(|line| !line.starts_with("  and more"))
+        .collect();
+    let of = |name: &str| {
+        let mut entries = said.iter().filter_map(|line| line.strip_prefix("  "));
+        let entry = entries.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        entry.unwrap_or_else(|| panic!("{said:?}")).trim()
+    };
+    let directory = Path::new(of("module")).parent().unwrap();
+    std::fs::write(place.path("data"), "to be signed").unwrap();
+    // What the programs ask for, and what stands for a key and a file.
+    let run = |name: &str, more: &str| {
+        let line = of(name)
+            .replace("'URI'", "\"$KEY\"")
+            .replace("FILE", "data");
+        let line = line.split("; never").next().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", &format!("{line} {more}")]).env_clear();
+        shell.env("PATH", "/usr/bin:/bin").env("D", directory);
+        shell.env("KEY", of("rsa2048")).env("GNUTLS_PIN", of("PIN"));
+        let output = shell.current_dir(place.path("")).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        output.stdout
+    };
+    for (name, more) in [
+        ("pkcs11-tool", "--pin env:GNUTLS_PIN"),
+        ("p11tool", ""),
+        ("Java", "-storepass:env GNUTLS_PIN"),
+    ] {
+        let listed = text(&run(name, more));
+        assert!(listed.contains("rsa2048"), "{name}: {listed}");
+    }
+    for name in ["openssl", "or"] {
+        assert_eq!(run(name, "").len(), 256, "{name}");
+    }
+    kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(serving.wait().unwrap().success());
+}
+
+#[test]
+fn eight_threads_of_java_sign_with_nothing_in_their_environment() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let module = Path::new(served.text("module"));
+    let program = place.path("Sign.java");
+    std::fs::write(&program, SIGN).unwrap();
+    let mut java = Command::new("java");
+    java.env_clear().env("PATH", "/usr/bin:/bin").arg(&program);
+    java.arg(module.with_file_name("java.cfg"));
+    let output = java.arg(served.text("pin_file")).output().unwrap();
+    let (signed, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    assert_eq!(signed.lines().collect::<Vec<_>>(), ["256"; 16], "{said}");
+    served.end();
+}
+
+/// Two signatures by each thread.
+const SIGN: &str = r#"
+import java.nio.file.*; import java.security.*; import java.util.stream.*;
+class Sign {
+    public static void main(String[] given) throws Exception {
+        Provider provider = Security.getProvider("SunPKCS11").configure(given[0]);
+        KeyStore store = KeyStore.getInstance("PKCS11", provider);
+        store.load(null, Files.readString(Path.of(given[1])).toCharArray());
+        PrivateKey key = (PrivateKey) store.getKey("rsa2048", null);
+        Runnable twice = () -> IntStream.range(0, 2).forEach(nth -> {
+            try {
+                Signature signature = Signature.getInstance("SHA256withRSA", provider);
+                signature.initSign(key);
+                signature.update("data".getBytes());
+                System.out.println(signature.sign().length);
+            } catch (Exception error) { error.printStackTrace(); System.exit(1); }
+        });
+        var threads = Stream.generate(() -> new Thread(twice)).limit(8).toList();
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) thread.join();
+    }
+}
+"#;
 
 #[test]
 fn how_a_served_twin_takes_its_callers_can_be_chosen() {

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use keymark_testkit::place::{Place, SHORT, objects, text};
+use keymark_testkit::place::{Place, SHORT, objects, said, text};
 use serde_json::Value;
 
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
@@ -173,6 +174,40 @@ fn a_full_disk_ends_the_saving_and_not_the_run() {
         assert!(
             text(&output.stdout).contains("rsa2048"),
             "the table is there"
+        );
+    }
+}
+
+#[test]
+fn a_time_that_is_given_is_kept_whatever_arrives_or_thinks() {
+    let place = Place::new(KEYMARK);
+    for load in [
+        &["--rate", "1000000000/s"][..],
+        &["--rate", "500000000/s", "--concurrency", "2"],
+        &["--think", "1000s"],
+        &["--think", "1000s", "--concurrency", "4"],
+    ] {
+        let run = "bench --algorithm ed25519 --operation sign --stack raw --max-time 1s --no-save";
+        let run: Vec<&str> = run.split(' ').chain(load.iter().copied()).collect();
+        let mut keymark = place.keymark(&run);
+        let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = keymark.spawn().unwrap();
+        // Twenty times as long as it may measure: checks are slow without optimisation.
+        let ended = (0..200).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            child.try_wait().unwrap().is_some()
+        });
+        if !ended {
+            child.kill().unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert!(ended, "{load:?}: {}", said(&output));
+        assert!(output.status.success(), "{load:?}: {}", said(&output));
+        let why = ["arrive faster than they are served", "no interval yet"];
+        assert!(
+            why.iter().any(|why| said(&output).contains(why)),
+            "{load:?}: {}",
+            said(&output)
         );
     }
 }

@@ -115,8 +115,6 @@ fn one_series_is_not_compared_with_itself_by_mistake() {
     assert!(refused.contains("runs of one series, before"), "{refused}");
     let refused = place.refused(&["compare", "before-0,before-0", "one"], 1);
     assert!(refused.contains("twice"), "{refused}");
-    let refused = place.refused(&["export", "series:before", "--format", "json"], 1);
-    assert!(refused.contains("series:before is a series"), "{refused}");
     let refused = place.refused(&["compare", "series:nowhere", "one"], 1);
     assert!(refused.contains("no run 'series:nowhere'"), "{refused}");
 }
@@ -226,4 +224,22 @@ fn a_program_that_cannot_make_the_runs_ends_it_with_its_reason() {
     );
     let no_save = [&SHORT[..], &SERIES, &["--no-save"]].concat();
     assert!(place.refused(&no_save, 2).contains("--no-save"));
+}
+
+#[test]
+fn a_series_is_exported_as_a_record_a_line() {
+    let place = with_made_up_runs();
+    let lines = place.stdout(&["export", "series:slower", "--format", "json"]);
+    let other = Place::new(KEYMARK);
+    for (number, line) in lines.lines().enumerate() {
+        let id = format!("slower-{number}");
+        let single = place.stdout(&["export", &id, "--format", "json"]);
+        assert_eq!(single.trim_end(), line);
+        let file = other.path(&id);
+        std::fs::write(&file, line).unwrap();
+        other.stdout(&["import", file.to_str().unwrap()]);
+    }
+    let again = other.stdout(&["export", "series:slower", "--format", "json"]);
+    assert_eq!(again.lines().count(), 3);
+    assert_eq!(again, lines);
 }

@@ -70,9 +70,42 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
     assert_eq!(elsewhere.count(), 3);
     let shown = place.stdout(&["history", "ed25519", "sign"]);
     assert!(shown.contains("one change in"), "{shown}");
-    assert!(shown.contains("3 runs or series are too few"), "{shown}");
+    assert!(shown.contains("3 of the 8 runs or series"), "{shown}");
     let nothing = place.refused(&["history", "mlkem768"], 3);
     assert!(nothing.contains("mlkem768"), "{nothing}");
+}
+
+#[test]
+fn a_profile_is_written_whole_or_not_at_all() {
+    let place = Place::new(KEYMARK);
+    let file = place.path("my-card.toml");
+    let profile = ["profile", "last", "-o", file.to_str().unwrap()];
+    let bench = ["bench", "--algorithm", "ed25519", "--stack", "raw"];
+    place.stdout(&[&bench[..], &["--runs", "3"]].concat());
+    let refused = place.refused(&profile, 1);
+    assert!(refused.contains("at least 20 operations"), "{refused}");
+    assert!(!file.exists());
+    place.stdout(&[&bench[..], &["--runs", "20"]].concat());
+    assert_eq!(place.stdout(&profile), "");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(written, place.stdout(&["profile", "last"]));
+    // It is replaced, and a link goes on leading to it.
+    let link = place.path("link.toml");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let link = link.to_str().unwrap();
+    place.stdout(&[
+        "mcu",
+        "profile",
+        "stm32f405",
+        "--kernel",
+        "x25519",
+        "-o",
+        link,
+    ]);
+    let replaced = std::fs::read_to_string(&file).unwrap();
+    assert!(replaced.contains("predicted by keymark"), "{replaced}");
+    let twin = format!("twin:{link}");
+    place.stdout(&["bench", "--device", &twin, "--stack", "raw", "--dry-run"]);
 }
 
 #[test]
@@ -186,7 +219,8 @@ fn every_form_is_written_of_runs_and_series() {
         assert_eq!(of("csv").lines().count(), 4);
         assert!(of("markdown").contains("| rsa2048"));
     }
-    place.refused(&["export", "series:s", "--format", "json"], 1);
+    let records = place.stdout(&["export", "series:s", "--format", "json"]);
+    assert_eq!(records.lines().count(), 3);
 }
 
 #[test]
@@ -238,4 +272,74 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
     place.stdout(&["import", file]);
     let shown = place.stdout(&["show", "telling-shared"]);
     assert!(shown.contains("rsa2048"), "{shown}");
+}
+
+#[test]
+fn what_finds_no_room_leaves_no_file() {
+    let (place, record) = with_a_run();
+    let mut long = made_up(&record, "long", 1, 100);
+    for case in long["cases"].as_array_mut().unwrap() {
+        let blocks = case["blocks"].as_array().unwrap().clone();
+        let many = std::iter::repeat_n(blocks, 40).flatten();
+        case["blocks"] = many.collect();
+    }
+    import(&place, &long);
+    let run = |arguments: &str| {
+        // So many blocks of 512 bytes a file may have: writing fails as on a full disk. SQLite needs half of it.
+        let limited = format!("ulimit -f 128; exec {KEYMARK} {arguments}");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &limited])
+            .env("KEYMARK_ARCHIVE", place.archive())
+            .current_dir(place.directory())
+            .output();
+        output.unwrap()
+    };
+    let files = || {
+        let files = std::fs::read_dir(place.directory()).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    for arguments in [
+        "share long -o shared.json --yes",
+        "report long -o report.html",
+    ] {
+        let refused = run(arguments);
+        assert_eq!(
+            refused.status.code(),
+            Some(1),
+            "{arguments}: {}",
+            text(&refused.stderr)
+        );
+        assert_eq!(files(), before, "{arguments}");
+    }
+    let shared = place.path("shared.json");
+    let share = ["share", "last", "-o", shared.to_str().unwrap(), "--yes"];
+    place.stdout(&share);
+    let whole = std::fs::read(&shared).unwrap();
+    let refused = place.output(&share);
+    assert!(
+        text(&refused.stderr).contains("shared.json is there already"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert_eq!(std::fs::read(&shared).unwrap(), whole);
+}
+
+#[test]
+fn help_that_is_lost_is_no_success() {
+    let place = Place::new(KEYMARK);
+    for arguments in [&["help"][..], &["--version"], &["bench", "--help"]] {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = place.keymark(arguments).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(
+            text(&output.stderr).contains("stdout cannot be written"),
+            "{arguments:?}"
+        );
+    }
 }

@@ -306,6 +306,25 @@ fn a_configuration_is_written_and_read() {
             );
         }
     }
+    let two = ["--server", "nginx", "--algorithm", "rsa2048,nistp256"];
+    let shown = place.stdout(&[&["tls", "config"][..], &two].concat());
+    for words in [
+        "rsa_keygen_bits:2048",
+        "P-256 -out /etc/keymark-tls/key-2.pem",
+        "ssl_certificate \"/etc/keymark-tls/certificate-2.pem\"",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    for (algorithms, words) in [
+        ("rsa2048,rsa3072", "an RSA and an ECDSA one"),
+        ("rsa2048,nistp256,nistp384", "one key, or two"),
+        ("rsa1024", "80 bits of security"),
+        ("cv25519", "a certificate for cv25519 is impossible"),
+    ] {
+        let config = ["tls", "config", "--server", "apache", "--algorithm"];
+        let output = place.output(&[&config[..], &[algorithms]].concat());
+        assert!(!output.status.success() && said(&output).contains(words));
+    }
     let file = place.path("site.conf");
     std::fs::write(
         &file,

@@ -6,11 +6,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::waiting::{found, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -109,6 +112,80 @@ fn a_run_that_is_ended_keeps_what_is_finished() {
     // The next start ends what the one that was killed has left.
     place.stdout(&["tls", "bench", "--server", "nginx", "--dry-run"]);
     place.assert_gone();
+}
+
+/// All below the process.
+fn descendants(process: u32) -> Vec<u32> {
+    let own = children(process);
+    let below: Vec<u32> = own.iter().copied().flat_map(descendants).collect();
+    [own, below].concat()
+}
+
+/// Files below the directory that have the words in them.
+fn holding(directory: &Path, words: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries.flat_map(|entry| {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            return holding(&entry.path(), words);
+        }
+        let content = fs::read(entry.path()).unwrap_or_default();
+        let has = content
+            .windows(words.len())
+            .any(|part| part == words.as_bytes());
+        Vec::from_iter(has.then(|| entry.path()))
+    });
+    files.collect()
+}
+
+#[test]
+fn a_kill_leaves_neither_servers_nor_a_pin() {
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("rsa:2048", "01", "web");
+    // Root's servers give their workers to another user, who uses the token as well.
+    let open = |path: &Path| {
+        token.run(Command::new("chmod").args(["-R", "a+rwX"]).arg(path));
+    };
+    open(token.configuration().parent().unwrap());
+    let key = format!(
+        "{URI};object=web?module-path={}",
+        SoftHsmToken::library().display()
+    );
+    for (server, way) in [
+        ("nginx", "engine"),
+        ("nginx", "provider"),
+        ("apache", "engine"),
+        ("apache", "provider"),
+    ] {
+        #[rustfmt::skip]
+        let mut bench = place.keymark(&[
+            "tls", "bench", "--server", server, "--device", &key, "--openssl", way, "--algorithm", "rsa2048",
+            "--users", "1", "--duration", "60s", "--pin-env", "TOKEN_PIN",
+        ]);
+        let mut bench = bench
+            .env(CONFIGURATION, token.configuration())
+            .env("TOKEN_PIN", PIN)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let processes = found("a worker that signs", || {
+            assert!(bench.try_wait().unwrap().is_none(), "{server} {way}");
+            let all = descendants(bench.id());
+            all.iter().any(|process| works(*process)).then_some(all)
+        });
+        let seen = holding(place.directory(), PIN);
+        assert!(seen.is_empty(), "{server} {way}: {seen:?}");
+        bench.kill().unwrap();
+        bench.wait().unwrap();
+        until("master and workers have ended", || {
+            let all = processes.iter();
+            all.map(|process| fs::read(format!("/proc/{process}/cmdline")))
+                .all(|said| said.unwrap_or_default().is_empty())
+        });
+        assert!(!place.leftovers().is_empty(), "nobody has tidied up yet");
+        place.stdout(&["runs"]);
+        place.assert_gone();
+    }
 }
 
 #[test]

@@ -216,6 +216,12 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
         short.contains("sign         rsa2048 rsa4096 (assumed as decrypt)"),
         "{short}"
     );
+    // Whoever logs in with a key of an HSM asks it for a signature: none authenticates nothing.
+    assert!(!short.contains("authenticate nothing"), "{short}");
+    assert!(
+        short.contains("authenticate with what it signs with, in the same time"),
+        "{short}"
+    );
     assert!(
         full.contains("rsa2048 sign (assumed as decrypt) 146 ms"),
         "{full}"
@@ -229,6 +235,8 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     let arguments = [
         "bench", "--device", "twin:yubikey-neo", "--algorithm", "rsa2048", "--stack", "raw", "--runs", "2", "--json",
     ];
+    // Two runs, of which one is compared with the other.
+    assert!(!place.rows(&arguments).is_empty());
     let rows = place.rows(&arguments);
     for row in &rows {
         let expected = match row["operation"].as_str().unwrap() {
@@ -242,7 +250,7 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     for form in [
         &["show", "last"][..],
         &["export", "last", "--format", "markdown"],
-        &["compare", "last", "last"],
+        &["compare", "last~1", "last"],
     ] {
         let shown = place.stdout(form);
         assert!(

@@ -2,17 +2,17 @@
 //! by one call each. Its own `sign` and `decrypt` call the C function twice, the first time for the length,
 //! which some tokens answer by doing the work. Everything else goes through that crate's safe interface.
 //!
-//! And the [environment] that some modules read their configuration from.
+//! And which of a module's functions have been called and have not returned ([`under_way`]), for whoever watches.
 
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
-pub mod environment;
 mod initialize;
 mod mechanism;
 mod quantum;
+pub mod under_way;
 
 use std::path::Path;
 use std::ptr;
@@ -30,10 +30,12 @@ use cryptoki_sys::{
 use zeroize::Zeroizing;
 
 pub use initialize::arguments;
+use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
-pub use mechanism::{Decrypts, Signs};
+pub use mechanism::{Mechanism, MechanismSays};
 use quantum::Decapsulate;
-pub use quantum::{Quantum, Unlisted};
+pub use quantum::Quantum;
+use under_way::UnderWay;
 
 /// A call that the module refused: the function as the specification spells it, and the `CK_RV`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,8 +189,8 @@ impl std::fmt::Debug for Operator {
 
 /// The function that begins an operation, the one that does it, and their names.
 struct Steps {
-    init: (&'static str, Init),
-    operation: (&'static str, OnePart),
+    init: (Call, Init),
+    operation: (Call, OnePart),
 }
 
 impl Operator {
@@ -217,10 +219,15 @@ impl Operator {
     ///
     /// # Errors
     /// When the module refuses, or the buffer is too short.
-    pub fn sign(&mut self, by: Signs, data: &[u8], signature: &mut [u8]) -> Result<usize, Fault> {
+    pub fn sign(
+        &mut self,
+        by: Mechanism,
+        data: &[u8],
+        signature: &mut [u8],
+    ) -> Result<usize, Fault> {
         let steps = Steps {
-            init: ("C_SignInit", self.calls.sign_init),
-            operation: ("C_Sign", self.calls.sign),
+            init: (Call::C_SignInit, self.calls.sign_init),
+            operation: (Call::C_Sign, self.calls.sign),
         };
         self.one_part(by.chosen(), &steps, data, signature)
     }
@@ -231,13 +238,13 @@ impl Operator {
     /// When the module refuses, or the buffer is too short.
     pub fn decrypt(
         &mut self,
-        by: Decrypts,
+        by: Mechanism,
         ciphertext: &[u8],
         plaintext: &mut [u8],
     ) -> Result<usize, Fault> {
         let steps = Steps {
-            init: ("C_DecryptInit", self.calls.decrypt_init),
-            operation: ("C_Decrypt", self.calls.decrypt),
+            init: (Call::C_DecryptInit, self.calls.decrypt_init),
+            operation: (Call::C_Decrypt, self.calls.decrypt),
         };
         self.one_part(by.chosen(), &steps, ciphertext, plaintext)
     }
@@ -251,18 +258,23 @@ impl Operator {
     ) -> Result<usize, Fault> {
         let session = self.session.handle();
         let mut mechanism = chosen.mechanism();
-        let (name, init) = steps.init;
+        let (call, init) = steps.init;
+        let under_way = UnderWay::begin(call);
         // SAFETY: the mechanism and its parameter live until the call returns, and are read during it only
         // (§5.2.1); a session or an object that is gone is refused with a return code (§5.1.2).
         let code = unsafe { init(session, &raw mut mechanism, self.key.handle()) };
-        checked(name, code)?;
+        drop(under_way);
+        checked(call.name(), code)?;
         if let Some(PinEachUse(pin)) = &self.pin {
             let (text, length) = (pin.as_ptr().cast_mut(), pin.len() as CK_ULONG);
+            let under_way = UnderWay::begin(Call::C_Login);
             // SAFETY: the PIN is read during the call and never written (§5.6.8).
             let code = unsafe { (self.calls.login)(session, CKU_CONTEXT_SPECIFIC, text, length) };
-            checked("C_Login", code)?;
+            drop(under_way);
+            checked(Call::C_Login.name(), code)?;
         }
-        let (name, operation) = steps.operation;
+        let (call, operation) = steps.operation;
+        let under_way = UnderWay::begin(call);
         let mut length = output.len() as CK_ULONG;
         // SAFETY: the input is read and never written (§5.2); no more of the output is written than the
         // length says, and the length then becomes what was written.
@@ -275,7 +287,8 @@ impl Operator {
                 &raw mut length,
             )
         };
-        checked(name, code)?;
+        drop(under_way);
+        checked(call.name(), code)?;
         Ok(output.len().min(length as usize))
     }
 
@@ -300,6 +313,7 @@ impl Operator {
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;
+        let under_way = UnderWay::begin(Call::C_DeriveKey);
         // SAFETY: mechanism, parameter, peer and template live until the call returns, which reads them and
         // writes none of them; the handle of the new object is written to `derived`.
         let code = unsafe {
@@ -312,7 +326,8 @@ impl Operator {
                 &raw mut derived,
             )
         };
-        checked("C_DeriveKey", code)?;
+        drop(under_way);
+        checked(Call::C_DeriveKey.name(), code)?;
         Ok(Derived(derived))
     }
 
@@ -327,11 +342,13 @@ impl Operator {
             pValue: value.as_mut_ptr().cast(),
             ulValueLen: value.len() as CK_ULONG,
         };
+        let under_way = UnderWay::begin(Call::C_GetAttributeValue);
         // SAFETY: one attribute; no more than its length is written to the buffer that it points at, and
         // its length becomes what was written (§5.7.5).
         let read = unsafe { (self.calls.get_attributes)(session, derived.0, &raw mut wanted, 1) };
         // SAFETY: takes two numbers; an object that is gone is refused.
         let destroyed = unsafe { (self.calls.destroy)(session, derived.0) };
+        drop(under_way);
         checked("C_GetAttributeValue", read)?;
         checked("C_DestroyObject", destroyed)?;
         Ok(value.len().min(wanted.ulValueLen as usize))

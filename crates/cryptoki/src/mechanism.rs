@@ -2,24 +2,33 @@
 
 use std::ptr;
 
+use cryptoki::slot::Slot;
 use cryptoki_sys::{
-    CK_MECHANISM, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE, CK_RSA_PKCS_OAEP_PARAMS,
-    CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_ECDSA, CKM_ECDSA_SHA256,
-    CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA, CKM_ML_DSA, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP,
-    CKM_RSA_PKCS_PSS, CKM_SHA_1, CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS,
-    CKZ_DATA_SPECIFIED,
+    CK_FLAGS, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_RSA_PKCS_MGF_TYPE,
+    CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKF_DECAPSULATE, CKF_DECRYPT,
+    CKF_DERIVE, CKF_SIGN, CKG_MGF1_SHA1, CKG_MGF1_SHA256, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
+    CKM_ECDH1_DERIVE, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA384, CKM_ECDSA_SHA512, CKM_EDDSA,
+    CKM_ML_DSA, CKM_ML_KEM, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA_1,
+    CKM_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKR_OK, CKZ_DATA_SPECIFIED,
 };
+use serde::{Deserialize, Serialize};
+
+use super::Calls;
 
 /// As long as the digest (RFC 8017 §9.1).
 const SALT: CK_ULONG = 32;
 
-/// What a key signs, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signs {
-    /// `CKM_RSA_PKCS`, of a DigestInfo.
+/// A mechanism that keymark has a use for, with the parameter that it is used with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mechanism {
+    /// `CKM_RSA_PKCS`: signs a DigestInfo, and decrypts.
     RsaPkcs,
     /// `CKM_RSA_PKCS_PSS`, of a SHA-256 digest, with 32 bytes of salt.
     RsaPss,
+    /// `CKM_RSA_PKCS_OAEP` with SHA-256 and MGF1 with it.
+    RsaOaepSha256,
+    /// The same with SHA-1. Which digests it takes no token says.
+    RsaOaepSha1,
     /// `CKM_SHA256_RSA_PKCS`, of a message.
     Sha256RsaPkcs,
     /// `CKM_SHA256_RSA_PKCS_PSS`, of a message.
@@ -34,19 +43,159 @@ pub enum Signs {
     EcdsaSha512,
     /// `CKM_EDDSA`, of a message.
     Eddsa,
-    /// `CKM_ML_DSA`, of a message, hedged or not as the token likes (3.2 §6.67).
+    /// `CKM_ECDH1_DERIVE` without a key derivation function.
+    Ecdh,
+    /// `CKM_ML_DSA`, of a message, hedged or not as the token likes (3.2 §6.67). Which parameter sets it has no token says.
     MlDsa,
+    /// `CKM_ML_KEM` (3.2 §6.68).
+    MlKem,
+    /// `CKM_EC_MONTGOMERY_KEY_PAIR_GEN`: there are keys of X25519 or X448.
+    MontgomeryKeys,
 }
 
-/// How a key decrypts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decrypts {
-    /// `CKM_RSA_PKCS`
-    RsaPkcs,
-    /// `CKM_RSA_PKCS_OAEP` with SHA-256 and MGF1 with it.
-    RsaOaepSha256,
-    /// The same with SHA-1.
-    RsaOaepSha1,
+impl Mechanism {
+    const ALL: [Self; 15] = [
+        Self::RsaPkcs,
+        Self::RsaPss,
+        Self::RsaOaepSha256,
+        Self::RsaOaepSha1,
+        Self::Sha256RsaPkcs,
+        Self::Sha256RsaPss,
+        Self::Ecdsa,
+        Self::EcdsaSha256,
+        Self::EcdsaSha384,
+        Self::EcdsaSha512,
+        Self::Eddsa,
+        Self::Ecdh,
+        Self::MlDsa,
+        Self::MlKem,
+        Self::MontgomeryKeys,
+    ];
+
+    const fn number(self) -> CK_MECHANISM_TYPE {
+        match self {
+            Self::RsaPkcs => CKM_RSA_PKCS,
+            Self::RsaPss => CKM_RSA_PKCS_PSS,
+            Self::RsaOaepSha256 | Self::RsaOaepSha1 => CKM_RSA_PKCS_OAEP,
+            Self::Sha256RsaPkcs => CKM_SHA256_RSA_PKCS,
+            Self::Sha256RsaPss => CKM_SHA256_RSA_PKCS_PSS,
+            Self::Ecdsa => CKM_ECDSA,
+            Self::EcdsaSha256 => CKM_ECDSA_SHA256,
+            Self::EcdsaSha384 => CKM_ECDSA_SHA384,
+            Self::EcdsaSha512 => CKM_ECDSA_SHA512,
+            Self::Eddsa => CKM_EDDSA,
+            Self::Ecdh => CKM_ECDH1_DERIVE,
+            Self::MlDsa => CKM_ML_DSA,
+            Self::MlKem => CKM_ML_KEM,
+            Self::MontgomeryKeys => CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
+        }
+    }
+
+    /// With its parameter: 3.1 §6.1.9 and §6.1.14 have digest and salt said even where the mechanism's name has them.
+    pub(crate) fn chosen(self) -> Chosen {
+        let parameter = if let Self::RsaPss | Self::Sha256RsaPss = self {
+            Parameter::Pss(CK_RSA_PKCS_PSS_PARAMS {
+                hashAlg: CKM_SHA256,
+                mgf: CKG_MGF1_SHA256,
+                sLen: SALT,
+            })
+        } else if let Self::RsaOaepSha256 = self {
+            oaep(CKM_SHA256, CKG_MGF1_SHA256)
+        } else if let Self::RsaOaepSha1 = self {
+            oaep(CKM_SHA_1, CKG_MGF1_SHA1)
+        } else {
+            Parameter::None
+        };
+        Chosen {
+            kind: self.number(),
+            parameter,
+        }
+    }
+}
+
+/// What a token says of a mechanism.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MechanismSays {
+    /// Which one.
+    pub kind: Mechanism,
+    /// Length of the shortest key, in bits; 0 where keys have none.
+    pub smallest: u64,
+    /// Of the longest.
+    pub largest: u64,
+    /// `CKF_SIGN`
+    pub sign: bool,
+    /// `CKF_DECRYPT`
+    pub decrypt: bool,
+    /// `CKF_DERIVE`
+    pub derive: bool,
+    /// `CKF_DECAPSULATE`, of a module that has `C_DecapsulateKey`.
+    pub decapsulate: bool,
+}
+
+impl Calls {
+    /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
+    #[must_use]
+    pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismSays>) {
+        let listed = self.listed(slot);
+        let known = Mechanism::ALL.into_iter();
+        let known = known.filter(|kind| listed.contains(&kind.number()));
+        let said = known.filter_map(|kind| self.says_of(slot, kind)).collect();
+        (listed.len(), said)
+    }
+
+    fn listed(&self, slot: Slot) -> Vec<CK_MECHANISM_TYPE> {
+        let mut count: CK_ULONG = 0;
+        // SAFETY: without a list the number is written only (§5.2).
+        let code = unsafe { (self.mechanism_list)(slot.into(), ptr::null_mut(), &raw mut count) };
+        if code != CKR_OK {
+            return Vec::new();
+        }
+        let mut mechanisms = vec![0; count as usize];
+        // SAFETY: no more than `count` numbers are written, which then says how many were.
+        let code =
+            unsafe { (self.mechanism_list)(slot.into(), mechanisms.as_mut_ptr(), &raw mut count) };
+        let there = if code == CKR_OK { count as usize } else { 0 };
+        mechanisms.truncate(there);
+        mechanisms
+    }
+
+    fn says_of(&self, slot: Slot, kind: Mechanism) -> Option<MechanismSays> {
+        let mut info = CK_MECHANISM_INFO::default();
+        // SAFETY: the structure is written, and nothing else.
+        let code = unsafe { (self.mechanism_info)(slot.into(), kind.number(), &raw mut info) };
+        let says = |flag: CK_FLAGS| info.flags & flag != 0;
+        let unit = unit(kind, info.ulMaxKeySize);
+        (code == CKR_OK).then(|| MechanismSays {
+            kind,
+            smallest: info.ulMinKeySize * unit,
+            largest: info.ulMaxKeySize * unit,
+            sign: says(CKF_SIGN),
+            decrypt: says(CKF_DECRYPT),
+            derive: says(CKF_DERIVE),
+            decapsulate: says(CKF_DECAPSULATE) && self.decapsulate.is_some(),
+        })
+    }
+}
+
+/// What keys are counted in: some modules count RSA keys in bytes, of which no key has as few bits; keys of ML-DSA and
+/// ML-KEM have no length but their parameter set.
+fn unit(kind: Mechanism, largest: CK_ULONG) -> CK_ULONG {
+    const FEWEST_BITS_OF_RSA: CK_ULONG = 1024;
+    const OF_RSA: [Mechanism; 6] = [
+        Mechanism::RsaPkcs,
+        Mechanism::RsaPss,
+        Mechanism::RsaOaepSha256,
+        Mechanism::RsaOaepSha1,
+        Mechanism::Sha256RsaPkcs,
+        Mechanism::Sha256RsaPss,
+    ];
+    if let Mechanism::MlDsa | Mechanism::MlKem = kind {
+        0
+    } else if OF_RSA.contains(&kind) && (1..FEWEST_BITS_OF_RSA).contains(&largest) {
+        8
+    } else {
+        1
+    }
 }
 
 /// A mechanism and its parameter.
@@ -83,65 +232,15 @@ impl Chosen {
     }
 }
 
-impl Signs {
-    pub(crate) const fn chosen(self) -> Chosen {
-        let kind = match self {
-            Self::RsaPkcs => CKM_RSA_PKCS,
-            Self::RsaPss => CKM_RSA_PKCS_PSS,
-            Self::Sha256RsaPkcs => CKM_SHA256_RSA_PKCS,
-            Self::Sha256RsaPss => CKM_SHA256_RSA_PKCS_PSS,
-            Self::Ecdsa => CKM_ECDSA,
-            Self::EcdsaSha256 => CKM_ECDSA_SHA256,
-            Self::EcdsaSha384 => CKM_ECDSA_SHA384,
-            Self::EcdsaSha512 => CKM_ECDSA_SHA512,
-            Self::Eddsa => CKM_EDDSA,
-            Self::MlDsa => CKM_ML_DSA,
-        };
-        let parameter = match self {
-            // 3.1 §6.1.9, §6.1.14: the digest and the salt are said even where the mechanism's name has them.
-            Self::RsaPss | Self::Sha256RsaPss => Parameter::Pss(CK_RSA_PKCS_PSS_PARAMS {
-                hashAlg: CKM_SHA256,
-                mgf: CKG_MGF1_SHA256,
-                sLen: SALT,
-            }),
-            Self::RsaPkcs
-            | Self::Sha256RsaPkcs
-            | Self::Ecdsa
-            | Self::EcdsaSha256
-            | Self::EcdsaSha384
-            | Self::EcdsaSha512
-            | Self::Eddsa
-            | Self::MlDsa => Parameter::None,
-        };
-        Chosen { kind, parameter }
-    }
-}
-
-impl Decrypts {
-    pub(crate) const fn chosen(self) -> Chosen {
-        match self {
-            Self::RsaPkcs => Chosen {
-                kind: CKM_RSA_PKCS,
-                parameter: Parameter::None,
-            },
-            Self::RsaOaepSha256 => oaep(CKM_SHA256, CKG_MGF1_SHA256),
-            Self::RsaOaepSha1 => oaep(CKM_SHA_1, CKG_MGF1_SHA1),
-        }
-    }
-}
-
 /// Without a label (3.1 §6.1.7, §6.1.8).
-const fn oaep(digest: CK_MECHANISM_TYPE, mgf: CK_RSA_PKCS_MGF_TYPE) -> Chosen {
-    Chosen {
-        kind: CKM_RSA_PKCS_OAEP,
-        parameter: Parameter::Oaep(CK_RSA_PKCS_OAEP_PARAMS {
-            hashAlg: digest,
-            mgf,
-            source: CKZ_DATA_SPECIFIED,
-            pSourceData: ptr::null_mut(),
-            ulSourceDataLen: 0,
-        }),
-    }
+const fn oaep(digest: CK_MECHANISM_TYPE, mgf: CK_RSA_PKCS_MGF_TYPE) -> Parameter {
+    Parameter::Oaep(CK_RSA_PKCS_OAEP_PARAMS {
+        hashAlg: digest,
+        mgf,
+        source: CKZ_DATA_SPECIFIED,
+        pSourceData: ptr::null_mut(),
+        ulSourceDataLen: 0,
+    })
 }
 
 #[cfg(test)]
@@ -150,15 +249,15 @@ mod tests {
 
     #[test]
     fn parameters_are_as_long_as_they_are_said_to_be() {
-        let mut pkcs = Signs::Sha256RsaPkcs.chosen();
+        let mut pkcs = Mechanism::Sha256RsaPkcs.chosen();
         let mechanism = pkcs.mechanism();
         assert!(mechanism.pParameter.is_null() && mechanism.ulParameterLen == 0);
         assert_eq!(mechanism.mechanism, 0x40);
         // Three and five words of eight bytes.
         for (mut chosen, number, length) in [
-            (Signs::RsaPss.chosen(), 0x0d, 24),
-            (Signs::Sha256RsaPss.chosen(), 0x43, 24),
-            (Decrypts::RsaOaepSha256.chosen(), 0x09, 40),
+            (Mechanism::RsaPss.chosen(), 0x0d, 24),
+            (Mechanism::Sha256RsaPss.chosen(), 0x43, 24),
+            (Mechanism::RsaOaepSha256.chosen(), 0x09, 40),
         ] {
             let mechanism = chosen.mechanism();
             assert_eq!(

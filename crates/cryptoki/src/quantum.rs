@@ -4,15 +4,15 @@ use std::ptr;
 
 use cryptoki::object::Attribute;
 use cryptoki::session::Session;
-use cryptoki::slot::Slot;
 use cryptoki_sys::{
-    CK_ATTRIBUTE, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM,
-    CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
-    CK_VERSION, CKF_DECAPSULATE, CKF_SIGN, CKM_ML_DSA, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_KEM,
-    CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
+    CK_ATTRIBUTE, CK_BYTE, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_MECHANISM, CK_MECHANISM_TYPE,
+    CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG, CK_VERSION, CKM_ML_DSA_KEY_PAIR_GEN,
+    CKM_ML_KEM, CKM_ML_KEM_KEY_PAIR_GEN, CKR_OK,
 };
 
+use super::under_way::UnderWay;
 use super::{Calls, Derived, Fault, Operator, checked, secret_template};
+use keymark_shim_protocol::pkcs11::Call;
 
 pub(crate) type Decapsulate = unsafe extern "C" fn(
     CK_SESSION_HANDLE,
@@ -34,26 +34,7 @@ pub enum Quantum {
     MlKem,
 }
 
-/// Of the mechanisms of a token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unlisted {
-    /// How many there are, with those that nobody here knows.
-    pub count: usize,
-    /// What it says that it does with such keys.
-    pub quantum: Vec<Quantum>,
-}
-
 impl Quantum {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::MlDsa, Self::MlKem];
-
-    const fn uses(self) -> (CK_MECHANISM_TYPE, CK_FLAGS) {
-        match self {
-            Self::MlDsa => (CKM_ML_DSA, CKF_SIGN),
-            Self::MlKem => (CKM_ML_KEM, CKF_DECAPSULATE),
-        }
-    }
-
     const fn makes(self) -> CK_MECHANISM_TYPE {
         match self {
             Self::MlDsa => CKM_ML_DSA_KEY_PAIR_GEN,
@@ -89,47 +70,6 @@ pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsula
 }
 
 impl Calls {
-    /// What the crate leaves out of a token's list of mechanisms.
-    #[must_use]
-    pub fn unlisted(&self, slot: Slot) -> Unlisted {
-        let listed = self.mechanisms(slot);
-        let does = |kind: &Quantum| {
-            let (mechanism, flag) = kind.uses();
-            let callable = match kind {
-                Quantum::MlDsa => true,
-                Quantum::MlKem => self.decapsulate.is_some(),
-            };
-            callable && listed.contains(&mechanism) && self.flags(slot, mechanism) & flag != 0
-        };
-        Unlisted {
-            count: listed.len(),
-            quantum: Quantum::ALL.into_iter().filter(does).collect(),
-        }
-    }
-
-    fn mechanisms(&self, slot: Slot) -> Vec<CK_MECHANISM_TYPE> {
-        let mut count: CK_ULONG = 0;
-        // SAFETY: without a list the number is written only (§5.2).
-        let code = unsafe { (self.mechanism_list)(slot.into(), ptr::null_mut(), &raw mut count) };
-        if code != CKR_OK {
-            return Vec::new();
-        }
-        let mut mechanisms = vec![0; count as usize];
-        // SAFETY: no more than `count` numbers are written, which then says how many were.
-        let code =
-            unsafe { (self.mechanism_list)(slot.into(), mechanisms.as_mut_ptr(), &raw mut count) };
-        let there = if code == CKR_OK { count as usize } else { 0 };
-        mechanisms.truncate(there);
-        mechanisms
-    }
-
-    fn flags(&self, slot: Slot, mechanism: CK_MECHANISM_TYPE) -> CK_FLAGS {
-        let mut info = CK_MECHANISM_INFO::default();
-        // SAFETY: the structure is written, and nothing else.
-        let code = unsafe { (self.mechanism_info)(slot.into(), mechanism, &raw mut info) };
-        if code == CKR_OK { info.flags } else { 0 }
-    }
-
     /// `C_GenerateKeyPair` of such a key, by its halves' templates.
     ///
     /// # Errors
@@ -176,7 +116,7 @@ impl Operator {
     /// # Errors
     /// When the module refuses, or has no such function.
     pub fn decapsulate(&mut self, ciphertext: &[u8], length: usize) -> Result<Derived, Fault> {
-        const CALL: &str = "C_DecapsulateKey";
+        const CALL: &str = Call::C_DecapsulateKey.name();
         let decapsulate = self.calls.decapsulate.ok_or(Fault {
             call: CALL,
             code: cryptoki_sys::CKR_FUNCTION_NOT_SUPPORTED,
@@ -189,6 +129,7 @@ impl Operator {
         let length = length as CK_ULONG;
         let mut template = secret_template(&length);
         let mut derived: CK_OBJECT_HANDLE = 0;
+        let under_way = UnderWay::begin(Call::C_DecapsulateKey);
         // SAFETY: mechanism, template and ciphertext live until the call returns, which reads them and
         // writes none of them; the handle of the new object is written to `derived`.
         let code = unsafe {
@@ -203,6 +144,7 @@ impl Operator {
                 &raw mut derived,
             )
         };
+        drop(under_way);
         checked(CALL, code)?;
         Ok(Derived(derived))
     }

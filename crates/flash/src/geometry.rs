@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use keymark_outside::read;
+use keymark_outside::visible::located;
 use serde::Deserialize;
 
 /// The only version of the format so far.
@@ -138,7 +140,8 @@ impl Geometry {
     /// When there is none.
     pub fn find(wanted: &str) -> Result<Self, GeometryError> {
         if wanted.ends_with(".toml") {
-            let text = std::fs::read_to_string(wanted).map_err(|error| malformed(wanted, error))?;
+            let text = read::text(wanted.as_ref(), read::SETTINGS)
+                .map_err(|error| malformed(wanted, error))?;
             return Self::parse(&text, wanted);
         }
         let shipped = Self::shipped()?;
@@ -152,7 +155,9 @@ impl Geometry {
     }
 
     fn parse(text: &str, name: &str) -> Result<Self, GeometryError> {
-        let mut table: toml::Table = text.parse().map_err(|error| malformed(name, error))?;
+        let refused =
+            |error: toml::de::Error| malformed(name, located(text, error.span(), error.message()));
+        let mut table: toml::Table = text.parse().map_err(refused)?;
         let schema = table
             .remove("schema")
             .and_then(|schema| schema.as_integer());
@@ -162,7 +167,7 @@ impl Geometry {
                 format!("this keymark reads schema = {SCHEMA}"),
             ));
         }
-        let geometry: Self = table.try_into().map_err(|error| malformed(name, error))?;
+        let geometry: Self = table.try_into().map_err(refused)?;
         geometry.validate()?;
         Ok(geometry)
     }

@@ -320,5 +320,4 @@ fn checked(flash: &Flash, record: FlashRecord, end: usize) -> Result<FlashRecord
 }
 
 #[cfg(test)]
-#[path = "record_tests.rs"]
 mod tests;

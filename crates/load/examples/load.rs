@@ -115,7 +115,7 @@ fn resident_kib() -> u64 {
 }
 
 fn show(measured: &Measurement, before_kib: u64) {
-    println!("{}", measured.siege());
+    println!("{:?}", measured.totals());
     for (negotiated, count) in &measured.negotiated {
         println!("{count} x {negotiated} ({})", measured.engine);
     }
@@ -140,9 +140,9 @@ fn show(measured: &Measurement, before_kib: u64) {
     }
     for phase in Phase::ALL {
         let durations = measured.phase(phase);
-        let at = |share| durations.quantile(share).unwrap_or_default();
+        let at = |share| 1e3 * durations.quantile(share).map_or(f64::NAN, |at| at.0);
         println!(
-            "{phase:10}  p50 {:.1?}  p95 {:.1?}  p99 {:.1?}  max {:.1?}",
+            "{phase:10}  p50 {:.3} ms  p95 {:.3} ms  p99 {:.3} ms  max {:.3} ms",
             at(0.5),
             at(0.95),
             at(0.99),

@@ -40,6 +40,9 @@ pub enum Error {
     /// The one transaction that was tried.
     #[error("{0}")]
     Transaction(Failure),
+    /// Somebody stopped it.
+    #[error("it was stopped")]
+    Stopped,
     /// A thread that drove connections ended by a panic.
     #[error("a thread of the client ended by a panic: please report this")]
     Panicked,

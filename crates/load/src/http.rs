@@ -4,6 +4,8 @@ use crate::failure::{Expectation, Failure, Phase};
 
 /// A head longer than this is refused: nginx and Apache send some 300 bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
+/// A body longer than this, in bytes, is refused: the most that keymark's own servers are given to serve.
+const LONGEST_BODY: u64 = 16 * 1024 * 1024;
 /// More fields than this are refused.
 const MOST_FIELDS: usize = 64;
 
@@ -88,6 +90,13 @@ impl Answer {
     }
 
     fn progress(&self, length: Length) -> Result<Progress, Failure> {
+        let announced = match length {
+            Length::Known(known) => known,
+            Length::UntilClose => self.body,
+        };
+        if announced > LONGEST_BODY {
+            return Err(Failure::Http("a body of more than 16 MiB".to_owned()));
+        }
         match length {
             Length::Known(known) if self.body > known => {
                 Err(Failure::Http("more than its Content-Length".to_owned()))
@@ -185,6 +194,21 @@ mod tests {
         );
         assert_eq!(answer.end(), Ok(()));
         assert_eq!(answer.check(Some(3)), Ok(()));
+    }
+
+    #[test]
+    fn a_body_without_end_is_refused_and_so_is_the_promise_of_one() {
+        let refused = Err(Failure::Http("a body of more than 16 MiB".to_owned()));
+        let promised = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\n");
+        assert_eq!(promised, refused);
+        let mut answer = Answer::default();
+        let mut taken = answer.take(b"HTTP/1.1 200 OK\r\n\r\n");
+        for _ in 0..256 {
+            assert_eq!(taken, Ok(Progress::More));
+            taken = answer.take(&[0; 64 * 1024]);
+        }
+        assert_eq!(taken, Ok(Progress::More));
+        assert_eq!(answer.take(&[0]), refused);
     }
 
     #[test]

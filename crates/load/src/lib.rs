@@ -32,7 +32,7 @@
 //! };
 //! let measured = run(&target, &settings, &mut context)?;
 //! println!("{:?} a second", measured.steady()?.rate);
-//! println!("{}", measured.siege());
+//! println!("{}", measured.totals().transactions);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -59,8 +59,8 @@
 //! # What it says
 //!
 //! [`Phase`]s of each transaction in HDR histograms of three digits, a second each ([`Second`]); failures a second;
-//! [`Steady`], the rate and response time without the bias of start and end, with intervals; [`SiegeFigures`], which
-//! have that bias, as siege's have; a seeded sample of whole transactions; the client's own processor time, and
+//! [`Steady`], the rate and response time without the bias of start and end, with intervals; the totals of which siege makes figures,
+//! which have that bias; a seeded sample of whole transactions; the client's own processor time, and
 //! whether it was the [`Bottleneck`].
 //!
 //! [`UsersSearch`] and [`RateSearch`] look for the best throughput over users, and the highest rate under a limit of latency.
@@ -74,7 +74,7 @@
 //! | `demand.rs`, `worker/source.rs` | whose turn it is: pure |
 //! | `worker/` | the event loop, a transaction's stages |
 //! | `recorder.rs`, `latencies.rs`, `sample.rs` | what a thread keeps |
-//! | `steady.rs`, `siege.rs`, `bottleneck.rs` | what is made of it: pure |
+//! | `steady.rs`, `bottleneck.rs` | what is made of it: pure |
 //! | `run.rs`, `measurement.rs` | the threads, and their sum |
 //! | `probe.rs` | one transaction, to see what a server is |
 //! | `saturate.rs` | which load to try next: pure |
@@ -104,7 +104,6 @@ mod run;
 mod sample;
 mod saturate;
 mod settings;
-mod siege;
 mod steady;
 mod target;
 mod tls;
@@ -114,7 +113,7 @@ pub use bottleneck::{BUSY, Bottleneck};
 pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
-pub use latencies::{DIGITS, Latencies};
+pub use latencies::DIGITS;
 pub use measurement::Measurement;
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
@@ -126,7 +125,6 @@ pub use saturate::{
     search_users,
 };
 pub use settings::{Settings, Timeouts, WarmUp};
-pub use siege::SiegeFigures;
 pub use steady::{BIN, Completions, NoSteadyState, Span, Steady, steady};
 pub use target::{Certificate, Expected, Fingerprint, Target, Unknown};
 pub use tls::{Engine, Negotiated, WeakSizes};

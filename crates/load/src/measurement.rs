@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use keymark_bench::server_load::{Durations, Totals};
 use keymark_stats::Ratio;
 
 use crate::bottleneck::Bottleneck;
 use crate::demand::{Demand, FirstThink, Think};
 use crate::failure::{Failure, Phase};
-use crate::latencies::Latencies;
 use crate::recorder::Second;
 use crate::run::add_counts;
 use crate::sample::Transaction;
 use crate::settings::{Settings, WarmUp};
-use crate::siege::{SiegeFigures, Totals};
 use crate::steady::{Completions, NoSteadyState, Span, Steady, steady};
 use crate::tls::{Engine, Negotiated};
 use crate::worker::Report;
@@ -87,10 +86,10 @@ impl Measurement {
         all
     }
 
-    /// What siege would have printed.
+    /// Sums over the whole load, of which siege's figures are made.
     #[must_use]
-    pub fn siege(&self) -> SiegeFigures {
-        self.totals.figures(self.elapsed)
+    pub const fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// The window in which the load is steady.
@@ -116,12 +115,6 @@ impl Measurement {
         self.completions.in_parts(window)
     }
 
-    /// Time of all transactions that succeeded, together.
-    #[must_use]
-    pub const fn time_of_transactions(&self) -> Duration {
-        self.totals.time
-    }
-
     /// Rate and response time of the steady state.
     ///
     /// # Errors
@@ -136,8 +129,8 @@ impl Measurement {
     /// # Errors
     ///
     /// If there is no steady state.
-    pub fn steady_phase(&self, phase: Phase) -> Result<Latencies, NoSteadyState> {
-        let mut sum = Latencies::default();
+    pub fn steady_phase(&self, phase: Phase) -> Result<Durations, NoSteadyState> {
+        let mut sum = Durations::default();
         self.steady_seconds()?
             .for_each(|second| sum.add(second.phase(phase)));
         Ok(sum)
@@ -176,8 +169,8 @@ impl Measurement {
 
     /// Durations of a phase over the whole load, of transactions that succeeded.
     #[must_use]
-    pub fn phase(&self, phase: Phase) -> Latencies {
-        let mut sum = Latencies::default();
+    pub fn phase(&self, phase: Phase) -> Durations {
+        let mut sum = Durations::default();
         self.seconds
             .iter()
             .for_each(|second| sum.add(second.phase(phase)));

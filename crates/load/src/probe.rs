@@ -1,6 +1,6 @@
 //! One transaction with a server that nobody here has started: what it is.
 
-use std::net::TcpStream as Socket;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::http::{self, Answer, Progress};
 use crate::settings::Timeouts;
 use crate::target::Target;
 use crate::tls::{Checker, Engine, Negotiated, Received, Session, Stop, WeakSizes};
+use crate::worker::is_connected;
 
 /// Between two looks at a socket that is not ready.
 const STEP: Duration = Duration::from_millis(1);
@@ -28,38 +29,32 @@ pub struct Probed {
     pub body: u64,
 }
 
-/// Asks once, by OpenSSL, which knows more certificates than rustls does.
+/// Asks once, by OpenSSL, which knows more certificates than rustls does. `stop` is looked at between all steps.
 ///
 /// # Errors
-/// When the server is not what the target expects, or gives no answer: of which class the failure is.
+/// When the server is not what the target expects, gives no answer in time or one without end: of which class the failure is.
+/// [`Error::Stopped`] when it was.
 pub fn probe(
     target: &Target,
     weak: WeakSizes,
     timeouts: &Timeouts,
-    clock: &dyn Clock,
+    (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<Probed, Error> {
     let connector = Engine::OpenSsl.connector(target, weak)?;
-    let of_socket =
-        |error: std::io::Error| Error::Transaction(Failure::of_socket(&error, Phase::Connect));
-    let socket = match Socket::connect_timeout(&target.address, timeouts.connect) {
-        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-            return Err(Error::Transaction(Failure::ConnectTimeout));
-        }
-        connected => connected.map_err(of_socket)?,
-    };
-    socket.set_nonblocking(true).map_err(of_socket)?;
-    let socket = TcpStream::from_std(socket);
-    let mut session = connector.open(socket).map_err(Error::Transaction)?;
-    let mut patience = Patience {
+    let whole = clock.now().after(timeouts.whole);
+    let within = |limit: Duration, late: Failure| Patience {
         clock,
-        deadline: clock.now().after(timeouts.handshake),
-        late: Failure::HandshakeTimeout,
+        stop,
+        deadline: clock.now().after(limit).min(whole),
+        late,
     };
-    patience.until(|| session.handshake())?;
+    let socket = TcpStream::connect(target.address).map_err(of_socket)?;
+    within(timeouts.connect, Failure::ConnectTimeout).until(|| is_connected(&socket))?;
+    let mut session = connector.open(socket).map_err(Error::Transaction)?;
+    within(timeouts.handshake, Failure::HandshakeTimeout).until(|| session.handshake())?;
     let mut checker = Checker::new(target.expected.clone(), weak);
     session.show(&mut checker).map_err(Error::Transaction)?;
-    patience.late = Failure::WholeTimeout;
-    patience.deadline = clock.now().after(timeouts.whole);
+    let patience = within(timeouts.whole, Failure::WholeTimeout);
     let body = ask(target, session.as_mut(), &patience)?;
     let negotiated = checker.counts().into_keys().next();
     let negotiated = negotiated
@@ -69,6 +64,10 @@ pub fn probe(
         chain: session.chain(),
         body,
     })
+}
+
+fn of_socket(error: std::io::Error) -> Error {
+    Error::Transaction(Failure::of_socket(&error, Phase::Connect))
 }
 
 fn ask(target: &Target, session: &mut dyn Session, patience: &Patience<'_>) -> Result<u64, Error> {
@@ -88,24 +87,27 @@ fn ask(target: &Target, session: &mut dyn Session, patience: &Patience<'_>) -> R
     }
 }
 
-/// How long a step is waited for.
+/// How long a step is waited for, and whether it still is.
 struct Patience<'c> {
     clock: &'c dyn Clock,
+    stop: &'c AtomicBool,
     deadline: Timestamp,
     late: Failure,
 }
 
 impl Patience<'_> {
     fn until<T>(&self, mut step: impl FnMut() -> Result<T, Stop>) -> Result<T, Error> {
-        loop {
+        // Before each step: a server that never lets one wait is given up as well.
+        while !self.stop.load(Ordering::Relaxed) {
+            if self.clock.now() >= self.deadline {
+                return Err(Error::Transaction(self.late.clone()));
+            }
             match step() {
                 Ok(done) => return Ok(done),
                 Err(Stop::Failed(failure)) => return Err(Error::Transaction(failure)),
-                Err(Stop::Blocked) if self.clock.now() >= self.deadline => {
-                    return Err(Error::Transaction(self.late.clone()));
-                }
                 Err(Stop::Blocked) => thread::sleep(STEP),
             }
         }
+        Err(Error::Stopped)
     }
 }

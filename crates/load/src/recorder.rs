@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use keymark_bench::server_load::{Durations, Totals};
 
 use crate::failure::{Failure, Phase};
-use crate::latencies::{Latencies, histogram};
+use crate::latencies::{durations, histogram};
 use crate::sample::{Reservoir, Transaction};
-use crate::siege::Totals;
 use crate::steady::Completions;
 
 /// One second of a load, counted from its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Second {
     /// Durations of the transactions that succeeded and ended in it, by [`Phase`].
-    pub(crate) phases: [Latencies; 4],
+    pub(crate) phases: [Durations; 4],
     /// What failed in it.
     pub failures: BTreeMap<Failure, u64>,
     /// Time that the busiest of the client's threads did not wait.
@@ -29,7 +29,7 @@ pub struct Second {
 impl Second {
     /// Durations of a phase, of the transactions that succeeded and ended in this second.
     #[must_use]
-    pub const fn phase(&self, phase: Phase) -> &Latencies {
+    pub const fn phase(&self, phase: Phase) -> &Durations {
         &self.phases[phase.index()]
     }
 
@@ -114,7 +114,7 @@ impl Recorder {
         let mut second = std::mem::take(&mut self.now);
         for (phase, histogram) in second.phases.iter_mut().zip(&mut self.histograms) {
             if !histogram.is_empty() {
-                *phase = Latencies::of(histogram);
+                *phase = durations(histogram);
                 histogram.reset();
             }
         }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(failed, [0, 0, 0, 1, 1]);
         let handshake = recorder.seconds[0].phase(Phase::Handshake);
         let median = handshake.quantile(0.5).unwrap();
-        assert!(median.abs_diff(Duration::from_millis(70)) < Duration::from_micros(70));
+        assert!((median.0 - 0.070).abs() < 70e-6);
         assert_eq!(recorder.seconds[0].body, 14);
         assert_eq!(
             (recorder.totals.transactions, recorder.totals.failed),

@@ -34,9 +34,10 @@ impl Observed {
     pub fn of(measured: &Measurement) -> Result<Self, NoSteadyState> {
         let steady = measured.steady()?;
         let whole = measured.steady_phase(Phase::Whole)?;
+        let p99 = whole.quantile(0.99).ok_or(NoSteadyState::NothingDone)?;
         Ok(Self {
             rate: steady.rate.value,
-            p99: whole.quantile(0.99).ok_or(NoSteadyState::NothingDone)?,
+            p99: Duration::from_secs_f64(p99.0),
             failed: measured.steady_failed()?,
             unfinished: measured.unfinished(),
         })

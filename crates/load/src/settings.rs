@@ -51,6 +51,15 @@ pub struct Timeouts {
     pub whole: Duration,
 }
 
+impl Timeouts {
+    /// For one transaction with a server that has nothing else to do: half a minute in all.
+    pub const ALONE: Self = Self {
+        connect: Duration::from_secs(10),
+        handshake: Duration::from_secs(30),
+        whole: Duration::from_secs(30),
+    };
+}
+
 impl Default for Timeouts {
     /// Ten seconds to connect, and a minute each for the rest, as nginx's `client_header_timeout` and Apache's `TimeOut`
     /// allow a client.

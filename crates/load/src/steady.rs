@@ -231,5 +231,4 @@ pub fn steady(completions: &Completions, span: Span, seed: u64) -> Result<Steady
 }
 
 #[cfg(test)]
-#[path = "steady_tests.rs"]
 mod tests;

@@ -232,7 +232,7 @@ fn failures_have_their_classes() {
             }
             let measured = load(&target, &settings);
             assert_eq!(only_failure(&measured), class, "{engine} {behaviour:?}");
-            assert_eq!(measured.siege().failed, measured.failures()[&class]);
+            assert_eq!(measured.totals().failed, measured.failures()[&class]);
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use keymark_outside::read;
+use keymark_outside::visible::located;
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
@@ -184,7 +186,9 @@ impl File {
             name: name.to_owned(),
             reason,
         };
-        let file: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let file: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
+            malformed(located(text, error.span(), error.message()))
+        })?;
         if file.schema != SCHEMA {
             return Err(malformed(format!(
                 "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
@@ -332,7 +336,7 @@ impl Microcontroller {
 fn find_file(name: &str) -> Result<File, MicrocontrollerError> {
     if name.ends_with(".toml") {
         let path = PathBuf::from(name);
-        let text = std::fs::read_to_string(&path)
+        let text = read::text(&path, read::SETTINGS)
             .map_err(|source| MicrocontrollerError::Io { path, source })?;
         return File::parse(&text, name);
     }

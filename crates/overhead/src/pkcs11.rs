@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::hint::black_box;
 use std::num::NonZeroU32;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use keymark_bench::case::{Case, Load, Parameters, StackName};
+use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::operation::Operation;
+use keymark_cryptoki::under_way::{UnderWay, Watched, tell_in};
+use keymark_shim_protocol::pkcs11::Call as Noted;
 use keymark_stacks::raw::RawStack;
-use keymark_stores::device::Run;
-use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::device::{Run, StoreFamily as _, Wish};
+use keymark_stores::pkcs11::Pkcs11Family;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
@@ -48,7 +52,7 @@ const THREADS: [u32; 2] = [1, 2];
 pub fn measure() -> Result<Vec<Figure>, Failure> {
     let (softhsm, kryoptic) = (SoftHsmToken::new(), KryopticToken::new()?);
     let other = SoftHsmToken::new();
-    let mut figures = Vec::new();
+    let mut figures = vec![watching()?];
     for (label, kind, id) in KEYS {
         softhsm.make_key(kind, id, label);
         kryoptic.make_key(kind, id, label)?;
@@ -79,6 +83,29 @@ pub fn measure() -> Result<Vec<Figure>, Failure> {
         }
     }
     Ok(figures)
+}
+
+/// What an operation of 50 µs costs more because its two calls are noted for whoever watches the process.
+fn watching() -> Result<Figure, Failure> {
+    const OPERATIONS: u32 = 1_000_000;
+    const OPERATION: Duration = Duration::from_micros(50);
+    let (_watched, file) = Watched::new()?;
+    tell_in(&file)?;
+    let clock = MonotonicClock::new();
+    let begin = clock.now();
+    for _ in 0..OPERATIONS {
+        drop(black_box(UnderWay::begin(black_box(Noted::C_SignInit))));
+        drop(black_box(UnderWay::begin(black_box(Noted::C_Sign))));
+    }
+    let each = clock.now().since(begin) / OPERATIONS;
+    Ok(Figure {
+        name:
+            "noting the two calls of an operation of 50 µs for keymark, which watches, of its time"
+                .to_owned(),
+        value: each.as_secs_f64() / OPERATION.as_secs_f64(),
+        limit: Limit::AtMost(0.01),
+        unit: "",
+    })
 }
 
 /// What is measured on one token.
@@ -184,8 +211,13 @@ impl Own {
             },
             ..User::of_made_device()
         };
-        let module = ModuleFile::new(module.to_owned());
-        let device = known_token(&module, &format!("{URI};object={key}").parse()?, &user)?;
+        let uri = format!("{URI};object={key}?module-path={}", module.display());
+        let looked = Pkcs11Family.look(&Wish::Named(vec![uri]), &user)?;
+        let device = looked
+            .devices
+            .into_iter()
+            .next()
+            .ok_or("there is no such token")?;
         let identity = device.identity();
         let case = Case {
             device: identity.device.clone(),

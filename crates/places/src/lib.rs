@@ -6,7 +6,10 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod keymark_process;
 pub mod library;
+pub mod memory_file;
 pub mod private_dir;
 pub mod process;
 pub mod program;
+pub mod watchdog;

@@ -46,16 +46,11 @@ impl Process {
         tree
     }
 
-    /// Those of the process group that a process with that number led until it ended (setpgid(2)): its children are no longer
-    /// below it then. None if another process has the number by now.
+    /// Those of the process group of that number (setpgid(2)), children of processes that have ended as well.
     #[must_use]
-    pub fn left_by_leader(number: u32) -> Vec<Self> {
-        let of_group = all().filter(|said| said.group == number);
-        let members: Vec<Self> = of_group.map(|said| said.process).collect();
-        if members.iter().any(|process| process.number == number) {
-            return Vec::new();
-        }
-        members
+    pub fn in_group(number: u32) -> Vec<Self> {
+        let members = all().filter(|said| said.group == number);
+        members.map(|said| said.process).collect()
     }
 
     /// Whether it has not ended.

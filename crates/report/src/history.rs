@@ -13,6 +13,7 @@ use crate::compare::facts_of;
 use crate::document::{
     Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
 };
+use crate::units;
 
 /// Of the simulated series that say how large a change has to be.
 const SEED: u64 = 1;
@@ -111,6 +112,7 @@ pub(crate) fn machine(environment: &Environment) -> String {
     let words = MACHINE.iter().filter_map(|name| {
         let value = facts.get(*name)?;
         Some(match *name {
+            "cores" if value == "1" => "1 core".to_owned(),
             "cores" => format!("{value} cores"),
             "virtual machine" => format!("virtual machine ({value})"),
             _ => value.clone(),
@@ -237,7 +239,7 @@ fn levels(trend: &Trend) -> Section {
     let heading = format!("{} on {}", trend.case, trend.machine);
     let Some(changes) = &trend.changes else {
         let text = format!(
-            "{} runs or series are too few to look for changes: that takes {MIN_POINTS}",
+            "only {} of the {MIN_POINTS} runs or series that it takes to look for changes",
             trend.points.len()
         );
         return Section::headed(heading, vec![remark(RemarkKind::SingleRuns, text)]);
@@ -313,7 +315,8 @@ fn last(trend: &Trend, shown: usize) -> Section {
     }
     let mut blocks = vec![Block::Table(table)];
     if skipped > 0 {
-        let text = format!("{skipped} earlier ones are not shown; --last shows more, --json all");
+        let skipped = units::counted(skipped, "earlier one");
+        let text = format!("{skipped} not shown here; --last shows more, --json all");
         blocks.push(remark(RemarkKind::Elsewhere, text));
     }
     Section::bare(blocks)
@@ -407,7 +410,7 @@ mod tests {
         let trends = trends(&slower_since()[..3]);
         assert_eq!(trends[0].changes, None);
         let said = serde_json::to_string(&document(&trends, 2)).unwrap();
-        assert!(said.contains("3 runs or series are too few"), "{said}");
-        assert!(said.contains("1 earlier ones are not shown"), "{said}");
+        assert!(said.contains("3 of the 8 runs or series"), "{said}");
+        assert!(said.contains("1 earlier one not shown"), "{said}");
     }
 }

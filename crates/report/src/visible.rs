@@ -1,5 +1,4 @@
-//! Text from outside, made harmless: names of devices and readers, imported records, what firmware prints.
-//! What would move a terminal's cursor, end a line or turn its direction is written out.
+//! Text from outside, made harmless (`keymark_outside::visible`), and in the forms that programs read.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,43 +6,8 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-/// Control characters, and those that turn or break a line where none is seen (UAX #9 §2, Unicode's
-/// "Trojan Source" report TR #36).
-fn is_unseen(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
-}
-
-/// With everything unseen as Rust writes it: `\u{1b}`, `\n`. For what stands in one line.
-#[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unseen) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if is_unseen(c) {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// The same for text of several lines, which stay apart.
-#[must_use]
-pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    let kept = |c| matches!(c, '\n' | '\t');
-    if !text.contains(|c| is_unseen(c) && !kept(c)) {
-        return Cow::Borrowed(text);
-    }
-    let pieces = text.split_inclusive(kept).map(|piece| {
-        let end = piece.strip_suffix(kept).unwrap_or(piece);
-        format!("{}{}", visible(end), &piece[end.len()..])
-    });
-    Cow::Owned(pieces.collect())
-}
+use keymark_outside::visible::is_unseen;
+pub use keymark_outside::visible::{excerpt, message, visible, visible_lines};
 
 /// JSON in which everything unseen is escaped: it may be printed as well.
 ///
@@ -75,8 +39,9 @@ impl Formatter for Visible {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unseen(*c)) {
             CompactFormatter.write_string_fragment(writer, &rest[..at])?;
-            // None of them is beyond the first plane.
-            write!(writer, "\\u{:04x}", u32::from(c))?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
             rest = &rest[at + c.len_utf8()..];
         }
         CompactFormatter.write_string_fragment(writer, rest)
@@ -102,19 +67,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_not_seen_is_written_out() {
-        assert_eq!(visible("Nitrokey 3 – µs"), "Nitrokey 3 – µs");
-        assert_eq!(
-            visible("a\u{1b}[2Jb\r\n\u{9b}c\u{202e}d\u{7f}"),
-            "a\\u{1b}[2Jb\\r\\n\\u{9b}c\\u{202e}d\\u{7f}"
-        );
-        assert_eq!(
-            visible_lines("a\n\tb\u{1b}\r\nc\u{85}"),
-            "a\n\tb\\u{1b}\\r\nc\\u{85}"
-        );
-    }
-
-    #[test]
     fn a_formula_is_none_any_more() {
         for text in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "＝1"] {
             assert_eq!(no_formula(text), format!("'{text}"));
@@ -125,9 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_unseen_is_left_and_json_says_the_same(text in any::<String>()) {
-            prop_assert!(!visible(&text).contains(is_unseen));
-            prop_assert!(!visible_lines(&text).contains(|c| is_unseen(c) && c != '\n' && c != '\t'));
+        fn json_shows_everything_and_says_the_same(text in "[\\PC\\p{Cf}\\p{Cc}]*") {
             let written = json(&text).unwrap();
             prop_assert!(!written.contains(is_unseen));
             prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);

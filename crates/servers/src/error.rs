@@ -59,8 +59,10 @@ pub enum Impossible {
     /// One RSA, one ECDSA.
     #[error("two certificates on one host are an RSA and an ECDSA one, not {0} and {1}")]
     NotADualPair(Algorithm, Algorithm),
-    /// The configuration of OpenSSL has one module.
-    #[error("two keys on tokens are behind one module and by one way, engine or provider")]
+    /// The configuration of OpenSSL has one module, and the server is handed one PIN.
+    #[error(
+        "two keys on tokens are behind one module, by one way (engine or provider) and with one PIN"
+    )]
     TwoModules,
     /// haproxy passes on.
     #[error("{0} stands before TLS servers here, and is none itself")]

@@ -135,12 +135,6 @@ impl TokenKey {
     /// When its URI names no key.
     pub fn of_served(token: &ServedToken, key: &ServedKey) -> Result<Self, Error> {
         let made = Self::new(token.module(), &key.uri, Some(token.pin().clone()))?;
-        let environment = token.environment().into_iter();
-        let made = made.with_environment(
-            environment
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        );
         Ok(match token.pin_file().parent() {
             Some(place) => made.with_own_place(place),
             None => made,
@@ -161,6 +155,11 @@ impl TokenKey {
         };
         // RFC 7512 lets them stand; in a configuration they would mean something.
         uri.to_string().replace('$', "%24").replace('\'', "%27")
+    }
+
+    /// Whether both are known by one token behind one module, as far as their URIs say.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        self.module == other.module && self.uri.token == other.uri.token
     }
 
     pub(crate) const fn pin(&self) -> Option<&Pin> {
@@ -357,19 +356,25 @@ impl Certificates {
     /// # Errors
     /// When they are not an RSA and an ECDSA one.
     pub fn rsa_and_ecdsa(rsa: Identity, ecdsa: Identity) -> Result<Self, Impossible> {
-        let kinds = (rsa.algorithm.family(), ecdsa.algorithm.family());
-        if !matches!(
-            kinds,
-            (
-                Family::Rsa(_),
-                Family::Weierstrass(Curve::NistP256 | Curve::NistP384)
-            )
-        ) {
-            return Err(Impossible::NotADualPair(rsa.algorithm, ecdsa.algorithm));
-        }
+        Self::check_pair(rsa.algorithm, ecdsa.algorithm)?;
         Ok(Self {
             first: rsa,
             second: Some(ecdsa),
+        })
+    }
+
+    fn check_pair(rsa: Algorithm, ecdsa: Algorithm) -> Result<(), Impossible> {
+        match (rsa.family(), ecdsa.family()) {
+            (Family::Rsa(_), Family::Weierstrass(Curve::NistP256 | Curve::NistP384)) => Ok(()),
+            _ => Err(Impossible::NotADualPair(rsa, ecdsa)),
+        }
+    }
+
+    /// Whether two such keys are a pair, in either order.
+    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
+        Self::check_pair(one, other).or_else(|refused| {
+            let swapped = Self::check_pair(other, one);
+            swapped.map_err(|_| refused)
         })
     }
 

@@ -154,16 +154,9 @@ pub(crate) fn read(file: &Path) -> String {
     String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned()
 }
 
-/// A line without control characters, and not too long.
+/// A line in which everything is seen, and not too long.
 pub(crate) fn visible(line: &str) -> String {
-    let clean = line.chars().map(|letter| {
-        if letter.is_control() {
-            '\u{fffd}'
-        } else {
-            letter
-        }
-    });
-    clean.take(LONGEST).collect()
+    keymark_outside::visible::shortened(line, LONGEST)
 }
 
 #[cfg(test)]
@@ -175,7 +168,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("log");
         fs::write(&file, "a\nb\n\nc\x1b[31m\n").unwrap();
-        assert_eq!(tail(&file), "a | b | c\u{fffd}[31m");
+        assert_eq!(tail(&file), "a | b | c\\u{1b}[31m");
         assert_eq!(tail(&directory.path().join("none")), "");
         let many: String = (0..100).map(|number| format!("{number}\n")).collect();
         fs::write(&file, many).unwrap();
@@ -198,7 +191,7 @@ mod tests {
             (40, "60", "99")
         );
         fs::write(&file, vec![b'x'; 1 << 20]).unwrap();
-        assert_eq!(end(&file).concat().len(), LONGEST);
+        assert_eq!(end(&file).concat().chars().count(), LONGEST);
         assert_eq!(end(&directory.path().join("none")), Vec::<String>::new());
     }
 }

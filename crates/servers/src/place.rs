@@ -1,7 +1,7 @@
 //! The private directory of one server: keys, certificates, configuration, what is served, the log.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) log: PathBuf,
     /// Of the server's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
+    /// What has the token's PIN: the process's standard input.
+    pub(crate) pin: Option<File>,
     /// Before the tokens of keys whose calls are counted.
     pub(crate) traces: TokenTraces,
     /// Removed last.
@@ -51,6 +53,7 @@ impl Place {
             configuration: directory.path().join("server.conf"),
             log: directory.path().join("error.log"),
             environment: Vec::new(),
+            pin: None,
             traces: TokenTraces::default(),
             directory,
         })
@@ -196,6 +199,7 @@ impl Place {
             }
         };
         openssl_conf.get_or_insert(files.configuration);
+        self.pin = self.pin.take().or(files.pin);
         self.environment.extend(key.environment().iter().cloned());
         if let (Some(worker), Some(own)) = (&self.worker, key.own_place()) {
             worker.let_use_token(own)?;

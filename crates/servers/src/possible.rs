@@ -2,6 +2,7 @@
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::strength::{self, Strength};
+use keymark_stores::user::Pin;
 
 use crate::ciphers::{self, Authentication, Exchange, Suite};
 use crate::error::{Impossible, ServerError};
@@ -84,7 +85,7 @@ fn one_module(spec: &ServerSpec) -> Result<(), Impossible> {
         .certificates
         .iter()
         .filter_map(|identity| identity.token())
-        .map(|(key, way)| (key.module(), way));
+        .map(|(key, way)| (key.module(), way, key.pin().map(Pin::expose)));
     let first = tokens.next();
     if tokens.all(|token| Some(token) == first) {
         Ok(())

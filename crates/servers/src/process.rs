@@ -2,9 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_places::private_dir;
 use keymark_places::process::Process;
+use keymark_places::watchdog::Watchdog;
 use nix::sys::signal::Signal;
 
 /// How long processes are given to end by themselves.
@@ -56,6 +56,8 @@ pub(crate) struct Running {
     log: PathBuf,
     /// Those that were seen, since a worker without its master is nobody's child.
     seen: Mutex<Vec<Process>>,
+    /// Ends what is left, also when keymark is killed.
+    watchdog: Watchdog,
 }
 
 impl Running {
@@ -73,13 +75,10 @@ impl Running {
                 .map_err(|error| Error::call(format!("opening {}", path.display()), error, ""))
         };
         let call = command.get_program().to_string_lossy().into_owned();
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(said(log)?)
-            .stderr(said(log)?)
-            // Ctrl-C is keymark's to handle.
-            .process_group(0)
-            .spawn()
+        let watchdog = Watchdog::start(directory)?;
+        command.stdout(said(log)?).stderr(said(log)?);
+        let child = watchdog
+            .spawn(command)
             .map_err(|error| Error::call(call, error, ""))?;
         let running = Self {
             master: Process::of(child.id()),
@@ -87,6 +86,7 @@ impl Running {
             directory: directory.to_owned(),
             log: log.to_owned(),
             seen: Mutex::default(),
+            watchdog,
         };
         running.look()?;
         Ok(running)
@@ -96,7 +96,7 @@ impl Running {
     fn family(&self) -> Vec<Process> {
         match self.master.filter(|master| master.lives()) {
             Some(master) => Process::with_descendants(master.number),
-            None => Process::left_by_leader(self.number()),
+            None => self.watchdog.watched(),
         }
     }
 
@@ -153,11 +153,12 @@ impl Running {
             master.signal(Signal::SIGTERM);
         }
         self.await_end_of(&mut left);
-        // A worker that was started meanwhile has the master as its parent still.
+        // Workers that were started meanwhile as well.
         left.extend(self.family());
         for process in &left {
             process.signal(Signal::SIGKILL);
         }
+        self.watchdog.end();
         self.await_end_of(&mut left);
         // A zombie until then; it may have been waited for above.
         let _ = self.child.wait();
@@ -231,11 +232,13 @@ pub(crate) fn listens(number: u32, port: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Stdio;
+
     use super::*;
 
     fn shell(script: &str, directory: &Path) -> Running {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]);
+        command.args(["-c", script]).stdin(Stdio::null());
         Running::start(&mut command, directory, &directory.join("log")).unwrap()
     }
 

@@ -65,7 +65,7 @@ impl RunningServer {
 
     fn at(installed: &Installed, spec: &ServerSpec, port: u16) -> Result<Self, Unready> {
         let place = Place::make(installed, spec, port)?;
-        let mut command = command(installed, &place);
+        let mut command = command(installed, &place)?;
         let running = Running::start(&mut command, place.directory.path(), &place.log)?;
         let worker = place.worker.as_ref();
         let user = worker.map_or_else(|| "as keymark".to_owned(), |worker| worker.name.clone());
@@ -241,8 +241,12 @@ impl RunningServer {
     }
 }
 
-fn command(installed: &Installed, place: &Place) -> Command {
+fn command(installed: &Installed, place: &Place) -> Result<Command, Error> {
     let mut command = program::command(&installed.program);
+    if let Some(pin) = &place.pin {
+        let pin = pin.try_clone();
+        command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+    }
     let environment = place.environment.iter();
     command
         .envs(environment.map(|(name, value)| (name, value)))
@@ -263,12 +267,12 @@ fn command(installed: &Installed, place: &Place) -> Command {
             .arg(&place.log),
         Software::Haproxy => command.arg("-db").arg("-f").arg(&place.configuration),
     };
-    command
+    Ok(command)
 }
 
 /// One that is configured in a place of its own.
 pub(crate) fn start_in(installed: &Installed, place: &Place) -> Result<Running, Error> {
-    let mut command = command(installed, place);
+    let mut command = command(installed, place)?;
     Running::start(&mut command, place.directory.path(), &place.log)
 }
 

@@ -1,11 +1,12 @@
 //! A token's key, loaded once by the program `openssl` as the server will load it: for its public half, and so that a PIN
 //! is tried once and no server tries it.
 
+use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Stdio;
 
 use keymark_bench::error::Error;
+use keymark_places::memory_file::{self, STANDARD_INPUT};
 use keymark_places::private_dir::PrivateDir;
 use keymark_places::program;
 use openssl::pkey::{PKey, Public};
@@ -33,35 +34,36 @@ pub(crate) struct TokenFiles {
     pub(crate) configuration: std::path::PathBuf,
     /// The key's URI, as the way wants it.
     pub(crate) uri: String,
+    /// What the program finds the PIN in, if it is its standard input.
+    pub(crate) pin: Option<File>,
 }
 
-/// Writes the configuration and the PIN there.
+/// Writes the configuration there. The PIN is in no file of the directory: engine and provider open the program's standard
+/// input by its name.
 pub(crate) fn write(
     server: &Installed,
     key: &TokenKey,
     way: TokenWay,
     directory: &Path,
 ) -> Result<TokenFiles, ServerError> {
-    let pin_file = match key.pin() {
-        Some(pin) => {
-            let file = directory.join("pin");
-            write_private(&file, pin.expose().as_bytes())?;
-            Some(file)
-        }
-        None => None,
-    };
+    let pin = key
+        .pin()
+        .map(|pin| memory_file::holding(pin.expose().as_bytes()));
+    let pin = pin.transpose()?;
+    let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
     let loadable = server.openssl.loadable(way)?;
     let lines = openssl_conf::lines(Reach {
         way,
         loadable: &loadable,
         module: key.module(),
-        pin_file: pin_file.as_deref(),
+        pin_file,
     })?;
     let configuration = directory.join("openssl.cnf");
     write_private(&configuration, text(&lines, Comments::Left, "").as_bytes())?;
     Ok(TokenFiles {
         configuration,
-        uri: uri(key, way, pin_file.as_deref()),
+        uri: uri(key, way, pin_file),
+        pin,
     })
 }
 
@@ -88,6 +90,9 @@ pub(crate) fn public_key(
     let directory = PrivateDir::new()?;
     let files = write(server, key, way, directory.path())?;
     let mut command = program::command(&openssl);
+    if let Some(pin) = files.pin {
+        command.stdin(pin);
+    }
     let environment = key.environment().iter();
     command
         .envs(environment.map(|(name, value)| (name, value)))
@@ -100,7 +105,6 @@ pub(crate) fn public_key(
     };
     let done = command
         .args(["-in", &files.uri])
-        .stdin(Stdio::null())
         // Ctrl-C is keymark's to handle.
         .process_group(0)
         .output()

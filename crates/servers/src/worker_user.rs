@@ -11,7 +11,7 @@ use nix::unistd::{Gid, Group, Uid, User, geteuid};
 /// Debian's user for web servers, others' ones, and the one that owns nothing.
 const USERS: [&str; 4] = ["www-data", "apache", "http", "nobody"];
 /// Of a private directory, and not for others: PINs, and what the directory is known by.
-const KEPT: [&str; 3] = ["pin", "lock", "processes"];
+const KEPT: [&str; 3] = [private_dir::PIN_FILE, "lock", "processes"];
 
 /// A user without rights.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::{
-    DeviceName, Library, LibraryChoice, ParameterChoice, Protection, StackName, StoreKind,
+    Choice, DeviceName, Library, ParameterChoice, Protection, StackName, StoreKind,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
@@ -112,10 +112,10 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
 
 /// Keys in the clear, by OpenSSL and by what gpg-agent calculates with, which its layers stand on.
 fn in_both_libraries() -> Vec<ParameterChoice> {
-    let libgcrypt = LibraryChoice::Loaded(Library::Libgcrypt);
+    let libgcrypt = Choice::Other(Library::Libgcrypt);
     vec![
         ParameterChoice::Protection(vec![Protection::None]),
-        ParameterChoice::Library(vec![LibraryChoice::BuiltIn, libgcrypt]),
+        ParameterChoice::Library(vec![Choice::Usual, libgcrypt]),
     ]
 }
 

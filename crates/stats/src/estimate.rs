@@ -14,6 +14,7 @@ pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// From the shortest to the longest duration that assumptions leave open: no interval of confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Band {
     /// The shortest.
     pub low: Seconds,
@@ -246,5 +247,5 @@ mod tests {
 }
 
 #[cfg(test)]
-#[path = "estimate_tests.rs"]
+#[path = "estimate/tests.rs"]
 mod computed;

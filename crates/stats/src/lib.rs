@@ -41,7 +41,7 @@ pub use dependence::Dependence;
 pub use difference::{difference, paired_difference};
 pub use drift::{Drift, drift};
 pub use estimate::{Band, CONFIDENCE, Estimate, Method};
-pub use holm::holm;
+pub use holm::{holm, holm_levels};
 pub use levels::Level;
 pub use mean::{RunningMean, half_width_relative, mean};
 pub use modality::{MIN_DIP, Modality, Modes, modality};

@@ -180,14 +180,22 @@ impl LogRatio {
         }
     }
 
-    /// The ratio, with its interval.
+    /// The ratio, with its 95 % interval.
     #[must_use]
     pub fn ratio(&self) -> Estimate<Ratio> {
-        let half = if self.error > 0.0 {
-            t_quantile(1.0 - TAIL, self.freedom) * self.error
+        self.ratio_at(2.0 * TAIL, 0.0)
+    }
+
+    /// The ratio, with the interval that leaves it out with a probability of `risk`, longer at both ends by the share by
+    /// which the sides may differ besides. It leaves out 1 just where [`Self::p_differs_by`] that share is below the risk.
+    #[must_use]
+    pub fn ratio_at(&self, risk: f64, besides: f64) -> Estimate<Ratio> {
+        let spread = if self.error > 0.0 {
+            t_quantile(1.0 - risk / 2.0, self.freedom) * self.error
         } else {
             0.0
         };
+        let half = spread + besides.ln_1p();
         let bounds = ((self.value - half).exp(), (self.value + half).exp());
         Computed::new(self.value.exp(), bounds, self.method).widened()
     }

@@ -254,6 +254,12 @@ impl Journals {
         Self(directory)
     }
 
+    /// Where they are.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// Begins the journal of a token and run.
     ///
     /// # Errors

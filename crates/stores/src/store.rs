@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
-use keymark_bench::workload::KeyHandle;
+use keymark_bench::workload::{Crew, KeyHandle};
 
 use crate::access::Access;
 use crate::answer::Answers;
@@ -62,6 +62,21 @@ pub trait KeyStore: Debug + Send + Sync {
     /// When the key is not there, or the device does not offer that.
     fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
         Err(unused(key, scheme))
+    }
+
+    /// The workers of a case, each with a handle; by that scheme, or as usual.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
+        if workers > 1 {
+            self.check_threads()?;
+        }
+        let handles = (0..workers).map(|_| match scheme {
+            None => self.open(key),
+            Some(scheme) => self.open_by(key, scheme),
+        });
+        handles.collect::<Result<_, _>>().map(Crew::Threads)
     }
 
     /// Whether several threads of this process may use it at once.

@@ -26,7 +26,7 @@ const ATR: u8 = 4;
 pub enum VpcdError {
     /// Nobody listens.
     #[error(
-        "no vpcd at {address}: {source}; apt-get install pcscd vsmartcard-vpcd brings it, and pcscd must be running"
+        "no vpcd at {address}: {source}; apt-get install pcscd vsmartcard-vpcd brings it; if both are installed, start pcscd: it listens there"
     )]
     Connect {
         /// Where it was looked for.

@@ -9,6 +9,7 @@ use crate::operation::Operation;
 /// Version 0.1.0 knew GnuPG's parameter only, and gave every case one. It is still written for all who
 /// read it; `parameters` says what it is a parameter of.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct CaseForm {
     device: DeviceName,
     store: StoreKind,

@@ -26,7 +26,7 @@ words! {
 
 /// When operations are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Pacing {
     /// Each worker starts its next operation when the last one is done.
     Closed,
@@ -119,6 +119,7 @@ impl FromStr for Rate {
 
 /// How hard the key is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Load {
     /// Workers, each with its own way to the key.
     pub concurrency: NonZeroU32,

@@ -18,8 +18,7 @@ use crate::words::words;
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{
-    Library, LibraryChoice, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme,
-    SchemeChoice, SshAgent,
+    Choice, Library, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme, SshAgent,
 };
 pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
 

@@ -106,7 +106,7 @@ impl Scheme {
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
-#[serde(rename_all = "snake_case")]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Parameters {
     /// The family has none; of `raw`, the usual scheme, and on keys in memory the OpenSSL that is built in.
     #[default]
@@ -153,103 +153,69 @@ impl Parameters {
     /// How the key is kept at rest: in the clear, where nothing else can be chosen.
     #[must_use]
     pub const fn protection(self) -> Protection {
-        match self {
-            Self::Gnupg { protection } => protection,
-            Self::None
-            | Self::Ssh { .. }
-            | Self::Library { .. }
-            | Self::OpenSsl { .. }
-            | Self::Scheme { .. }
-            | Self::Tls { .. } => Protection::None,
-        }
+        let Self::Gnupg { protection } = self else {
+            return Protection::None;
+        };
+        protection
     }
 
     /// The SSH agent, if one is asked.
     #[must_use]
     pub const fn ssh_agent(self) -> Option<SshAgent> {
-        match self {
-            Self::Ssh { agent } => Some(agent),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Library { .. }
-            | Self::OpenSsl { .. }
-            | Self::Scheme { .. }
-            | Self::Tls { .. } => None,
-        }
+        let Self::Ssh { agent } = self else {
+            return None;
+        };
+        Some(agent)
     }
 
     /// The library, if another than the built-in one calculates in this process.
     #[must_use]
     pub const fn library(self) -> Option<Library> {
-        match self {
-            Self::Library { library } => Some(library),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Ssh { .. }
-            | Self::OpenSsl { .. }
-            | Self::Scheme { .. }
-            | Self::Tls { .. } => None,
-        }
+        let Self::Library { library } = self else {
+            return None;
+        };
+        Some(library)
     }
 
     /// How `openssl` gets at the key, if that is asked.
     #[must_use]
     pub const fn openssl_way(self) -> Option<OpenSslWay> {
-        match self {
-            Self::OpenSsl { way } => Some(way),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Ssh { .. }
-            | Self::Library { .. }
-            | Self::Scheme { .. }
-            | Self::Tls { .. } => None,
-        }
+        let Self::OpenSsl { way } = self else {
+            return None;
+        };
+        Some(way)
     }
 
     /// The scheme, if it is not the usual one.
     #[must_use]
     pub const fn scheme(self) -> Option<Scheme> {
-        match self {
-            Self::Scheme { scheme } => Some(scheme),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Ssh { .. }
-            | Self::Library { .. }
-            | Self::OpenSsl { .. }
-            | Self::Tls { .. } => None,
-        }
+        let Self::Scheme { scheme } = self else {
+            return None;
+        };
+        Some(scheme)
     }
 
     /// Version and key exchange of a TLS server.
     #[must_use]
     pub const fn tls(self) -> Option<(TlsVersion, KeyExchange)> {
-        match self {
-            Self::Tls {
-                version,
-                key_exchange,
-                ..
-            } => Some((version, key_exchange)),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Ssh { .. }
-            | Self::Library { .. }
-            | Self::OpenSsl { .. }
-            | Self::Scheme { .. } => None,
-        }
+        let Self::Tls {
+            version,
+            key_exchange,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        Some((version, key_exchange))
     }
 
     /// What stands behind a TLS server's address.
     #[must_use]
     pub const fn arrangement(self) -> Option<Arrangement> {
-        match self {
-            Self::Tls { arrangement, .. } => Some(arrangement),
-            Self::None
-            | Self::Gnupg { .. }
-            | Self::Ssh { .. }
-            | Self::Library { .. }
-            | Self::OpenSsl { .. }
-            | Self::Scheme { .. } => None,
-        }
+        let Self::Tls { arrangement, .. } = self else {
+            return None;
+        };
+        Some(arrangement)
     }
 
     /// What is said of it behind a stack's name; nothing where it is what everybody expects.
@@ -277,77 +243,47 @@ impl Parameters {
     }
 }
 
-/// A library as it is named where one is chosen.
+/// A value as it is named where one is chosen: the usual one, which a case does not say, has a word as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LibraryChoice {
-    /// The OpenSSL that is built in.
-    BuiltIn,
-    /// Another.
-    Loaded(Library),
-}
-
-impl LibraryChoice {
-    /// The word for the one that is built in.
-    pub const BUILT_IN: &str = "openssl";
-}
-
-impl fmt::Display for LibraryChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::BuiltIn => Self::BUILT_IN,
-            Self::Loaded(library) => library.word(),
-        })
-    }
-}
-
-impl FromStr for LibraryChoice {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        if word.eq_ignore_ascii_case(Self::BUILT_IN) {
-            return Ok(Self::BuiltIn);
-        }
-        let loaded = word.parse().map(Self::Loaded);
-        loaded.map_err(|error: UnknownWord| UnknownWord {
-            known: format!("{}, {}", Self::BUILT_IN, error.known),
-            ..error
-        })
-    }
-}
-
-/// A scheme as it is named where one is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemeChoice {
-    /// PKCS#1 v1.5 of RSA; of every other algorithm the only one, of a digest.
+pub enum Choice<T> {
+    /// The OpenSSL that is built in; PKCS#1 v1.5 of RSA, and of every other algorithm the only scheme.
     Usual,
     /// Another.
-    Other(Scheme),
+    Other(T),
 }
 
-impl SchemeChoice {
-    /// The word for the usual one.
-    pub const USUAL: &str = "pkcs1";
+/// What has a usual value.
+pub trait HasUsual {
+    /// The word for it.
+    const USUAL: &str;
 }
 
-impl fmt::Display for SchemeChoice {
+impl HasUsual for Library {
+    const USUAL: &str = "openssl";
+}
+
+impl HasUsual for Scheme {
+    const USUAL: &str = "pkcs1";
+}
+
+impl<T: HasUsual + fmt::Display> fmt::Display for Choice<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Usual => Self::USUAL,
-            Self::Other(scheme) => scheme.word(),
-        })
+        match self {
+            Self::Usual => f.pad(T::USUAL),
+            Self::Other(other) => other.fmt(f),
+        }
     }
 }
 
-impl FromStr for SchemeChoice {
+impl<T: HasUsual + FromStr<Err = UnknownWord>> FromStr for Choice<T> {
     type Err = UnknownWord;
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        if word.eq_ignore_ascii_case(Self::USUAL) {
+        if word.eq_ignore_ascii_case(T::USUAL) {
             return Ok(Self::Usual);
         }
-        let other = word.parse().map(Self::Other);
-        other.map_err(|error: UnknownWord| UnknownWord {
-            known: format!("{}, {}", Self::USUAL, error.known),
+        word.parse().map(Self::Other).map_err(|error| UnknownWord {
+            known: format!("{}, {}", T::USUAL, error.known),
             ..error
         })
     }
@@ -361,11 +297,11 @@ pub enum ParameterChoice {
     /// Of which SSH agent is asked; stacks that ask none are not excluded.
     SshAgent(Vec<SshAgent>),
     /// Of which library calculates; stacks of other programs are not excluded.
-    Library(Vec<LibraryChoice>),
+    Library(Vec<Choice<Library>>),
     /// Of how `openssl` gets at the key; other stacks are not excluded.
     OpenSslWay(Vec<OpenSslWay>),
     /// Of how keys are used; stacks of other programs, which choose for themselves, are not excluded.
-    Scheme(Vec<SchemeChoice>),
+    Scheme(Vec<Choice<Scheme>>),
 }
 
 impl ParameterChoice {
@@ -378,20 +314,18 @@ impl ParameterChoice {
                 .ssh_agent()
                 .is_none_or(|agent| wanted.contains(&agent)),
             Self::Library(wanted) => match parameters {
-                Parameters::None => wanted.contains(&LibraryChoice::BuiltIn),
-                Parameters::Library { library } => wanted.contains(&LibraryChoice::Loaded(library)),
+                Parameters::None => wanted.contains(&Choice::Usual),
+                Parameters::Library { library } => wanted.contains(&Choice::Other(library)),
                 // By the OpenSSL that is built in, where it is one of this process.
-                Parameters::Scheme { .. } => wanted.contains(&LibraryChoice::BuiltIn),
+                Parameters::Scheme { .. } => wanted.contains(&Choice::Usual),
                 Parameters::Gnupg { .. }
                 | Parameters::Ssh { .. }
                 | Parameters::OpenSsl { .. }
                 | Parameters::Tls { .. } => true,
             },
             Self::Scheme(wanted) => match parameters {
-                Parameters::None | Parameters::Library { .. } => {
-                    wanted.contains(&SchemeChoice::Usual)
-                }
-                Parameters::Scheme { scheme } => wanted.contains(&SchemeChoice::Other(scheme)),
+                Parameters::None | Parameters::Library { .. } => wanted.contains(&Choice::Usual),
+                Parameters::Scheme { scheme } => wanted.contains(&Choice::Other(scheme)),
                 Parameters::Gnupg { .. }
                 | Parameters::Ssh { .. }
                 | Parameters::OpenSsl { .. }

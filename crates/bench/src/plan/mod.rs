@@ -60,6 +60,7 @@ pub enum Order {
 
 /// How the cases of a plan are to be measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// When a case is done.
     pub stop: StopRule,
@@ -96,6 +97,7 @@ impl Default for Settings {
 
 /// The validated matrix of cases of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// In table order; a [`crate::case::CaseId`] is an index into this.
     pub cases: Vec<Case>,

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use super::{Offer, PlanError, Standing};
 use crate::algorithm::Algorithm;
 use crate::case::{
-    Case, DeviceName, LibraryChoice, Load, Pacing, ParameterChoice, Parameters, Protection,
-    SchemeChoice, StackName, Worker,
+    Case, Choice, DeviceName, Load, Pacing, ParameterChoice, Parameters, Protection, StackName,
+    Worker,
 };
 use crate::operation::Operation;
 use crate::store::Capability;
@@ -59,8 +59,8 @@ impl Default for Selection {
             pacing: Pacing::Closed,
             parameters: vec![
                 ParameterChoice::Protection(vec![Protection::None]),
-                ParameterChoice::Library(vec![LibraryChoice::BuiltIn]),
-                ParameterChoice::Scheme(vec![SchemeChoice::Usual]),
+                ParameterChoice::Library(vec![Choice::Usual]),
+                ParameterChoice::Scheme(vec![Choice::Usual]),
             ],
             input_bytes: None,
             replicas: NonZeroU32::MIN,
@@ -207,10 +207,10 @@ impl Selection {
             None => "any stack".to_owned(),
         };
         let loaded = self.parameters.iter().find_map(|choice| match choice {
-            ParameterChoice::Library(wanted) if !wanted.contains(&LibraryChoice::BuiltIn) => {
+            ParameterChoice::Library(wanted) if !wanted.contains(&Choice::Usual) => {
                 Some(join(wanted))
             }
-            ParameterChoice::Scheme(wanted) if !wanted.contains(&SchemeChoice::Usual) => {
+            ParameterChoice::Scheme(wanted) if !wanted.contains(&Choice::Usual) => {
                 Some(join(wanted))
             }
             ParameterChoice::Library(_)

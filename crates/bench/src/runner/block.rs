@@ -60,6 +60,7 @@ pub(super) fn measure(
     budget: Budget,
     seed: u64,
     queue: &mut Option<Queue>,
+    limit: Option<Duration>,
 ) -> MeasuredBlock {
     let workers = workload.crew.size();
     if buffers.workers.len() < workers {
@@ -89,6 +90,7 @@ pub(super) fn measure(
                 clock: runner.clock,
                 inputs: &workload.inputs,
                 output_capacity: workload.output_capacity,
+                limit,
             };
             worker::in_processes(processes, &terms, budget, seed, outputs)
         }
@@ -103,13 +105,13 @@ pub(super) fn measure(
 }
 
 /// Where workers wait for each other. One that never comes is counted out.
-struct Start {
+pub(crate) struct Start {
     missing: Mutex<usize>,
     complete: Condvar,
 }
 
 impl Start {
-    const fn of(workers: usize) -> Self {
+    pub(crate) const fn of(workers: usize) -> Self {
         Self {
             missing: Mutex::new(workers),
             complete: Condvar::new(),
@@ -117,7 +119,7 @@ impl Start {
     }
 
     /// Waits until the others are here, too.
-    fn arrive(&self) {
+    pub(crate) fn arrive(&self) {
         let missing = self.count_one();
         let waiting = self.complete.wait_while(missing, |missing| *missing > 0);
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
@@ -138,7 +140,7 @@ impl Start {
     }
 }
 
-fn in_threads(
+pub(crate) fn in_threads(
     shared: &Shared<'_>,
     start: &Start,
     handles: &mut [Box<dyn KeyHandle>],

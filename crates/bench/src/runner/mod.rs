@@ -1,10 +1,12 @@
 //! Prepare, warm up, measure, verify, clean up: drives any [`Stack`] and knows none.
 
+mod alone;
 pub(crate) mod arrivals;
-mod block;
+pub(crate) mod block;
 mod progress;
 mod schedule;
 pub(crate) mod shift;
+mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -15,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::case::{Case, CaseId, DeviceName, StackName};
-use crate::clock::{Clock, Harness, Timestamp, read_cost};
+use crate::clock::{Clock, Harness, read_cost};
 use crate::error::Error;
 use crate::parts::PartSums;
 use crate::plan::{Order, Plan, Settings};
@@ -24,11 +26,13 @@ use crate::sample::Block;
 use crate::stop::{StopRule, Stopped};
 use crate::workload::{Stack, Workload};
 
+pub use alone::measure_alone;
 use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
 use schedule::{Account, Shares};
 use shift::Budget;
+use time::{PlanTime, longest_call};
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
 pub trait Observer {
@@ -226,6 +230,7 @@ impl Run<'_> {
             budget,
             0,
             &mut None,
+            None,
         );
         let samples = &measured.block.samples;
         let loop_ns = match (samples.first(), samples.last()) {
@@ -286,6 +291,8 @@ impl Run<'_> {
             lead_in: self.settings.warmup,
             ..Budget::unlimited()
         };
+        let cases = u32::try_from(self.records.len()).unwrap_or(u32::MAX).max(1);
+        let part = self.settings.time_limit.map(|limit| limit / cases);
         let measured = block::measure(
             self.runner,
             &mut workload,
@@ -293,12 +300,11 @@ impl Run<'_> {
             budget,
             self.settings.seed,
             &mut None,
+            longest_call(self.settings.time_limit, part, Duration::ZERO),
         );
         if let Some(reason) = measured.failure {
             return Err(reason);
         }
-        let cases = u32::try_from(self.records.len()).unwrap_or(u32::MAX).max(1);
-        let part = self.settings.time_limit.map(|limit| limit / cases);
         let progress = Progress::new(case, self.settings, part, &measured.block);
         Ok(Active {
             id,
@@ -403,6 +409,7 @@ impl Run<'_> {
             budget,
             seed,
             &mut case.queue,
+            longest_call(left, part, case.account.cost()),
         );
         let took = self.runner.clock.now().since(begin);
         let took = took.saturating_sub(measured.checking);
@@ -420,6 +427,8 @@ impl Run<'_> {
             record.blocks.push(measured.block);
         }
         match measured.failure {
+            // What Ctrl-C broke off has not failed.
+            Some(_) if self.runner.interrupted() => Turn::Over(Stopped::Interrupted, None),
             Some(reason) => Turn::Over(Stopped::Failed, Some(reason)),
             None => {
                 let Some(stopped) = case.progress.stopped() else {
@@ -477,22 +486,5 @@ impl Run<'_> {
             });
             self.observer.finished(id, record);
         }
-    }
-}
-
-/// The plan's own time.
-struct PlanTime {
-    deadline: Option<Timestamp>,
-    /// What checks had taken when it began.
-    checked_before: Duration,
-    /// One case's part of it.
-    part: Option<Duration>,
-}
-
-impl PlanTime {
-    fn left(&self, run: &Run<'_>) -> Option<Duration> {
-        let checking = run.checking.saturating_sub(self.checked_before);
-        let deadline = self.deadline?.after(checking);
-        Some(deadline.since(run.runner.clock.now()))
     }
 }

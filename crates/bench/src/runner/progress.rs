@@ -66,6 +66,9 @@ pub(super) struct Progress {
     longer: u32,
     /// What an open loop still has to run before it counts.
     filling: Duration,
+    /// The part of the case's own time, if it has any, after which it counts all the same: its queue's clock stands still
+    /// for what is done around blocks, which may be the most of it.
+    filled_at: Option<Duration>,
 }
 
 impl Progress {
@@ -89,6 +92,7 @@ impl Progress {
             operation,
             longer: 1,
             filling: filling(case, settings.stop, part, operation),
+            filled_at: settings.stop.time().or(part).map(|limit| limit / FILLING),
         }
     }
 
@@ -109,6 +113,10 @@ impl Progress {
         let Some(stretch) = block.queue.filter(|_| !self.filling.is_zero()) else {
             return false;
         };
+        if self.filled_at.is_some_and(|limit| self.spent > limit) {
+            self.stop_filling();
+            return false;
+        }
         let length = Duration::from_nanos(stretch.length_ns);
         self.filling = self.filling.saturating_sub(length);
         true
@@ -121,13 +129,8 @@ impl Progress {
 
     /// What is left of the case's own time, if it has any.
     pub(super) fn time_left(&self) -> Option<Duration> {
-        match self.stop {
-            StopRule::Runs(_) => None,
-            StopRule::Precision { max_time, .. } => {
-                max_time.map(|limit| limit.saturating_sub(self.spent))
-            }
-            StopRule::For(length) => Some(length.saturating_sub(self.spent)),
-        }
+        let limit = self.stop.time();
+        limit.map(|limit| limit.saturating_sub(self.spent))
     }
 
     /// What a visit may be expected to take.
@@ -148,7 +151,10 @@ impl Progress {
         let cached = self.operation <= CACHED_OPERATION;
         let time = match self.pacing {
             Pacing::Open(rate) => {
-                let full = Duration::try_from_secs_f64(MOST_ARRIVALS / rate.per_second());
+                // Those that find all workers busy wait for the next block: it need not be short for them.
+                let served = f64::from(self.workers.get()) / self.operation.as_secs_f64();
+                let full = MOST_ARRIVALS / rate.per_second().min(served);
+                let full = Duration::try_from_secs_f64(full);
                 let left = match self.stop {
                     StopRule::Precision { .. } | StopRule::For(_) => f64::MAX,
                     StopRule::Runs(runs) => f64::from(runs.get()) - self.done as f64,
@@ -345,6 +351,7 @@ mod tests {
             operation,
             longer: 1,
             filling: Duration::ZERO,
+            filled_at: None,
         }
         .budget(None)
     }

@@ -47,6 +47,9 @@ impl Budget {
     }
 }
 
+/// Who thinks looks this often whether the run goes on.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// What stands where nothing was written.
 const BLANK: u8 = 0xAA;
 
@@ -162,6 +165,20 @@ impl<'a> Shared<'a> {
             begin: OnceLock::new(),
             queue: queue.map(Mutex::new),
             seed,
+        }
+    }
+
+    /// Waits, and says whether it has come to that: not if somebody ends the run.
+    fn waited_until(&self, moment: Timestamp) -> bool {
+        loop {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return false;
+            }
+            let next = self.clock.now().after(LOOK);
+            self.clock.wait_until(next.min(moment));
+            if next >= moment {
+                return true;
+            }
         }
     }
 
@@ -343,11 +360,17 @@ fn operate_until_spent(
             (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, None) => {}
             (Pacing::Thinking(longest), _) => {
                 let ready = shared.clock.now().after(thoughts.next(longest));
-                // Whom the end of the block finds thinking starts nothing more; one operation is wanted.
-                if ready >= deadline && !shift.samples.is_empty() {
+                // Whom the end of the block finds thinking starts nothing more. Who has done nothing yet thinks until
+                // then: a block that ended at once would be followed by another one, in which thoughts may be shorter.
+                if ready >= deadline {
+                    if shift.samples.is_empty() {
+                        shared.waited_until(deadline);
+                    }
                     break;
                 }
-                shared.clock.wait_until(ready);
+                if !shared.waited_until(ready) {
+                    break;
+                }
             }
             (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, Some(turns)) => {
                 turns.wait_until_free(shared.clock);

@@ -1,5 +1,6 @@
 //! Workers that are processes: here the far end is a thread behind the same two pipes.
 
+use std::io::{PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,13 +13,35 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::{Observer, Runner, Stacks};
 use keymark_bench::sample::Sample;
 use keymark_bench::stop::Stopped;
-use keymark_bench::worker::{self, WorkerProcess};
+use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{
     Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
 };
 use keymark_testkit::fake;
 
 use crate::setup::{plan, runs, stopped};
+
+/// The line to a far end that is a thread.
+struct Pipes {
+    to: PipeWriter,
+    from: PipeReader,
+    met: bool,
+}
+
+impl Line for Pipes {
+    fn begin(&mut self) -> Result<Met, Error> {
+        let before = std::mem::replace(&mut self.met, true);
+        Ok(if before { Met::Before } else { Met::Anew })
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+        worker::write(&mut self.to, order)
+    }
+
+    fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
+        worker::read(&mut self.from)
+    }
+}
 
 struct Silent;
 
@@ -93,7 +116,14 @@ impl Stack for Far {
                 // The near end going away is how it ends.
                 let _ = worker::serve(orders, words, handle);
             });
-            WorkerProcess::new(to, from, ())
+            WorkerProcess::new(
+                Pipes {
+                    to,
+                    from,
+                    met: false,
+                },
+                1,
+            )
         };
         Ok(Workload {
             crew: Crew::Processes((0..case.concurrency()).map(start).collect()),

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{
-    LibraryChoice, ParameterChoice, Protection, Rate, SchemeChoice, StackName,
-};
+use keymark_bench::case::{Choice, Library, ParameterChoice, Protection, Rate, Scheme, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
 
@@ -114,7 +112,7 @@ pub struct BenchArguments {
         value_delimiter = ',',
         help_heading = "What to measure"
     )]
-    pub library: Option<Vec<LibraryChoice>>,
+    pub library: Option<Vec<Choice<Library>>>,
 
     /// How keys are used through raw: pkcs1, pss, oaep, oaep-sha1 of RSA, hashed and pss-hashed, where the
     /// key store hashes the message as well [default: pkcs1, and of other algorithms a digest]
@@ -124,7 +122,7 @@ pub struct BenchArguments {
         value_delimiter = ',',
         help_heading = "What to measure"
     )]
-    pub scheme: Option<Vec<SchemeChoice>>,
+    pub scheme: Option<Vec<Choice<Scheme>>>,
 
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
     #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]

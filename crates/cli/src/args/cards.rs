@@ -12,9 +12,9 @@ use keymark_report::archive::RunSelector;
 use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Manner, Queue};
 use keymark_stores::user::TokenName;
 
-/// How cards in readers may be used.
+/// Whence user PINs come.
 #[derive(Debug, Args)]
-pub struct CardArguments {
+pub struct PinArguments {
     /// Environment variable with the user PIN of the card or PKCS#11 token of that serial number, once
     /// each; the serial may be left out where there is but one [default: asked on the terminal, once]
     #[arg(
@@ -29,6 +29,22 @@ pub struct CardArguments {
     /// File descriptor to read the user PIN from, of the only card or token of a run
     #[arg(long, value_name = "N", help_heading = "Cards")]
     pub pin_fd: Option<u32>,
+}
+
+impl PinArguments {
+    /// Whether they come from anywhere but the terminal.
+    #[cfg(feature = "openpgp-card")]
+    pub fn is_given(&self) -> bool {
+        !self.pin_env.is_empty() || self.pin_fd.is_some()
+    }
+}
+
+/// How cards in readers may be used.
+#[derive(Debug, Args)]
+pub struct CardArguments {
+    /// Whence user PINs come
+    #[command(flatten)]
+    pub pins: PinArguments,
 
     /// Environment variable with the admin PIN, needed only for --write-to
     #[arg(long, value_name = "NAME", help_heading = "Cards")]
@@ -73,12 +89,12 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
 pub enum TokenCommand {
     /// Put a virtual card or a twin into vpcd's reader, or a token behind a PKCS#11 module, for every program
     #[command(
-        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out.\napt-get install pcscd vsmartcard-vpcd brings the reader."
+        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out. apt-get install pcscd vsmartcard-vpcd brings the reader."
     )]
     Serve(ServeArguments),
     /// Remove the test keys that a run has left on a token because it was killed
     #[command(
-        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a token is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is\nchanged, and undone by these notes. The admin PIN of a card is needed, of a PKCS#11 token its user PIN."
+        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a token is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is changed, and undone by these notes. The admin PIN of a card is needed, of a PKCS#11 token its user PIN."
     )]
     Restore(RestoreArguments),
 }
@@ -217,7 +233,7 @@ pub struct TraceArguments {
     /// keymark's own module in its place: wherever the module's file stands in its arguments or environment,
     /// for {module} in an argument, and in PKCS11_MODULE_PATH and PKCS11_PROVIDER_MODULE
     #[cfg(feature = "pkcs11")]
-    #[arg(long, value_name = "MODULE", conflicts_with_all = ["device", "algorithm", "apdu"])]
+    #[arg(long, value_name = "MODULE", conflicts_with_all = ["device", "algorithm", "apdu", "pin_env", "pin_fd"])]
     pub pkcs11: Option<String>,
 
     /// Key of a virtual card or twin, which the program finds in its keyring
@@ -227,6 +243,10 @@ pub struct TraceArguments {
     /// List every command
     #[arg(long)]
     pub apdu: bool,
+
+    /// The PIN of a card in a reader, verified before the program starts
+    #[command(flatten)]
+    pub pins: PinArguments,
 
     /// How tables are shown
     #[command(flatten)]
@@ -251,4 +271,8 @@ pub struct ProfileArguments {
     /// Name of the twin [default: the device's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+
+    /// The file to write [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }

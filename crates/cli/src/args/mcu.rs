@@ -20,7 +20,7 @@ pub enum McuCommand {
     List(super::JsonArguments),
     /// Predict what private-key operations cost
     #[command(
-        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash,\nsquare=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; what a part\ncannot do is left out. The run is saved like any other, with provenance 'predicted'."
+        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash, square=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; what a part cannot do is left out. The run is saved like any other, with provenance 'predicted'."
     )]
     Predict(PredictArguments),
     /// Say why two predictions differ, class by class
@@ -30,12 +30,12 @@ pub enum McuCommand {
     Explain(ExplainArguments),
     /// Run your own ELF file: phases, profile by function, folded stacks
     #[command(
-        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n  keymark mcu run firmware.elf --mcu stm32l432 --json | jq '.phases[0].cycles'\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and\nends the program. There are no peripherals: an access to one ends the run with its address."
+        after_help = "Examples:\n  keymark mcu run firmware.elf --mcu stm32f103\n  keymark mcu run firmware.elf --mcu stm32l432 --folded stacks.txt\n  keymark mcu run firmware.elf --mcu stm32l432 --json | jq '.phases[0].cycles'\n\nBKPT #N begins phase N, and BKPT #0 ends the last. Semihosting (BKPT #0xAB) writes to stdout and ends the program. There are no peripherals: an access to one ends the run with its address."
     )]
     Run(FirmwareArguments),
     /// Write a device profile from predictions, for 'twin:FILE'
     #[command(
-        after_help = "Examples:\n  keymark mcu profile stm32f405 > f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\nWhat a token does besides the operation (USB, PIN, command parsing) is --transport."
+        after_help = "Examples:\n  keymark mcu profile stm32f405 -o f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\nWhat a token does besides the operation (USB, PIN, command parsing) is --transport."
     )]
     Profile(McuProfileArguments),
     /// Simulate how a token's data objects live on the flash of a part
@@ -191,6 +191,10 @@ pub struct McuProfileArguments {
     /// Name of the twin [default: the part's]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+
+    /// The file to write [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `keymark mcu storage`

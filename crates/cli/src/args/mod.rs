@@ -27,8 +27,8 @@ use keymark_report::pictures::Kind;
 
 pub use bench::BenchArguments;
 pub use cards::{
-    CardArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments, TokenCommand,
-    TraceArguments,
+    CardArguments, PinArguments, PinVariable, ProfileArguments, RestoreArguments, ServeArguments,
+    TokenCommand, TraceArguments,
 };
 pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
 pub use sharing::{Format, HistoryArguments, ShareArguments};
@@ -51,7 +51,7 @@ pub use tls::{
 
 const EXAMPLES: &str = "\
 Examples:
-  keymark bench                                    the default plan: GnuPG and this CPU, about two minutes
+  keymark bench                                    the default plan, about two minutes
   keymark bench --algorithm longest --operation sign --runs 10
   keymark bench --algorithm rsa4096,cv25519 --stack raw,agent,gnupg --concurrency 1,2,4,10
   keymark devices                                  what can be measured here, and what is missing
@@ -105,7 +105,7 @@ pub enum Command {
     Export(ExportArguments),
     /// Write a page about runs for a browser, or the same in other forms
     #[command(
-        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not\noverwritten."
+        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not overwritten."
     )]
     Report(ReportArguments),
     /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
@@ -121,7 +121,7 @@ pub enum Command {
     Compare(CompareArguments),
     /// What a case has taken over time, and when that changed: one trend a machine
     #[command(
-        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words have to stand in a case's name, as 'compare' and the warnings of 'show' write it. Runs of one\nseries count once."
+        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words have to stand in a case's name, as 'compare' and the warnings of 'show' write it. Runs of one series count once."
     )]
     History(HistoryArguments),
     /// Write a run into a file for others: without host names, user names and serial numbers
@@ -131,12 +131,12 @@ pub enum Command {
     Share(ShareArguments),
     /// Build a static site from a folder of records that others have shared
     #[command(
-        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and ask nothing of anybody. A file that is refused is named, the others\nmake the site all the same, and the exit status is 1. A directory that is neither empty nor an\nearlier site, unchanged, is not written to."
+        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and ask nothing of anybody. A file that is refused is named, the others make the site all the same, and the exit status is 1. A directory that is neither empty nor an earlier site, unchanged, is not written to."
     )]
     Site(SiteArguments),
     /// Run a program against a traced card or PKCS#11 module, and say where its time went
     #[command(
-        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nBefore a card the program runs with a private GNUPGHOME that has the public keys of your keyring\nfor the card, or a test key called 'keymark test key' for a virtual one. Its exit status is\nkeymark's."
+        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nBefore a card the program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a test key called 'keymark test key' for a virtual one. Its exit status is keymark's."
     )]
     #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
@@ -146,7 +146,7 @@ pub enum Command {
     Token(TokenCommand),
     /// Write a device profile from a measured run (raw, one at a time), for 'twin:FILE'
     #[command(
-        after_help = "Examples:\n  keymark profile last > my-card.toml\n  keymark bench --device twin:my-card.toml"
+        after_help = "Examples:\n  keymark profile last -o my-card.toml\n  keymark bench --device twin:my-card.toml"
     )]
     Profile(ProfileArguments),
     /// What firmware would cost on a microcontroller, by simulation
@@ -164,15 +164,10 @@ pub enum Command {
     /// Is one worker of a run with --processes
     #[command(name = keymark_stacks::raw::worker::SUBCOMMAND, hide = true)]
     Worker,
-    /// Looks at a PKCS#11 module that may hang or crash
+    /// Has a PKCS#11 module, which may hang or crash
     #[cfg(feature = "pkcs11")]
-    #[command(name = keymark_stores::pkcs11::probe::SUBCOMMAND, hide = true)]
-    Pkcs11Module {
-        /// The module
-        file: PathBuf,
-        /// What it is to find in pReserved
-        reserved: Option<String>,
-    },
+    #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
+    Pkcs11Module,
     /// Print shell completions
     #[command(
         after_help = "Example:\n  keymark completions bash > ~/.local/share/bash-completion/completions/keymark"
@@ -190,6 +185,17 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },
+}
+
+impl Command {
+    /// Whether keymark has started itself for it, often many times a run.
+    #[must_use]
+    pub const fn is_errand(&self) -> bool {
+        let errand = matches!(self, Self::Worker);
+        #[cfg(feature = "pkcs11")]
+        let errand = errand || matches!(self, Self::Pkcs11Module);
+        errand
+    }
 }
 
 /// `keymark devices`
@@ -252,7 +258,7 @@ pub struct ShowArguments {
 /// `keymark export`
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Which run: last, last~1, an id or its beginning; or series: and one of these, but for json
+    /// Which run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
     /// In which form

@@ -10,7 +10,8 @@ use super::TableArguments;
 /// Formats of `keymark export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// The whole record with every sample (schema/record-1.json); 'keymark import' reads it
+    /// The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. Of a
+    /// series a line a run
     Json,
     /// One line a case
     Csv,

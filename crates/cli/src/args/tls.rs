@@ -12,19 +12,19 @@ use keymark_stacks::tls::{Address, SERVERS};
 use super::{CardArguments, TableArguments, concurrency, duration};
 
 const BENCH_HELP: &str = "\
-Apache and nginx are started in private directories on loopback, with tickets and caches off, and asked for a file by
+Apache and nginx are started in private directories on loopback, with tickets and caches off, and asked for a file by \
 keymark's own client: every handshake is a full one, and checked. Debian and Ubuntu have them in apache2-bin and nginx.
 
 Examples:
   keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
   keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
-  keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s --duration 60s
+  keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s
   keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json
   keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms
   keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
 
 const SUITE_HELP: &str = "\
-Plans over 'keymark tls bench'. What is not to be had here fails with its reason, and the rest goes on. --dry-run prints
+Plans over 'keymark tls bench'. What is not to be had here fails with its reason, and the rest goes on. --dry-run prints \
 the cases, and how long they take.
 
 Examples:
@@ -46,7 +46,7 @@ pub enum TlsCommand {
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
     #[command(
-        after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server apache --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so' --host www.example.org"
+        after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server nginx --algorithm rsa2048,nistp256\n  keymark tls config --server apache --host www.example.org \\\n      --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so'"
     )]
     Config(TlsConfigArguments),
     /// Measure a whole question: key exchanges, a key in an HSM, several servers, two certificates
@@ -319,9 +319,18 @@ pub struct TlsConfigArguments {
     /// Which server: apache, nginx
     #[arg(long, value_name = "NAME", value_parser = server)]
     pub server: StackName,
-    /// Where the private key is: software (a file), or a 'pkcs11:' URI of a key with its module
+    /// Where the private key is: software (a file), or a 'pkcs11:' URI of a key with its module; given twice, an RSA
+    /// and an ECDSA key, each with a certificate
     #[arg(long, value_name = "DEVICE", default_value = "software")]
-    pub device: String,
+    pub device: Vec<String>,
+    /// What a key in a file is; two are an RSA and an ECDSA key, each with a certificate
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "nistp256"
+    )]
+    pub algorithm: Vec<Algorithm>,
     /// The server's name
     #[arg(long, value_name = "NAME", default_value = "www.example.org")]
     pub host: String,

@@ -1,17 +1,25 @@
 //! What a device does, in words.
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Capability, StoreIdentity};
 
-/// What a card can be asked for, in the order of its slots' use.
-const OF_CARDS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
+/// What a twin can be asked for, in the order of a card's slots.
+const OF_TWINS: [Operation; 3] = [Operation::Decrypt, Operation::Sign, Operation::Authenticate];
 
-/// An operation of a card, and the algorithms that it has for it; those of assumed times stand last.
-pub(super) fn of_card(
+/// An operation of a twin, and the algorithms that it has for it; those of assumed times stand last.
+pub(super) fn of_twin(
     identity: &StoreIdentity,
     capabilities: &[Capability],
 ) -> Vec<(Operation, String)> {
-    let by_operation = OF_CARDS.map(|operation| {
+    let by_operation = OF_TWINS.map(|operation| {
+        // PKCS#11 has no slots: whoever logs in with a key asks for a signature.
+        if operation == Operation::Authenticate && identity.kind == StoreKind::PKCS11 {
+            return (
+                operation,
+                "with what it signs with, in the same time".to_owned(),
+            );
+        }
         let of_operation = capabilities
             .iter()
             .filter(|capability| capability.operation == operation);
@@ -55,7 +63,7 @@ pub(super) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> O
         "{} does what its profile has a time for, and refuses all else:",
         identity.device
     );
-    for (operation, what) in of_card(identity, capabilities) {
+    for (operation, what) in of_twin(identity, capabilities) {
         text.push_str(&format!("\n  {operation:<12} {what}"));
     }
     Some(text)

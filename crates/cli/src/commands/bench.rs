@@ -16,7 +16,6 @@ use keymark_bench::runner::{Measured, Observer, Runner, Spent};
 use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Inventory, OpenStacks};
-use keymark_stacks::private_dir;
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
@@ -33,8 +32,6 @@ use crate::view::{self, RunView};
 use crate::{output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
-    // What an earlier keymark left when it was killed is nothing to report.
-    let _ = private_dir::sweep();
     if arguments.series.is_wanted() && !arguments.dry_run {
         return series::run(arguments, archive);
     }
@@ -52,7 +49,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     }
     let (plan, selections) = plan(arguments, &inventory)?;
     consent_fits()?;
-    user::pins_fit(&arguments.card, &inventory.tokens(&plan)).map_err(Failure::usage)?;
+    user::pins_fit(&arguments.card.pins, &inventory.tokens(&plan)).map_err(Failure::usage)?;
     inventory.check(&plan).map_err(Failure::usage)?;
     if arguments.dry_run {
         dry_run(&plan, &inventory, archive);
@@ -179,6 +176,14 @@ fn plan(
             PlanError::NotOffered { .. } | PlanError::Nothing => Failure::nothing_usable(message),
         }
     })?;
+    // Ratios to anything else would not be what was asked for.
+    if let Some(baseline) = &arguments.baseline
+        && (0..plan.cases.len()).all(|index| plan.baseline(index).is_none())
+    {
+        return Err(Failure::usage(format!(
+            "no case of the plan is '{baseline}', to which the others could be compared; measure it, too, or name another --baseline"
+        )));
+    }
     Ok((plan, selections))
 }
 

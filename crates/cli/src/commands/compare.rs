@@ -1,10 +1,11 @@
 //! `keymark compare`
 
-use keymark_bench::record::{Record, RunState};
+use keymark_bench::record::{Record, RunId, RunState};
 use keymark_report::archive::Archive;
 use keymark_report::compare::{
     Comparison, Criteria, Difference, GeometricMean, Judgement, Noise, Pair, Side, document,
 };
+use keymark_report::visible::excerpt;
 use keymark_stats::{BetweenRuns, MIN_RUNS};
 use serde_json::json;
 
@@ -53,10 +54,17 @@ fn compared(
         }
         None => None,
     };
-    let sides: Vec<Side> = named
+    let mut sides: Vec<Side> = named
         .iter()
         .map(|side| load(side, archive))
         .collect::<Result<_, _>>()?;
+    if let (Some(BaselineArgument::Side(_)), Some((baseline, others))) =
+        (&arguments.baseline, sides.split_first())
+    {
+        // Under whatever name it stands among the others, too.
+        let own = others.iter().filter(|side| !same_runs(side, baseline));
+        sides = [baseline].into_iter().chain(own).cloned().collect();
+    }
     if let (None, [only]) = (pattern, sides.as_slice()) {
         return of_copies(only, criteria);
     }
@@ -89,7 +97,12 @@ fn load(side: &SideArgument, archive: &Archive) -> Result<Side, Failure> {
     Ok(Side { name, runs })
 }
 
-/// No series is compared with itself by mistake.
+fn same_runs(one: &Side, other: &Side) -> bool {
+    let ids = |side: &Side| -> Vec<RunId> { side.runs.iter().map(|run| run.id.clone()).collect() };
+    ids(one) == ids(other)
+}
+
+/// No run and no series is compared with itself by mistake.
 fn distinct(sides: &[Side]) -> Result<(), Failure> {
     for (number, side) in sides.iter().enumerate() {
         let mut others = sides[..number].iter();
@@ -103,6 +116,22 @@ fn distinct(sides: &[Side]) -> Result<(), Failure> {
                  'series:last~1 series:last'",
                 other.name, side.name
             )));
+        }
+    }
+    for (number, side) in sides.iter().enumerate() {
+        for other in &sides[..number] {
+            let twice = side
+                .runs
+                .iter()
+                .find(|run| other.runs.iter().any(|known| known.id == run.id));
+            if let Some(run) = twice {
+                return Err(Failure::usage(format!(
+                    "the run {} would be compared with itself: it is in {} and in {}",
+                    excerpt(&run.id.0),
+                    other.name,
+                    side.name
+                )));
+            }
         }
     }
     Ok(())

@@ -62,10 +62,12 @@ fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     }
     if !twins.is_empty() {
         output::line("");
-        output::heading("twins (the virtual card with a device's times; --all shows them in full)");
+        output::heading(
+            "twins (a device's times over the virtual card, or over SoftHSM2; --all shows all)",
+        );
     }
     for twin in twins {
-        let does = abilities::of_card(&twin.identity, twin.device.capabilities());
+        let does = abilities::of_twin(&twin.identity, twin.device.capabilities());
         let product = &twin.identity.product;
         let product = product.strip_prefix("twin of a ").unwrap_or(product);
         let name = twin.identity.device.as_str();

@@ -25,10 +25,11 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
     let exported = || load(arguments, archive);
     match arguments.format {
         Format::Json => {
-            let record = archive.load(&arguments.run).map_err(Failure::failed)?;
+            let exported = exported()?;
             let mut out = io::BufWriter::new(io::stdout().lock());
-            let written = json::write(&record, &mut out).and_then(|()| out.flush());
-            closed_pipe_is_fine(written)?;
+            let mut records = exported.records().iter();
+            let written = records.try_for_each(|record| json::write(record, &mut out));
+            closed_pipe_is_fine(written.and_then(|()| out.flush()))?;
         }
         Format::Csv => output::print(&exported()?.csv()?),
         Format::Markdown => output::print(&markdown::render(&exported()?.document())),
@@ -74,6 +75,13 @@ impl Exported {
         match self {
             Self::Run(record) => record.id.to_string(),
             Self::Series { name, .. } => name.clone(),
+        }
+    }
+
+    fn records(&self) -> &[Record] {
+        match self {
+            Self::Run(record) => std::slice::from_ref(record),
+            Self::Series { runs, .. } => runs,
         }
     }
 

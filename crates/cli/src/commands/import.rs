@@ -1,7 +1,10 @@
 //! `keymark import`
 
+use keymark_bench::record::Record;
 use keymark_report::archive::Archive;
 use keymark_report::exchange;
+use keymark_report::units::counted;
+use keymark_report::visible::excerpt;
 
 use super::Outcome;
 use crate::args::ImportArguments;
@@ -11,10 +14,12 @@ use crate::output;
 pub(super) fn run(arguments: &ImportArguments, archive: &mut Archive) -> Outcome {
     let record = exchange::import(&arguments.file).map_err(Failure::failed)?;
     archive.insert(&record).map_err(Failure::failed)?;
-    output::line(&format!(
-        "imported {} with {} cases",
-        record.id,
-        record.cases.len()
-    ));
+    output::line(&done(&record));
     Ok(Exit::Fine)
+}
+
+/// What is said of a record that was taken in.
+pub(super) fn done(record: &Record) -> String {
+    let cases = counted(record.cases.len(), "case");
+    format!("imported {} with {cases}", excerpt(&record.id.0))
 }

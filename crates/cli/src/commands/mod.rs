@@ -11,8 +11,6 @@ mod history;
 mod import;
 mod leftovers;
 mod mcu;
-#[cfg(feature = "pkcs11")]
-mod pkcs11_module;
 mod plot;
 mod profile;
 mod published;
@@ -32,11 +30,13 @@ mod tls;
 mod token;
 #[cfg(feature = "openpgp-card")]
 mod trace;
-mod worker;
 
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
+use keymark_bench::error::Error;
 use keymark_report::archive::{Archive, ArchiveError};
+use keymark_stacks::private_dir;
 
 use crate::args::{Arguments, Command};
 use crate::exit::{Exit, Failure};
@@ -46,44 +46,67 @@ type Outcome = Result<Exit, Failure>;
 
 /// Carries out the command.
 pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
+    if !arguments.command.is_errand() {
+        // What an earlier keymark left when it was killed is nothing to report.
+        let _ = private_dir::sweep();
+    }
     match &arguments.command {
         Command::Devices(own) => devices::run(own),
         Command::Bench(own) => bench::run(own, arguments.archive.as_ref()),
-        Command::Runs(own) => runs::run(own, &archive(arguments)?),
-        Command::Show(own) => show::run(own, &archive(arguments)?),
-        Command::Plot(own) => plot::run(own, &archive(arguments)?),
-        Command::Export(own) => export::run(own, &archive(arguments)?),
-        Command::Report(own) => report::run(own, &archive(arguments)?),
+        Command::Runs(own) => runs::run(own, &readable(arguments)?),
+        Command::Show(own) => show::run(own, &readable(arguments)?),
+        Command::Plot(own) => plot::run(own, &readable(arguments)?),
+        Command::Export(own) => export::run(own, &readable(arguments)?),
+        Command::Report(own) => report::run(own, &readable(arguments)?),
         #[cfg(feature = "serve")]
-        Command::Serve(own) => serve::run(own, archive(arguments)?),
-        Command::Compare(own) => compare::run(own, &archive(arguments)?),
-        Command::History(own) => history::run(own, &archive(arguments)?),
-        Command::Share(own) => share::run(own, &archive(arguments)?),
+        Command::Serve(own) if own.allow_import => serve::run(own, archive(arguments)?),
+        #[cfg(feature = "serve")]
+        Command::Serve(own) => serve::run(own, readable(arguments)?),
+        Command::Compare(own) => compare::run(own, &readable(arguments)?),
+        Command::History(own) => history::run(own, &readable(arguments)?),
+        Command::Share(own) => share::run(own, &readable(arguments)?),
         Command::Site(own) => site::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Trace(own) => trace::run(own),
         #[cfg(feature = "openpgp-card")]
         Command::Token(own) => token::run(own),
-        Command::Profile(own) => profile::run(own, &archive(arguments)?),
+        Command::Profile(own) => profile::run(own, &readable(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
         #[cfg(feature = "tls")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
-        Command::Worker => worker::run(),
+        Command::Worker => of_keymark(keymark_stacks::raw::worker::serve),
         #[cfg(feature = "pkcs11")]
-        Command::Pkcs11Module { file, reserved } => pkcs11_module::run(file, reserved.clone()),
+        Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),
         Command::Completions { shell } => Ok(definition::completions(*shell)),
         Command::Man { directory } => definition::man(directory.as_deref()),
     }
+}
+
+/// What keymark starts for itself, by a socket.
+fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
+    if io::stdin().is_terminal() {
+        let message = "'keymark bench' starts this for itself";
+        return Err(Failure::usage(message));
+    }
+    serve().map_err(Failure::failed)?;
+    Ok(Exit::Fine)
 }
 
 fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
     open_archive(arguments.archive.as_ref()).map_err(Failure::failed)
 }
 
+/// For who changes nothing in it.
+fn readable(arguments: &Arguments) -> Result<Archive, Failure> {
+    let path = place(arguments.archive.as_ref()).map_err(Failure::failed)?;
+    Archive::open_to_read(&path).map_err(Failure::failed)
+}
+
 fn open_archive(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
-    match named {
-        Some(path) => Archive::open(path),
-        None => Archive::open(&Archive::default_path()?),
-    }
+    Archive::open(&place(named)?)
+}
+
+fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {
+    named.cloned().map_or_else(Archive::default_path, Ok)
 }

@@ -13,6 +13,7 @@ use keymark_report::render::Width;
 use super::{Outcome, published, show};
 use crate::args::{PictureFile, PictureFormat, PlotArguments};
 use crate::exit::{Exit, Failure};
+use crate::file;
 use crate::output;
 
 /// Columns of a picture where nobody says how wide the terminal is.
@@ -92,7 +93,7 @@ pub(super) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Outco
             PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
             PictureFormat::Png => png(chart, theme)?,
         };
-        std::fs::write(&path, bytes).map_err(|error| {
+        file::replace(&path, &bytes).map_err(|error| {
             Failure::failed(format!(
                 "the picture cannot be written to {}: {error}",
                 path.display()

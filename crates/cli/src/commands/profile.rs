@@ -6,7 +6,7 @@ use keymark_tokens::profile::Profile;
 use super::Outcome;
 use crate::args::ProfileArguments;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{file, output};
 
 pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
     let record = archive.load(&arguments.run).map_err(Failure::failed)?;
@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
             "{case} is left out: {operations} operations are too few"
         ));
     }
-    output::print(&measured.profile.to_toml().map_err(Failure::failed)?);
+    let profile = measured.profile.to_toml().map_err(Failure::failed)?;
+    file::put(arguments.output.as_deref(), &profile)?;
     Ok(Exit::Fine)
 }

@@ -1,7 +1,7 @@
 //! `keymark share`
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::ErrorKind;
 
 use keymark_report::archive::Archive;
 use keymark_report::exchange::json;
@@ -11,6 +11,7 @@ use nix::unistd::{Uid, User};
 use super::Outcome;
 use crate::args::ShareArguments;
 use crate::exit::{Exit, Failure};
+use crate::file::{Existing, write};
 use crate::output;
 
 pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
@@ -25,16 +26,16 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
             "nothing was written to {file}; --yes writes without asking"
         )));
     }
-    // What is there is somebody's.
-    let opened = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&arguments.output);
-    let failed = |error| Failure::failed(format!("{file} cannot be written: {error}"));
-    let mut writer = BufWriter::new(opened.map_err(failed)?);
-    json::write(&shared.record, &mut writer)
-        .and_then(|()| writer.flush())
-        .map_err(failed)?;
+    write(&arguments.output, Existing::Kept, |to| {
+        json::write(&shared.record, to)
+    })
+    .map_err(|error| {
+        Failure::failed(if error.kind() == ErrorKind::AlreadyExists {
+            format!("{file} is there already and nothing was written; name another file")
+        } else {
+            format!("{file} cannot be written: {error}")
+        })
+    })?;
     output::line(&format!("wrote {} to {file}", shared.record.id));
     Ok(Exit::Fine)
 }

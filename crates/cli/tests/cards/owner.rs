@@ -163,6 +163,46 @@ fn a_card_that_wants_its_pin_for_each_signature_signs_on_all_layers() {
 }
 
 #[test]
+fn a_traced_program_finds_the_pin_verified() {
+    let (_homes, owner, reader) = owner_of("ed25519");
+    let place = CardPlace::with(reader);
+    let card = place.card();
+    let serial = card["device"].as_str().unwrap();
+    let by_serial = format!("{serial}=RIGHT");
+    // There is no terminal that a pinentry could ask on.
+    let sign = [
+        "sh",
+        "-c",
+        "test -z \"$RIGHT\" && echo data | gpg --batch --no-tty --sign >\"$SIGNED\"",
+    ];
+    let signed = place.place.path("signed");
+    let traced = |pin: &str| {
+        let trace = ["trace", "--pin-env", pin, "--"];
+        let mut keymark = place.keymark(&[&trace[..], &sign[..]].concat());
+        keymark
+            .env("GNUPGHOME", owner.home.path())
+            .env("SIGNED", &signed);
+        keymark.output().unwrap()
+    };
+    for pin in ["RIGHT", &by_serial] {
+        let output = traced(pin);
+        let said = said(&output);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("PSO:COMPUTE DIGITAL SIGNATURE"), "{said}");
+        assert!(said.contains("key lookup, PIN"), "{said}");
+        assert!(std::fs::metadata(&signed).unwrap().len() > 64);
+    }
+    let other = traced("0badcafe=RIGHT");
+    let said_of_other = said(&other);
+    assert_eq!(other.status.code(), Some(3), "{said_of_other}");
+    assert!(said_of_other.contains("0badcafe"), "{said_of_other}");
+    assert_eq!(place.tries(), "user 3, reset 0, admin 3");
+    let wrong = traced("WRONG");
+    assert_eq!(wrong.status.code(), Some(3), "{}", said(&wrong));
+    assert_eq!(place.tries(), "user 2, reset 0, admin 3");
+}
+
+#[test]
 fn a_key_that_the_owners_keyring_lacks_is_named() {
     let (_homes, owner, reader) = owner_of("rsa2048");
     let fingerprint = [&[0, 0xDA, 0, 0xC7, 20][..], &[0xAB; 20]].concat();

@@ -24,6 +24,12 @@ fn differences_are_explained_by_class_and_cause() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    let verdict: Vec<&str> = said.lines().rev().take(2).collect();
+    assert!(verdict[0].starts_with("cycles saved:"), "{said}");
+    assert!(
+        verdict[1].starts_with("stm32f405:umaal=off takes"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -90,7 +96,13 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
             .refused(&["mcu", "run", file.to_str().unwrap()], 1)
             .contains("ELF")
     );
-    let own = env!("CARGO_BIN_EXE_keymark");
+    // Without an end, and without reading it all.
+    let endless = place.refused(&["mcu", "run", "/dev/zero"], 1);
+    assert!(
+        endless.contains("more than 64 MiB") && endless.contains("its memory has 148 KiB"),
+        "{endless}"
+    );
+    let own = "/bin/true";
     assert!(
         place
             .refused(&["mcu", "run", own], 1)

@@ -47,22 +47,23 @@ fn it_is_sent_by_a_process_as_well() {
 }
 
 #[test]
-fn one_that_is_refused_is_not_sent_again() {
-    let mut world = Misbehaving::new(KEYMARK);
-    world.token.make_key_with_pin("rsa:2048", "05", "each");
-    world.device = world.device.replace("object=web", "object=each");
-    let refused = world.run("refuse-later", PIN, &world.device, &[]);
-    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
-    assert!(
-        said(&refused).contains("CKR_PIN_INCORRECT"),
-        "{}",
-        said(&refused)
-    );
-    assert_eq!(
-        world.logins().lines().count(),
-        2,
-        "at the start, and at the first use"
-    );
+fn one_that_is_refused_or_crashes_the_module_is_not_sent_again() {
+    for (mode, why) in [
+        ("refuse-later", "CKR_PIN_INCORRECT"),
+        (
+            "crash-at-use",
+            "C_Login of misbehaving.so failed: it crashed",
+        ),
+    ] {
+        let mut world = Misbehaving::new(KEYMARK);
+        world.token.make_key_with_pin("rsa:2048", "05", "each");
+        world.device = world.device.replace("object=web", "object=each");
+        let refused = world.run(mode, PIN, &world.device, &[]);
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        assert!(said(&refused).contains(why), "{}", said(&refused));
+        let logins = world.logins().lines().count();
+        assert_eq!(logins, 2, "{mode}: at the start, and at the first use");
+    }
 }
 
 #[test]

@@ -288,6 +288,15 @@ fn nothing_is_written_over_but_an_earlier_site() {
             None => fs::remove_file(out(name)).unwrap(),
         }
     }
+    // A page of which nothing is left is still the one that was changed.
+    let page = fs::read(out("index.html")).unwrap();
+    fs::write(out("index.html"), "my own page").unwrap();
+    let said = site.refused("out", 1);
+    assert!(
+        said.contains("index.html is not of it, or changed since"),
+        "{said}"
+    );
+    fs::write(out("index.html"), page).unwrap();
     let notes = site.place.path("notes");
     fs::create_dir(&notes).unwrap();
     fs::write(notes.join("thesis.txt"), "x").unwrap();

@@ -14,6 +14,19 @@ use crate::sample::Transaction;
 use crate::settings::Timeouts;
 use crate::tls::{Checker, Connector, Received, Session, Stop};
 
+/// Whether the connection that was begun stands.
+pub(crate) fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
+    let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
+    if let Some(error) = socket.take_error().map_err(of_socket)? {
+        return Err(of_socket(error).into());
+    }
+    match socket.peer_addr() {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotConnected => Err(Stop::Blocked),
+        Err(error) => Err(of_socket(error).into()),
+    }
+}
+
 /// What all conversations of a thread share.
 #[derive(Debug)]
 pub(super) struct Means<'a> {
@@ -126,21 +139,13 @@ impl Conversation {
     }
 
     fn connect(&mut self, socket: TcpStream, means: &Means<'_>) -> Result<(), Stop> {
-        let of_socket = |error: std::io::Error| Failure::of_socket(&error, Phase::Connect);
-        if let Some(error) = socket.take_error().map_err(of_socket)? {
-            return Err(of_socket(error).into());
-        }
-        match socket.peer_addr() {
-            Ok(_) => {
+        match is_connected(&socket) {
+            Ok(()) => {
                 self.times.connected = means.clock.now();
                 self.stage = Stage::Handshaking(means.connector.open(socket)?);
                 Ok(())
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotConnected => {
-                self.stage = Stage::Connecting(socket);
-                Err(Stop::Blocked)
-            }
-            Err(error) => Err(of_socket(error).into()),
+            Err(stop) => self.stopped(stop, Stage::Connecting(socket)).map(drop),
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use keymark_bench::clock::{Clock, Timestamp};
 use mio::{Events, Poll, Token};
 
+pub(crate) use self::conversation::is_connected;
 use self::conversation::{Conversation, Means};
 pub(crate) use self::source::Share;
 use self::source::{Ending, Source, Turn};

@@ -115,17 +115,10 @@ impl Source {
     }
 
     /// Arrivals that were due before `end` and have not begun.
-    pub(crate) fn waiting(mut self, end: Duration) -> u64 {
-        match &mut self {
+    pub(crate) fn waiting(self, end: Duration) -> u64 {
+        match self {
             Self::Users(_) => 0,
-            Self::Arrivals(queue) => {
-                let mut waiting = 0;
-                while queue.schedule.next() < end {
-                    queue.schedule.advance();
-                    waiting += 1;
-                }
-                waiting
-            }
+            Self::Arrivals(queue) => queue.schedule.due_before(end),
         }
     }
 }

@@ -16,6 +16,7 @@ use keymark_overhead::{
     Failure, Figure, analysis, card, mcu, pcsc, pkcs11, pkcs11_module, raw, signature, spawn,
     start, view,
 };
+use keymark_stores::pkcs11::process;
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).collect()) {
@@ -40,6 +41,11 @@ fn run(arguments: Vec<OsString>) -> Result<bool, Failure> {
         [argument] if argument == view::ARGUMENT => {
             let case = case("rsa2048", Operation::Sign, StackName::RAW)?;
             println!("ratio {}", view::compare(&case)?);
+            Ok(true)
+        }
+        // As keymark does, the module is used in a process of its own.
+        [argument] if argument == process::SUBCOMMAND => {
+            process::serve()?;
             Ok(true)
         }
         [argument, more @ ..] if argument == pkcs11::ARGUMENT => {

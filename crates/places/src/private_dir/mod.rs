@@ -21,6 +21,8 @@ pub use sweep::sweep;
 
 /// Of a directory whose lock is held, or whose keymark is dead.
 const PREFIX: &str = "keymark-";
+/// In a private directory: the PIN of a token that keymark has made, where users read it.
+pub const PIN_FILE: &str = "pin";
 /// Room in `sockaddr_un.sun_path`, less the final NUL (unix(7)).
 pub const SOCKET_PATH: usize = 107;
 /// What stands behind the prefix.

@@ -9,16 +9,16 @@ use std::process::Stdio;
 
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
-use super::PREFIX;
 use super::mark::{self, LOCK, Mark};
 use super::process::{self, World};
+use super::{PIN_FILE, PREFIX};
 use crate::program;
 
 /// Times that a process which is just ending may get a file in between.
 const WRITERS: usize = 3;
 
-/// Ends what killed keymarks left: processes first, then their directories. Returns how many
-/// directories were removed.
+/// Ends what killed keymarks left: PINs of all of them first, then processes, then directories. Returns how many directories
+/// were removed.
 #[must_use]
 pub fn sweep() -> usize {
     sweep_within(&std::env::temp_dir())
@@ -28,31 +28,53 @@ fn sweep_within(parent: &Path) -> usize {
     let Ok(entries) = fs::read_dir(parent) else {
         return 0;
     };
-    let swept = entries.flatten().filter(|entry| {
+    let (mut abandoned, mut swept) = (Vec::new(), 0);
+    for entry in entries.flatten() {
         let name = entry.file_name();
         // keymark's own names are ASCII.
         let Some(name) = name.to_str() else {
-            return false;
+            continue;
         };
-        let path = entry.path();
         if name.starts_with(PREFIX) {
-            take_abandoned(&path).is_some()
-        } else {
-            process::died_over(name) && take_unfinished(&path).is_some()
+            abandoned.extend(Abandoned::take(entry.path()));
+        } else if process::died_over(name) && take_unfinished(&entry.path()).is_some() {
+            swept += 1;
         }
-    });
-    swept.count()
+    }
+    let removed = abandoned.into_iter().filter_map(Abandoned::remove);
+    swept + removed.count()
 }
 
 /// A directory of a keymark that is dead.
-fn take_abandoned(path: &Path) -> Option<()> {
-    let directory = Own::open(path)?;
-    // Until all is gone: another keymark may be sweeping.
-    let (_lock, mark) = Mark::take(&directory.contents())?;
-    if World::here().ok()? == mark.world {
-        end_users(&directory.contents());
+struct Abandoned {
+    path: PathBuf,
+    directory: Own,
+    mark: Mark,
+    /// Until all is gone: another keymark may be sweeping.
+    _lock: File,
+}
+
+impl Abandoned {
+    /// Takes it over, with its PIN removed already: what follows takes time, and may be cut short.
+    fn take(path: PathBuf) -> Option<Self> {
+        let directory = Own::open(&path)?;
+        let (lock, mark) = Mark::take(&directory.contents())?;
+        // Most have none.
+        let _ = fs::remove_file(directory.contents().join(PIN_FILE));
+        Some(Self {
+            path,
+            directory,
+            mark,
+            _lock: lock,
+        })
     }
-    directory.remove(path).ok()
+
+    fn remove(self) -> Option<()> {
+        if World::here().ok()? == self.mark.world {
+            end_users(&self.directory.contents());
+        }
+        self.directory.remove(&self.path).ok()
+    }
 }
 
 /// One without a mark: its keymark died over making or removing it. There is nothing else in it.
@@ -187,6 +209,19 @@ mod tests {
         assert_eq!(sweep_within(parent.path()), 1);
         assert!(held.path().exists() && foreign.exists() && !left.exists());
         assert_eq!(sweep_within(parent.path()), 0);
+    }
+
+    #[test]
+    fn pins_go_before_all_else() {
+        let parent = tempfile::tempdir().unwrap();
+        let left = abandoned(parent.path());
+        let (pin, other) = (left.join(PIN_FILE), left.join("file"));
+        fs::write(&pin, "271828").unwrap();
+        fs::write(&other, "x").unwrap();
+        let taken = Abandoned::take(left.clone()).unwrap();
+        assert!(!pin.exists() && other.exists());
+        taken.remove().unwrap();
+        assert!(!left.exists());
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn machine_speed(speed: &MachineSpeed) -> String {
 fn machine(environment: &Environment) -> Vec<String> {
     let processor = environment.cpu_model.clone();
     let mut machine = vec![processor.unwrap_or_else(|| "unknown processor".to_owned())];
-    machine.push(format!("{} cores", environment.cores));
+    machine.push(units::counted(environment.cores, "core"));
     let virtualization = environment.virtualization.as_ref();
     machine.extend(virtualization.map(|name| format!("virtual machine ({name})")));
     machine.extend(environment.os.clone());

@@ -1,6 +1,7 @@
 //! From a record to what is said about it: one row a case, scaling, breakdown, remarks.
 
 mod answer;
+mod baselines;
 mod beside;
 mod breakdown;
 mod document;
@@ -68,6 +69,9 @@ pub struct Row {
     pub throughput: Option<Estimate<PerSecond>>,
     /// Mean time over the baseline's; none if the plan has no baseline for it.
     pub ratio: Option<Estimate<Ratio>>,
+    /// The case that the ratio is to; none if that is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<CaseId>,
     /// Mean processor time of the child process, user and system.
     pub child_cpu: Option<(Seconds, Seconds)>,
     /// Operations that failed.
@@ -218,18 +222,19 @@ pub fn row_of<'l>(
     let published = record.published.as_ref();
     let overload = overload::overload(record);
     let summary = latencies(index).summary(seed);
+    let baseline = plan
+        .baseline(index)
+        .filter(|&baseline| overload.is_none() && overload::overload(&records[baseline]).is_none());
     Row {
         id: CaseId::at(index),
         case: record.case.clone(),
         summary: summary.filter(|_| overload.is_none()),
         overload,
         throughput: throughput(&windows, seed),
-        ratio: plan
-            .baseline(index)
-            .filter(|&baseline| {
-                overload.is_none() && overload::overload(&records[baseline]).is_none()
-            })
-            .and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
+        ratio: baseline.and_then(|baseline| ratio(records, latencies, index, baseline, seed)),
+        baseline: baseline
+            .filter(|baseline| *baseline != index)
+            .map(CaseId::at),
         child_cpu: child_cpu(record),
         failed: record.failed(),
         failure: record.failure().map(str::to_owned),

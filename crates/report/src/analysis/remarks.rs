@@ -193,9 +193,12 @@ impl Analysis {
     /// Those whose mean has an interval of more than that half width, relative to it; the narrowest first.
     fn missed(&self, stopped: Stopped, target: f64) -> Vec<(f64, &Row)> {
         let of_rule = self.rows.iter().filter(|row| row.stopped == Some(stopped));
-        let widths = of_rule.filter_map(|row| {
-            let mean = &row.summary.as_ref()?.mean;
-            Some((mean.relative_half_width().unwrap_or(f64::INFINITY), row))
+        // An overload has no mean, and a remark of its own.
+        let of_rule = of_rule.filter(|row| row.overload.is_none());
+        let widths = of_rule.map(|row| {
+            let mean = row.summary.as_ref().map(|summary| &summary.mean);
+            let width = mean.and_then(|mean| mean.relative_half_width());
+            (width.unwrap_or(f64::INFINITY), row)
         });
         let mut missed: Vec<_> = widths.filter(|(width, _)| *width > target).collect();
         missed.sort_by(|a, b| a.0.total_cmp(&b.0));

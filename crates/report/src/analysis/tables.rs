@@ -8,6 +8,7 @@ use keymark_bench::parts::{Part, Parts};
 use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
+use super::baselines::Baselines;
 use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
 use crate::document::{Cell, Column, Table, TableRow};
 use crate::units;
@@ -34,12 +35,15 @@ pub(crate) fn case_cells(case: &Case) -> Vec<Cell> {
 /// The main table.
 pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
     let mut columns = case_columns();
+    let baselines = Baselines::of(rows);
     columns.extend([
         Column::value("mean (95 % interval)"),
         Column::value("median").leave(4),
         Column::value("p99").leave(5),
         Column::value("n").leave(1),
-        Column::value("ratio (95 % interval)").shorten(3).leave(6),
+        Column::value(format!("{} (95 % interval)", baselines.heading()))
+            .shorten(3)
+            .leave(6),
         Column::value("op/s").leave(2),
         Column::value(format!("≤ {}", units::chosen(tolerance))).leave(7),
         Column::provenance(),
@@ -55,7 +59,10 @@ pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
                 Cell::or_missing(summary, |s| Cell::Duration(s.median.value)),
                 Cell::or_missing(summary, |s| bounded(&s.p99)),
                 Cell::or_missing(row.n(), Cell::Count),
-                Cell::or_missing(row.ratio, Cell::RatioEstimate),
+                Cell::or_missing(
+                    row.ratio.filter(|_| baselines.concern(row)),
+                    Cell::RatioEstimate,
+                ),
                 Cell::or_missing(row.throughput, |rate| Cell::Rate(rate.value)),
                 Cell::or_missing(row.tolerable(tolerance), Cell::Answer),
             ]);

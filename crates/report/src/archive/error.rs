@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::visible::excerpt;
+
 /// What can go wrong with the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
@@ -28,6 +30,30 @@ pub enum ArchiveError {
         /// The highest version that this program reads.
         known: u32,
     },
+    /// Written by an earlier keymark, and cannot be written now.
+    #[error(
+        "the archive {path} is of version {found} and cannot be brought to {known} where it cannot be written; copy it to a \
+         directory of yours and name the copy with --archive"
+    )]
+    Older {
+        /// The archive.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The version that this program writes.
+        known: u32,
+    },
+    /// Its last runs are in a log that cannot be read where nothing can be written.
+    #[error(
+        "the archive {path} was left in the middle of writing and cannot be put in order where it cannot be written; copy it \
+         with {log} to a directory of yours and name the copy with --archive"
+    )]
+    Unfinished {
+        /// The archive.
+        path: PathBuf,
+        /// What is not in it yet.
+        log: PathBuf,
+    },
     /// Another process writes.
     #[error(
         "the archive {0} is locked by another program; wait until that is done, or name another file with --archive"
@@ -50,7 +76,8 @@ pub enum ArchiveError {
     Full(PathBuf),
     /// The content makes no sense.
     #[error(
-        "the archive {path} is damaged ({reason}); restore a copy, or name another file with --archive"
+        "the archive {path} is damaged ({}); restore a copy, or name another file with --archive",
+        excerpt(.reason)
     )]
     Damaged {
         /// The archive.
@@ -60,7 +87,8 @@ pub enum ArchiveError {
     },
     /// Nothing to choose the last run from.
     #[error(
-        "the archive {path} has no run '{wanted}': it has {count}, published figures aside; 'keymark runs' lists them"
+        "the archive {path} has no run '{}': it has {count}, published figures aside; 'keymark runs' lists them",
+        excerpt(.wanted)
     )]
     NotSoMany {
         /// The archive.
@@ -71,7 +99,7 @@ pub enum ArchiveError {
         count: u32,
     },
     /// No run of that name.
-    #[error("the archive {path} has no run '{wanted}'; 'keymark runs' lists those it has")]
+    #[error("the archive {path} has no run '{}'; 'keymark runs' lists those it has", excerpt(.wanted))]
     NoSuchRun {
         /// The archive.
         path: PathBuf,
@@ -79,7 +107,10 @@ pub enum ArchiveError {
         wanted: String,
     },
     /// The beginning of several names.
-    #[error("'{prefix}' is the beginning of {count} runs ({examples}); give more of the name")]
+    #[error(
+        "'{}' is the beginning of {count} runs ({}); give more of the name",
+        excerpt(.prefix), excerpt(.examples)
+    )]
     Ambiguous {
         /// What was asked for.
         prefix: String,
@@ -89,13 +120,13 @@ pub enum ArchiveError {
         examples: String,
     },
     /// A series, where one run is wanted.
-    #[error("{wanted} is a series; 'keymark runs' lists its runs, name one of them")]
+    #[error("{} is a series; 'keymark runs' lists its runs, name one of them", excerpt(.wanted))]
     NotOneRun {
         /// What was asked for.
         wanted: String,
     },
     /// A run stands twice in a list.
-    #[error("{side} has the run {id} twice; name it once")]
+    #[error("{} has the run {} twice; name it once", excerpt(.side), excerpt(.id))]
     Twice {
         /// The run.
         id: String,
@@ -104,7 +135,8 @@ pub enum ArchiveError {
     },
     /// The name is taken.
     #[error(
-        "another run called {id} is in the archive {path} already; keep this one in a file of its own with --archive"
+        "another run called {} is in the archive {path} already; keep this one in a file of its own with --archive",
+        excerpt(.id)
     )]
     Exists {
         /// The archive.

@@ -24,7 +24,8 @@ impl Archive {
     /// added in part, because that was broken off, is completed.
     ///
     /// # Errors
-    /// When another run has that name, or the archive cannot be written.
+    /// When another run has that name, the run has a number that SQLite has no room for, or the archive cannot be
+    /// written; then nothing of it stays there.
     pub fn insert(&mut self, record: &Record) -> Result<()> {
         self.insert_in_parts(record, PART)
     }
@@ -34,10 +35,20 @@ impl Archive {
         let Some(mut place) = self.place(record)? else {
             return Ok(());
         };
-        while self.add_part(record, &mut place, part)? {
-            std::thread::sleep(TURN);
+        loop {
+            match self.add_part(record, &mut place, part) {
+                Ok(true) => std::thread::sleep(TURN),
+                Ok(false) => return Ok(()),
+                Err(refused) => {
+                    // What was begun and cannot be ended is no run. If it cannot be taken back either, the same import ends it.
+                    let _ = Writing::begin(self).and_then(|writing| {
+                        writing.remove(&record.id)?;
+                        writing.commit()
+                    });
+                    return Err(refused);
+                }
+            }
         }
-        Ok(())
     }
 
     /// Where the run goes on; nowhere if it is whole.

@@ -11,11 +11,13 @@ mod schema;
 mod search;
 mod select;
 mod sides;
+mod unwritten;
 mod writer;
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,20 +63,43 @@ impl Archive {
     /// When the file is no archive, one of a newer keymark, locked, or cannot be read and written.
     pub fn open(path: &Path) -> Result<Self> {
         let refused = |error| ArchiveError::of_io(path, error);
+        // Nobody else's: serial numbers and labels of devices are in it. SQLite gives its log the same mode.
         if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory).map_err(refused)?;
+            let mut made = fs::DirBuilder::new();
+            made.recursive(true)
+                .mode(0o700)
+                .create(directory)
+                .map_err(refused)?;
         }
         // The system says precisely why a file cannot be opened; SQLite says only that it cannot.
         OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
+            .mode(0o600)
             .open(path)
             .map_err(refused)?;
         Ok(Self {
             connection: connect(path)?,
             path: path.into(),
         })
+    }
+
+    /// The same for who only reads: an archive that cannot be written is read as it is.
+    ///
+    /// # Errors
+    /// As above, and when an archive that cannot be written is of an older version, or was left in the middle of writing.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        match Self::open(path) {
+            Err(ArchiveError::NoPermission(_) | ArchiveError::ReadOnly(_))
+                if File::open(path).is_ok() =>
+            {
+                let connection = unwritten::connect(path)?;
+                let path = path.into();
+                Ok(Self { connection, path })
+            }
+            opened => opened,
+        }
     }
 
     /// The file.

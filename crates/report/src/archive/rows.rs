@@ -261,6 +261,12 @@ impl<'a> Writing<'a> {
         .map(drop)
     }
 
+    /// The run with all that is of it.
+    pub(super) fn remove(&self, run: &RunId) -> Result<()> {
+        self.run(|sql| sql.execute("DELETE FROM run WHERE id = ?1", [&run.0]))
+            .map(drop)
+    }
+
     pub(super) fn state(&self, run: &RunId, state: RunState) -> Result<()> {
         let state = self.word("state", &state)?;
         self.run(|sql| {

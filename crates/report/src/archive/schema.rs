@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("6.sql"),
     include_str!("7.sql"),
     include_str!("8.sql"),
+    include_str!("9.sql"),
 ];
 
 /// What a file turns out to be, by SQLite's header.
@@ -75,6 +76,20 @@ pub(super) fn prepare(
         .pragma_update(None, "user_version", known)
         .map_err(failed)?;
     transaction.commit().map_err(failed)
+}
+
+/// Whether the file can be read without being brought to the newest version.
+pub(super) fn check_as_it_is(connection: &Connection, path: &Path) -> Result<(), ArchiveError> {
+    let header = Header::read(connection).map_err(|error| ArchiveError::of_sqlite(path, error))?;
+    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+    match check(&header, path, known)? {
+        version if version == known => Ok(()),
+        found => Err(ArchiveError::Older {
+            path: path.into(),
+            found,
+            known,
+        }),
+    }
 }
 
 /// The version of an archive that this program can read.

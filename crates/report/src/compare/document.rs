@@ -24,7 +24,7 @@ pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
         Column::name("against"),
         Column::value("first").leave(2),
         Column::value("second").leave(3),
-        Column::value("ratio (95 % interval)").shorten(1),
+        Column::value("ratio to the first (interval)").shorten(1),
         Column::value("verdict"),
         Column::provenance(),
         Column::provenance_of("against provenance"),
@@ -35,7 +35,7 @@ pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
         .map(|pair| row(pair, several.then(|| comparison.side(pair))))
         .collect();
     let mut blocks = vec![Block::Table(table)];
-    let remarks = reasons(comparison).into_iter();
+    let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
     let remarks = remarks.chain(equivalence(comparison));
     let remarks = remarks.chain(mixed(&comparison.pairs));
     let remarks = remarks.chain(assumptions(&comparison.pairs));
@@ -104,6 +104,24 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
     ))
 }
 
+/// Sides whose cases are compared with another side's, for want of a baseline of their own.
+fn borrowed(comparison: &Comparison) -> Vec<Remark> {
+    let pairs = comparison.pairs.iter();
+    let others: BTreeSet<(usize, usize)> = pairs
+        .filter_map(|pair| Some((pair.side, pair.borrowed?)))
+        .collect();
+    let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
+    let said = others.into_iter().map(|(side, other)| {
+        let text = format!(
+            "{} has no such case to compare with: cases of {} take its place",
+            name(side),
+            name(other)
+        );
+        Remark::new(RemarkKind::Units, text)
+    });
+    said.collect()
+}
+
 /// What verdicts rest on, once for all rows of a side.
 fn reasons(comparison: &Comparison) -> Vec<Remark> {
     let grounds: BTreeSet<(Grounds, usize)> = comparison
@@ -141,9 +159,9 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
     let of_side = pairs.find(|pair| pair.grounds == grounds && pair.side == side)?;
     let [old, new] = of_side.runs;
     let corrected = match cases {
-        1 => format!("differences up to {noise} count as noise"),
+        1 => format!("the interval and its verdict allow for noise of up to {noise}"),
         _ => format!(
-            "verdicts allow for {cases} cases (Holm 1979), and differences up to {noise} count as noise"
+            "intervals and their verdicts allow for {cases} cases (Holm 1979) and for noise of up to {noise}"
         ),
     };
     match grounds {

@@ -1,6 +1,6 @@
 //! Verdicts and alarms, with all pairs considered.
 
-use keymark_stats::holm;
+use keymark_stats::{Estimate, LogRatio, Ratio, holm, holm_levels};
 
 use super::{Comparison, Grounds, Pair, Verdict};
 
@@ -45,6 +45,41 @@ impl Criteria {
         };
         let margin = (1.0 + self.equivalence) / (1.0 + unseen) - 1.0;
         (margin > 0.0).then_some(margin)
+    }
+
+    /// A verdict with the interval that it is read from, at the level of its test: the one that leaves out 1, if the sides
+    /// differ; the one within the margin, if they are the same.
+    fn read(
+        self,
+        evidence: &LogRatio,
+        grounds: Grounds,
+        [differing, same]: [f64; 2],
+    ) -> (Estimate<Ratio>, Verdict) {
+        let ends = |ratio: &Estimate<Ratio>| Some((ratio.low?.0, ratio.high?.0));
+        let ratio = evidence.ratio_at(differing, self.noise.on(grounds));
+        if let Some(verdict) = ends(&ratio).and_then(|(low, high)| beside(low, high)) {
+            return (ratio, verdict);
+        }
+        let alike = self.margin(grounds).and_then(|margin| {
+            // The noise for which there has to be room is in the interval, too.
+            let unseen = (1.0 + self.equivalence) / (1.0 + margin) - 1.0;
+            let alike = evidence.ratio_at(same, unseen);
+            let (low, high) = ends(&alike)?;
+            let most = 1.0 + self.equivalence;
+            (low > most.recip() && high < most).then_some(alike)
+        });
+        alike.map_or((ratio, Verdict::Indistinguishable), |alike| {
+            (alike, Verdict::Same)
+        })
+    }
+}
+
+/// On which side of 1 an interval lies, if it does.
+fn beside(low: f64, high: f64) -> Option<Verdict> {
+    if low > 1.0 {
+        Some(Verdict::Slower)
+    } else {
+        (high < 1.0).then_some(Verdict::Faster)
     }
 }
 
@@ -113,25 +148,23 @@ impl Comparison {
             let margin = criteria.margin(pair.grounds);
             same.push(margin.map_or(1.0, |margin| evidence.p_differs_at_least_by(margin)));
         }
-        let mut judged = holm(&differing).into_iter().zip(holm(&same));
+        let levels = holm_levels(&differing, RISK);
+        let mut levels = levels.into_iter().zip(holm_levels(&same, RISK_OF_ONE_SIDE));
         for pair in &mut self.pairs {
-            let above = pair.ratio.value.0.total_cmp(&1.0);
-            let (differs, same) = match (pair.grounds, pair.evidence) {
-                (Grounds::Exact, _) => (above.is_ne(), above.is_eq()),
-                (_, Some(_)) => match judged.next() {
-                    Some((differing, same)) => (differing < RISK, same < RISK_OF_ONE_SIDE),
-                    None => (false, false),
-                },
-                (_, None) => {
-                    pair.verdict = Verdict::Unknown;
-                    continue;
+            let evidence = pair
+                .evidence
+                .and_then(|evidence| Some((evidence, levels.next()?)));
+            pair.verdict = match (pair.grounds, evidence) {
+                (Grounds::Exact, _) => {
+                    beside(pair.ratio.value.0, pair.ratio.value.0).unwrap_or(Verdict::Same)
                 }
-            };
-            pair.verdict = match (differs, same) {
-                (true, _) if above.is_gt() => Verdict::Slower,
-                (true, _) => Verdict::Faster,
-                (false, true) => Verdict::Same,
-                (false, false) => Verdict::Indistinguishable,
+                (_, None) => Verdict::Unknown,
+                (grounds, Some((evidence, (differing, same)))) => {
+                    let (ratio, verdict) =
+                        criteria.read(&evidence, grounds, [differing, 2.0 * same]);
+                    pair.ratio = ratio;
+                    verdict
+                }
             };
         }
     }

@@ -31,6 +31,8 @@ pub struct Pair {
     pub assumed: [Option<Assumed>; 2],
     /// Of the comparison's sides, the one that is compared.
     pub side: usize,
+    /// Of the comparison's sides, the one that the first case is of, for want of a baseline on the own side.
+    pub borrowed: Option<usize>,
     pub(super) evidence: Option<LogRatio>,
     /// Means of the runs of both; of pairs of runs, in their order.
     pub(super) means: [Vec<Seconds>; 2],
@@ -119,6 +121,7 @@ impl Pair {
             verdict: Verdict::Unknown,
             assumed: [None, None],
             side: 0,
+            borrowed: None,
             evidence: None,
             means: [old_means.to_vec(), new_means.to_vec()],
         })
@@ -137,6 +140,11 @@ impl Pair {
     /// The same as one of a side.
     pub(super) fn of_side(self, side: usize) -> Self {
         Self { side, ..self }
+    }
+
+    /// The same, with whose case it is compared, if that is not of its own side.
+    pub(super) fn borrowing(self, borrowed: Option<usize>) -> Self {
+        Self { borrowed, ..self }
     }
 
     /// The same, with what is known of the sides' devices.

@@ -37,9 +37,10 @@ impl Comparison {
                 } else {
                     None
                 };
+                let borrowed = Some(other).filter(|other| *other != number);
                 comparison
                     .pairs
-                    .extend(pair.map(|pair| pair.of_side(number)));
+                    .extend(pair.map(|pair| pair.of_side(number).borrowing(borrowed)));
             }
         }
         comparison.decide();

@@ -65,6 +65,17 @@ pub enum ImportError {
         /// How that was seen.
         reason: String,
     },
+    /// Nothing that is known.
+    #[error(
+        "{path} is neither a run exported by keymark nor a table of published figures, which has the columns {wanted}; \
+         'keymark export' writes the former"
+    )]
+    Neither {
+        /// The file.
+        path: PathBuf,
+        /// Columns of a table.
+        wanted: String,
+    },
     /// A table with other columns.
     #[error(
         "{path} has the columns {found}; a table of published figures has {wanted}: rename or convert them"

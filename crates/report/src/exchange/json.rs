@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use keymark_bench::record::{CaseRecord, Record, SCHEMA};
+use keymark_bench::record::{CaseRecord, Record, RunState, SCHEMA};
+use keymark_bench::sample::{Block, Sample};
+use keymark_bench::server_load::{Saturation, ServerLoad, Steady, Tried, TriedDemand};
 use keymark_stats::Band;
 use serde::Deserialize;
 use serde_json::error::Category;
 
 use super::{ImportError, limits, too_large};
-use crate::visible::write_json;
+use crate::visible::{excerpt, write_json};
 
 /// Writes the record on one line; give a buffered writer.
 ///
@@ -21,13 +23,12 @@ pub fn write(record: &Record, mut to: impl Write) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads what [`write`] wrote; `path` is for messages.
+/// Reads what [`write`] wrote, once it is known not to be larger than any record; `path` is for messages.
 ///
 /// # Errors
 /// When the content breaks off, is something else, follows a newer schema, or contradicts itself.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
     let excess = |reason| too_large(path, reason);
-    limits::text(limits::longest_text(content)).map_or(Ok(()), |reason| Err(excess(reason)))?;
     let parsed: serde_json::Result<Record> = serde_json::from_slice(content);
     if let Some(found) = schema(&parsed, content).filter(|found| *found > SCHEMA.into()) {
         return Err(ImportError::Newer {
@@ -67,7 +68,8 @@ fn schema(parsed: &serde_json::Result<Record>, content: &[u8]) -> Option<u64> {
     reason = "another library's, to which more may come"
 )]
 fn refused(path: &Path, content: &[u8], error: &serde_json::Error) -> ImportError {
-    let reason = error.to_string();
+    let reason = excerpt(&error.to_string());
+    let head: serde_json::Result<Head> = serde_json::from_slice(content);
     match error.classify() {
         Category::Eof => ImportError::Truncated {
             path: path.into(),
@@ -75,15 +77,14 @@ fn refused(path: &Path, content: &[u8], error: &serde_json::Error) -> ImportErro
             column: error.column(),
         },
         // Said to be one of ours, but not what ours look like.
-        Category::Data if serde_json::from_slice::<Head>(content).is_ok() => {
-            ImportError::Inconsistent {
-                path: path.into(),
-                reason,
-            }
-        }
-        _ => ImportError::Foreign {
+        Category::Data if head.is_ok() => ImportError::Inconsistent {
             path: path.into(),
             reason,
+        },
+        // That there is no schema says more than any field that is not one of ours.
+        _ => ImportError::Foreign {
+            path: path.into(),
+            reason: head.map_or_else(|error| excerpt(&error.to_string()), |_| reason),
         },
     }
 }
@@ -95,13 +96,35 @@ fn contradiction(record: &Record) -> Option<String> {
         plan,
         cases,
         id,
+        started,
+        state,
+        environment,
+        series,
         ..
     } = record;
-    if *schema == 0 {
-        return Some("there is no schema 0".to_owned());
-    }
-    if id.0.trim().is_empty() {
-        return Some("the run has no name".to_owned());
+    let plain = [
+        (*schema == 0, "there is no schema 0"),
+        (id.0.trim().is_empty(), "the run has no name"),
+        (
+            *started < jiff::Timestamp::UNIX_EPOCH,
+            "it started before 1970",
+        ),
+        // Of published figures nobody knows the machine.
+        (
+            environment.cores == 0 && *state != RunState::Published,
+            "a processor without cores",
+        ),
+        (
+            series.as_ref().is_some_and(|series| series.id.0.is_empty()),
+            "the series has no name",
+        ),
+        (
+            series.as_ref().is_some_and(|series| series.runs == 0),
+            "a series of no runs",
+        ),
+    ];
+    if let Some((_, reason)) = plain.into_iter().find(|(is, _)| *is) {
+        return Some(reason.to_owned());
     }
     if cases.len() != plan.cases.len() {
         return Some(format!(
@@ -118,8 +141,9 @@ fn contradiction(record: &Record) -> Option<String> {
                 case_contradiction(case)
             } else {
                 Some(format!(
-                    "the plan has {planned} in the place of {}",
-                    case.case
+                    "the plan has {} in the place of {}",
+                    excerpt(&planned.to_string()),
+                    excerpt(&case.case.to_string())
                 ))
             };
             reason.map(|reason| format!("case {number}: {reason}"))
@@ -140,27 +164,60 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
             return Some("a published mean beside samples".to_owned());
         }
     }
+    let mut parts = record.parts.iter().flat_map(|parts| parts.0.values());
+    if parts.any(|part| part.n == 0) {
+        return Some("a mean part of no operations".to_owned());
+    }
     if let Some(load) = &record.server_load {
         if !record.blocks.is_empty() {
             return Some("a load on a server beside samples".to_owned());
         }
-        if let Some(steady) = &load.steady
-            && !(steady.from_s < steady.to_s && steady.to_s <= load.seconds.len() as u64)
-        {
-            return Some("a steady stretch outside the load".to_owned());
+        if let Some(reason) = load_contradiction(load) {
+            return Some(reason.to_owned());
         }
     }
     let workers = record.case.concurrency();
-    record.samples().find_map(|sample| {
-        if sample.worker >= workers {
-            return Some(format!(
-                "a sample of worker {}, of {workers} from 0",
-                sample.worker
-            ));
-        }
-        // 292 years: what an archive can hold.
-        i64::try_from(sample.end.0)
-            .is_err()
-            .then(|| "a sample ends after centuries".to_owned())
-    })
+    let stranger = record.samples().find(|sample| sample.worker >= workers);
+    if let Some(Sample { worker, .. }) = stranger {
+        return Some(format!("a sample of worker {worker}, of {workers} from 0"));
+    }
+    // 292 years: what an archive can hold.
+    let centuries = |ns: u64| i64::try_from(ns).is_err();
+    if record.samples().any(|sample| centuries(sample.end.0)) {
+        return Some("a sample ends after centuries".to_owned());
+    }
+    let unstorable = |block: &Block| {
+        let queue = block.queue.map(|queue| [queue.length_ns, queue.waiting]);
+        let figures = queue.into_iter().flatten().chain(block.reference_ns);
+        { figures }.any(centuries)
+    };
+    let block = record.blocks.iter().any(unstorable);
+    block.then(|| "a block's queue or reference lasts centuries".to_owned())
+}
+
+fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
+    let outside =
+        |steady: &Steady| steady.from_s >= steady.to_s || steady.to_s > load.seconds.len() as u64;
+    if load.steady.as_ref().is_some_and(outside) {
+        return Some("a steady stretch outside the load");
+    }
+    let Saturation {
+        tried,
+        best_users,
+        knee_users,
+        rate_within_limit,
+    } = load.saturation.as_ref()?;
+    let nobody = |tried: &Tried| match tried.demand {
+        TriedDemand::Users(users) => users == 0,
+        TriedDemand::Rate(rate) => rate <= 0.0,
+    };
+    let possible = |tried: &Tried| {
+        let share = |share: f64| (0.0..=1.0).contains(&share);
+        tried.rate >= 0.0 && share(tried.failed) && share(tried.unfinished)
+    };
+    if tried.iter().any(nobody) || *best_users == 0 || *knee_users == 0 {
+        return Some("a load of no users");
+    }
+    let within = rate_within_limit.is_none_or(|rate| rate > 0.0);
+    (!within || !tried.iter().all(possible)).then_some("a rate or a share that cannot be")
 }

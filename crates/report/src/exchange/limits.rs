@@ -1,12 +1,20 @@
-//! How large a record from elsewhere may be. Analysis and tables take time and room in proportion to these;
+//! How large a record from elsewhere may be, and how much is read to find that out. Analysis and tables take time and room in proportion to these;
 //! what goes beyond them was not measured by keymark. Of JSON that is nested deeper than 127 levels nothing is
 //! made, which is `serde_json`'s own limit.
+
+use std::io::{self, Read};
 
 use keymark_bench::case::Case;
 use keymark_bench::record::Record;
 
-/// Bytes of a file.
-pub const BYTES: u64 = 2 << 30;
+/// Bytes of a file that keymark exported.
+pub const BYTES: usize = 2 << 30;
+/// Bytes of a table of published figures.
+pub const TABLE: usize = 16 << 20;
+/// Bytes of a line of one.
+pub const LINE: usize = 64 << 10;
+/// Bytes that are read at once.
+const STEP: usize = 1 << 20;
 /// Cases of a run.
 pub const CASES: usize = 5_000;
 /// Workers of a case.
@@ -47,8 +55,88 @@ pub(super) fn name(whose: &str, name: &str) -> Option<String> {
     (length > NAME).then(|| format!("the name of {whose} has {length} bytes, of at most {NAME}"))
 }
 
+/// Of the longest text, as far as it has been read.
 pub(super) fn text(length: usize) -> Option<String> {
-    (length > TEXT).then(|| format!("a text has {length} bytes, of at most {TEXT}"))
+    (length > TEXT).then(|| format!("a text has more than {TEXT} bytes"))
+}
+
+/// What is too much for a table, of which this is the beginning or all.
+fn table(content: &[u8]) -> Option<String> {
+    let lines = content.split(|octet| *octet == b'\n');
+    lines
+        .zip(1..)
+        .find(|(line, _)| line.len() > LINE)
+        .map(|(_, number): (_, usize)| format!("line {number} has more than {LINE} bytes"))
+        .or_else(|| (content.len() > TABLE).then(|| format!("it has more than {TABLE} bytes")))
+}
+
+/// Why a file was not read to its end.
+pub(super) enum Unread {
+    /// The system cannot.
+    Failed(io::Error),
+    /// It is larger than any record.
+    Excess(String),
+}
+
+/// Reads what may be a record, and no further than it may be one.
+pub(super) fn read(mut from: impl Read) -> Result<Vec<u8>, Unread> {
+    let mut content = Vec::new();
+    let mut longest = LongestText::default();
+    loop {
+        let known = content.len();
+        let step = from.by_ref().take(STEP as u64);
+        let added = { step }.read_to_end(&mut content).map_err(Unread::Failed)?;
+        if added == 0 {
+            return Ok(content);
+        }
+        longest.go_on(&content[known..]);
+        excess_of_file(&content, &longest).map_or(Ok(()), |reason| Err(Unread::Excess(reason)))?;
+    }
+}
+
+/// The same of what has been read already.
+pub(super) fn content(content: &[u8]) -> Option<String> {
+    let mut longest = LongestText::default();
+    longest.go_on(content);
+    excess_of_file(content, &longest)
+}
+
+fn excess_of_file(content: &[u8], longest: &LongestText) -> Option<String> {
+    if Kind::of(content) == Kind::Json {
+        let large = content.len() > BYTES;
+        text(longest.bytes).or_else(|| large.then(|| format!("it has more than {BYTES} bytes")))
+    } else {
+        table(content)
+    }
+}
+
+/// What the content makes a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing is in it.
+    Empty,
+    /// A record in JSON.
+    Json,
+    /// Something that begins with this octet.
+    Other(u8),
+}
+
+impl Kind {
+    pub(super) fn of(content: &[u8]) -> Self {
+        let content = without_mark(content);
+        match content.iter().find(|octet| !octet.is_ascii_whitespace()) {
+            None => Self::Empty,
+            Some(b'{') => Self::Json,
+            Some(other) => Self::Other(*other),
+        }
+    }
+}
+
+/// Without the mark that some editors put before text in UTF-8 (RFC 8259 §8.1 lets it be ignored).
+pub(super) fn without_mark(content: &[u8]) -> &[u8] {
+    content
+        .strip_prefix("\u{feff}".as_bytes())
+        .unwrap_or(content)
 }
 
 fn workers(case: &Case) -> Option<String> {
@@ -56,32 +144,76 @@ fn workers(case: &Case) -> Option<String> {
     (workers > WORKERS).then(|| format!("a case has {workers} workers, of at most {WORKERS}"))
 }
 
-/// Bytes of the longest text in JSON, before anything is made of it.
-pub(super) fn longest_text(json: &[u8]) -> usize {
-    let (mut longest, mut start, mut escaped) = (0, None, false);
-    for (at, octet) in json.iter().enumerate() {
-        match (start, octet) {
-            (Some(_), _) if escaped => escaped = false,
-            (Some(_), b'\\') => escaped = true,
-            (Some(from), b'"') => {
-                longest = longest.max(at - from - 1);
-                start = None;
+/// The longest text in JSON, before anything is made of it.
+#[derive(Default)]
+struct LongestText {
+    /// Its bytes.
+    bytes: usize,
+    /// Of the text that has not ended.
+    open: Option<usize>,
+    escaped: bool,
+}
+
+impl LongestText {
+    fn go_on(&mut self, json: &[u8]) {
+        for octet in json {
+            match (self.open, octet) {
+                (None, b'"') => self.open = Some(0),
+                (None, _) => {}
+                (Some(_), b'"') if !self.escaped => self.open = None,
+                (Some(bytes), _) => {
+                    self.escaped = !self.escaped && *octet == b'\\';
+                    self.bytes = self.bytes.max(bytes + 1);
+                    self.open = Some(bytes + 1);
+                }
             }
-            (None, b'"') => start = Some(at),
-            _ => {}
         }
     }
-    longest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn longest_text(json: &[u8]) -> usize {
+        let mut longest = LongestText::default();
+        json.chunks(3).for_each(|part| longest.go_on(part));
+        longest.bytes
+    }
+
     #[test]
     fn the_longest_text_is_found_behind_what_is_escaped() {
         assert_eq!(longest_text(br#"{"a": "12", "b": "\"\\345"}"#), 7);
         assert_eq!(longest_text(br#"[1, 2]"#), 0);
-        assert_eq!(longest_text(br#""cut"#), 0);
+        assert_eq!(longest_text(br#""cut"#), 3);
+    }
+
+    /// Says of how much of it somebody asked.
+    struct Endless(u8, usize);
+
+    impl Read for Endless {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            into.fill(self.0);
+            self.1 += into.len();
+            Ok(into.len())
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_a_record_may_have() {
+        for (begin, filler) in [
+            ("{\"a\": \"", b'x'),
+            ("device,", b'x'),
+            ("", 0),
+            ("a\n", b'\n'),
+        ] {
+            let mut rest = Endless(filler, 0);
+            let all = begin.as_bytes().chain(&mut rest);
+            let Err(Unread::Excess(said)) = read(all) else {
+                panic!("{begin}")
+            };
+            assert!(said.contains("more than"), "{said}");
+            assert!(rest.1 <= TABLE + 2 * STEP, "{begin}: {}", rest.1);
+        }
     }
 }

@@ -11,12 +11,12 @@ pub mod share;
 mod shipped;
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use keymark_bench::record::Record;
 
 pub use error::ImportError;
+use limits::{Kind, Unread};
 pub use shipped::{SHIPPED, Shipped, UnknownFigures};
 
 /// Reads a record of either kind; which one it is shows in the content, not in the file's name.
@@ -28,15 +28,12 @@ pub fn import(path: &Path) -> Result<Record, ImportError> {
         path: path.into(),
         source,
     };
-    let mut content = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(limits::BYTES + 1).read_to_end(&mut content))
-        .map_err(failed)?;
-    if content.len() as u64 > limits::BYTES {
-        let reason = format!("it has more than {} bytes", limits::BYTES);
-        return Err(too_large(path, reason));
-    }
-    read(path, &content)
+    let file = File::open(path).map_err(failed)?;
+    let content = limits::read(file).map_err(|unread| match unread {
+        Unread::Failed(source) => failed(source),
+        Unread::Excess(reason) => too_large(path, reason),
+    })?;
+    parse(path, &content)
 }
 
 /// The same of what has been read; `name` is what it is called in messages.
@@ -44,11 +41,43 @@ pub fn import(path: &Path) -> Result<Record, ImportError> {
 /// # Errors
 /// When it is neither.
 pub fn read(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None => Err(ImportError::Empty(name.into())),
-        Some(b'{') => json::parse(name, content),
-        Some(_) => published::parse(name, content),
+    match limits::content(content) {
+        Some(reason) => Err(too_large(name, reason)),
+        None => parse(name, content),
     }
+}
+
+fn parse(name: &Path, content: &[u8]) -> Result<Record, ImportError> {
+    let kind = Kind::of(content);
+    let content = limits::without_mark(content);
+    let is_json = |name: &Path| {
+        name.extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("json"))
+    };
+    match kind {
+        Kind::Empty => Err(ImportError::Empty(name.into())),
+        Kind::Json => json::parse(name, content),
+        // Nobody who exported it wants to hear of tables.
+        Kind::Other(begin) if is_json(name) => Err(ImportError::Foreign {
+            path: name.into(),
+            reason: no_object(begin),
+        }),
+        Kind::Other(_) => published::parse(name, content),
+    }
+}
+
+/// What JSON begins with that keymark did not write.
+fn no_object(begin: u8) -> String {
+    if matches!(begin, 0xfe | 0xff) {
+        // RFC 8259 §8.1
+        return "it is in UTF-16, and JSON is in UTF-8".to_owned();
+    }
+    let begin = if begin.is_ascii_graphic() {
+        format!("'{}'", char::from(begin))
+    } else {
+        format!("the byte 0x{begin:02x}")
+    };
+    format!("it begins with {begin} and not with '{{'")
 }
 
 fn too_large(path: &Path, reason: String) -> ImportError {

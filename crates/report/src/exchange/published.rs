@@ -17,6 +17,7 @@ use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
 use super::{ImportError, evidence, limits, too_large};
+use crate::visible::excerpt;
 
 /// The columns, in any order.
 pub const COLUMNS: [&str; 7] = [
@@ -76,7 +77,7 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
         if !known.insert(case.case.key()) {
             return Err(refused(format!(
                 "{} stands in an earlier line too",
-                case.case
+                excerpt(&case.case.to_string())
             )));
         }
         cases.push(case);
@@ -90,10 +91,22 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
 
 /// Where each of [`COLUMNS`] stands.
 fn places(path: &Path, header: &StringRecord) -> Result<[usize; COLUMNS.len()], ImportError> {
-    let refused = || ImportError::Columns {
-        path: path.into(),
-        found: header.iter().collect::<Vec<_>>().join(", "),
-        wanted: COLUMNS.join(", "),
+    let path = || path.into();
+    let refused = || {
+        let wanted = COLUMNS.join(", ");
+        if !header.iter().any(|name| COLUMNS.contains(&name)) {
+            // What else it is stays between it and its owner.
+            return ImportError::Neither {
+                path: path(),
+                wanted,
+            };
+        }
+        let found = excerpt(&header.iter().collect::<Vec<_>>().join(", "));
+        ImportError::Columns {
+            path: path(),
+            found,
+            wanted,
+        }
     };
     if header.len() != COLUMNS.len() {
         return Err(refused());
@@ -121,7 +134,7 @@ fn of_csv(path: &Path, error: &csv::Error) -> ImportError {
             format!("it has {len} fields, not {expected_len}")
         }
         csv::ErrorKind::Utf8 { .. } => "it is not text in UTF-8".to_owned(),
-        _ => error.to_string(),
+        _ => excerpt(&error.to_string()),
     };
     ImportError::Line {
         path: path.into(),
@@ -144,7 +157,8 @@ impl Line<'_> {
     }
 
     fn parse<T: FromStr<Err: ToString>>(&self, column: &str) -> Result<T, String> {
-        self.get(column)
+        // So long a word is none, and what is said of words repeats them.
+        excerpt(self.get(column))
             .parse()
             .map_err(|error: T::Err| error.to_string())
     }
@@ -229,9 +243,10 @@ fn mean(line: &Line<'_>) -> Result<Seconds, String> {
         .parse()
         .ok()
         .filter(|mean: &f64| mean.is_finite() && *mean > 0.0);
-    seconds
-        .map(Seconds)
-        .ok_or_else(|| format!("mean_s '{text}' is no number of seconds above 0"))
+    seconds.map(Seconds).ok_or_else(|| {
+        let text = excerpt(text);
+        format!("mean_s '{text}' is no number of seconds above 0")
+    })
 }
 
 fn number(line: &Line<'_>) -> Result<Option<u64>, String> {
@@ -243,7 +258,7 @@ fn number(line: &Line<'_>) -> Result<Option<u64>, String> {
     let number = text.parse::<u32>().ok().filter(|n| *n > 0);
     number
         .map(|n| Some(n.into()))
-        .ok_or_else(|| format!("n '{text}' is no number of operations"))
+        .ok_or_else(|| format!("n '{}' is no number of operations", excerpt(text)))
 }
 
 fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {

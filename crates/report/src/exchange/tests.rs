@@ -128,6 +128,19 @@ fn a_record_that_contradicts_itself_is_refused() {
         "missing field `plan`",
     );
     refused(&|run| run["schema"] = json!(0), "no schema 0");
+    refused(&|run| run["remark"] = json!(0), "unknown field `remark`");
+    refused(
+        &|run| run["cases"][0]["case"]["remark"] = json!(0),
+        "unknown field `remark`",
+    );
+    refused(
+        &|run| run["started"] = json!("0000-01-01T00:00:00Z"),
+        "it started before 1970",
+    );
+    refused(
+        &|run| run["environment"]["cores"] = json!(0),
+        "a processor without cores",
+    );
     let mean = |mean: f64| json!({"mean": mean, "n": null, "note": ""});
     refused(
         &|run| run["cases"][2]["published"] = mean(1.0),
@@ -217,6 +230,48 @@ fn the_content_decides_what_a_file_is() {
     ));
 }
 
+static VALIDATOR: std::sync::LazyLock<Validator> = std::sync::LazyLock::new(validator);
+
+/// Of everything in it.
+fn pointers(value: &Value, at: String, into: &mut Vec<String>) {
+    let below = |name: &str| format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, field)| pointers(field, below(name), into)),
+        Value::Array(items) => {
+            let items = items.iter().enumerate().take(3);
+            items.for_each(|(number, item)| pointers(item, below(&number.to_string()), into));
+        }
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+    into.push(at);
+}
+
+/// What somebody may write in the place of it. To a reader null and what is left out are the same.
+fn mutations(value: &Value) -> Vec<Value> {
+    let mut others = vec![
+        json!(-1),
+        json!(u64::MAX),
+        json!(0),
+        json!(1e300),
+        json!(""),
+    ];
+    match value {
+        Value::Object(fields) => {
+            let mut more = fields.clone();
+            more.insert("remark".to_owned(), json!("hand-made"));
+            others.push(Value::Object(more));
+        }
+        Value::Array(items) => {
+            others.push(Value::Array([items.as_slice(), &[json!(null)]].concat()));
+        }
+        Value::String(_) => others.push(json!("0000-01-01T00:00:00Z")),
+        Value::Number(_) | Value::Bool(_) | Value::Null => {}
+    }
+    others
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -227,6 +282,22 @@ proptest! {
         let value: Value = serde_json::from_slice(&content).unwrap();
         let errors: Vec<_> = validator().iter_errors(&value).map(|e| e.to_string()).collect();
         prop_assert!(errors.is_empty(), "{:?}", errors);
+    }
+
+    #[test]
+    fn nothing_is_imported_that_the_schema_forbids(record in records(), at in any::<prop::sample::Index>()) {
+        let value: Value = serde_json::from_slice(&exported(&record)).unwrap();
+        let mut places = Vec::new();
+        pointers(&value, String::new(), &mut places);
+        let place = at.get(&places);
+        for other in mutations(value.pointer(place).unwrap()) {
+            let mut changed = value.clone();
+            *changed.pointer_mut(place).unwrap() = other.clone();
+            if json::parse(Path::new("x"), changed.to_string().as_bytes()).is_ok() {
+                let errors: Vec<_> = VALIDATOR.iter_errors(&changed).map(|e| e.to_string()).collect();
+                prop_assert!(errors.is_empty(), "{place} = {other}: {errors:?}");
+            }
+        }
     }
 
     #[test]
@@ -242,7 +313,7 @@ fn what_no_run_can_have_measured_is_refused() {
     let refused = |change: &dyn Fn(&mut Record)| {
         let mut record = whole.clone();
         change(&mut record);
-        let error = json::parse(Path::new("x"), &exported(&record)).unwrap_err();
+        let error = read(Path::new("x"), &exported(&record)).unwrap_err();
         assert!(matches!(error, ImportError::TooLarge { .. }), "{error:?}");
         error.to_string()
     };
@@ -263,7 +334,7 @@ fn what_no_run_can_have_measured_is_refused() {
     let said = refused(&|record| record.id = RunId("x".repeat(limits::NAME + 1)));
     assert!(said.contains("the name of the run"), "{said}");
     let said = refused(&|record| record.stores[0].product = "x".repeat(limits::TEXT + 1));
-    assert!(said.contains("a text has 10001 bytes"), "{said}");
+    assert!(said.contains("a text has more than 10000 bytes"), "{said}");
 }
 
 #[test]

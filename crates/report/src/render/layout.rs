@@ -296,7 +296,10 @@ fn numbered(place: usize) -> String {
 
 /// The heading of a column whose intervals went.
 fn short(column: &Column) -> &str {
-    column.name.split(" (").next().unwrap_or_default()
+    column
+        .name
+        .rsplit_once(" (")
+        .map_or(&*column.name, |(name, _)| name)
 }
 
 fn widest(lines: &[String]) -> usize {

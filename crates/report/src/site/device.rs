@@ -247,5 +247,4 @@ fn named<'r>(record: &'r Record, case: &'r Case) -> Named<'r> {
 }
 
 #[cfg(test)]
-#[path = "device_tests.rs"]
 mod tests;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use keymark_outside::visible::visible;
+
 use super::At;
 
 /// Longest line of advice, but for words that are longer by themselves.
@@ -160,16 +162,7 @@ fn wrapped(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::from("  ");
     for word in text.split_whitespace() {
-        let word: String = word
-            .chars()
-            .map(|letter| {
-                if letter.is_control() {
-                    '\u{fffd}'
-                } else {
-                    letter
-                }
-            })
-            .collect();
+        let word = visible(word);
         let empty = line.trim().is_empty();
         if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
             lines.push(std::mem::replace(&mut line, INDENT.to_owned()));

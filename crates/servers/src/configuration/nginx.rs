@@ -116,6 +116,7 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
             "A file that holds the URI: nginx takes 'store:pkcs11:…' only since 1.29.0.",
         ));
     }
+    let mut why = "engine, its name, the URI. No ssl_engine: that would send all RSA and all random numbers through it.";
     for pair in &tls.pairs {
         lines.push(Directive::new(format!(
             "ssl_certificate {};",
@@ -126,9 +127,8 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
                 Directive::new(format!("ssl_certificate_key {file};"))
             }
             KeyReference::Engine { uri } => {
-                Directive::new(format!("ssl_certificate_key \"engine:pkcs11:{uri}\";")).because(
-                    "engine, its name, the URI. No ssl_engine: that would send all RSA and all random numbers through it.",
-                )
+                Directive::new(format!("ssl_certificate_key \"engine:pkcs11:{uri}\";"))
+                    .because(std::mem::take(&mut why))
             }
         });
     }

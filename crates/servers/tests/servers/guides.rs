@@ -26,7 +26,8 @@ fn for_token(software: Software, token: &SoftHsmToken, way: TokenWay, directory:
     let configuration: OsString = token.configuration().into();
     let key = key.with_environment(vec![(CONFIGURATION.into(), configuration)]);
     let source = Source::Token(&key, way);
-    guide(&installed(software), source, "www.example.org", directory).unwrap()
+    let server = installed(software);
+    guide(&server, (source, None), "www.example.org", directory).unwrap()
 }
 
 /// Does what the guide says, as far as files and commands go: the PIN is typed.
@@ -168,7 +169,8 @@ fn a_guide_for_a_file_works() {
         let directory = tempfile::tempdir().unwrap();
         let files = directory.path().join("tls");
         let server = installed(software);
-        let guide = guide(&server, Source::File, "www.example.org", &files).unwrap();
+        let source = Source::File("nistp256".parse().unwrap());
+        let guide = guide(&server, (source, None), "www.example.org", &files).unwrap();
         follow(&guide);
         certify(&files);
         tested(software, &guide, &files, &[]);
@@ -178,7 +180,19 @@ fn a_guide_for_a_file_works() {
 #[test]
 fn names_that_mean_something_are_refused() {
     let server = installed(Software::Nginx);
-    let at = |host: &str, directory: &str| guide(&server, Source::File, host, Path::new(directory));
+    let file = |word: &str| Source::File(word.parse().unwrap());
+    let at = |host: &str, directory: &str| {
+        guide(
+            &server,
+            (file("nistp256"), None),
+            host,
+            Path::new(directory),
+        )
+    };
+    for (one, other) in [("rsa2048", "rsa3072"), ("nistp256", "ed25519")] {
+        let two = (file(one), Some(file(other)));
+        assert!(guide(&server, two, "host", Path::new("/etc/tls")).is_err());
+    }
     for host in ["", "a b", "a;rm -rf", "-x", "a\nb", "$(id)"] {
         assert!(at(host, "/etc/tls").is_err(), "{host:?}");
     }

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use keymark_places::private_dir;
+use keymark_places::process::Process;
 use keymark_servers::{Mpm, Software};
 use keymark_testkit::place::short_directory;
 use keymark_testkit::process::{naming, this_test_program};
@@ -105,7 +106,7 @@ fn owner_of_a_server() {
 }
 
 #[test]
-fn the_server_of_an_owner_who_was_killed_is_swept() {
+fn the_server_of_an_owner_who_was_killed_ends_and_its_directory_is_swept() {
     for which in ["nginx", "apache"] {
         let place = short_directory();
         // root's workers are somebody else, who has to come to the directory.
@@ -117,15 +118,27 @@ fn the_server_of_an_owner_who_was_killed_is_swept() {
             .spawn()
             .unwrap();
         let directory = found("a private directory", || private(place.path()));
-        until("workers are taken down", || {
-            let record = fs::read_to_string(directory.join("processes")).unwrap_or_default();
-            record.lines().count() >= 2
+        let processes = found("workers are taken down", || {
+            // A watchdog, a master, a worker.
+            Some(recorded(&directory)).filter(|processes| processes.len() >= 3)
         });
         owner.kill().unwrap();
         owner.wait().unwrap();
-        assert!(naming(&directory) > 0, "the server goes on");
+        // Before anybody sweeps.
+        until("master and workers have ended", || {
+            naming(&directory) == 0 && processes.iter().all(|process| !process.lives())
+        });
         swept(place.path(), &directory);
     }
+}
+
+/// Processes that were taken down in the directory and live.
+fn recorded(directory: &Path) -> Vec<Process> {
+    let record = fs::read_to_string(directory.join("processes")).unwrap_or_default();
+    let numbers = record.lines().filter_map(|line| line.split_once(' '));
+    numbers
+        .filter_map(|(number, _)| Process::of(number.parse().unwrap()))
+        .collect()
 }
 
 fn private(place: &Path) -> Option<PathBuf> {

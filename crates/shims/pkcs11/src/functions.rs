@@ -18,7 +18,6 @@ use crate::exports::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 #[allow(clippy::wildcard_imports, reason = "they are functions of the list")]
 use crate::operations::*;
 use crate::trace::traced;
-use crate::twin::Twin;
 
 /// Calls a function of the module by its name, if it has it.
 macro_rules! real {
@@ -41,8 +40,7 @@ macro_rules! function {
     (alone $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
             traced(Traced::Whole(Call::$name), |library| {
-                let _alone = library.twin.as_ref().map(Twin::alone);
-                real!(library, $name($($argument),*))
+                alone(library, Call::$name, || real!(library, $name($($argument),*)))
             })
         }
     };

@@ -5,6 +5,7 @@
 //! It exports what a module has to and nothing else, so that it gets in the way of no other module.
 
 mod clock;
+mod environment;
 mod exports;
 mod functions;
 mod key;

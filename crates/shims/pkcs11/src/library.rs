@@ -13,6 +13,7 @@ use keymark_shim_protocol::pkcs11::settings::{
 };
 
 use crate::clock;
+use crate::environment;
 use crate::target::Target;
 use crate::trace::Trace;
 use crate::twin::Twin;
@@ -23,8 +24,6 @@ pub(crate) struct Library {
     pub(crate) target: Target,
     pub(crate) trace: Option<Trace>,
     pub(crate) twin: Option<Twin>,
-    /// Variables that the module reads when it is initialised.
-    pub(crate) environment: BTreeMap<String, String>,
 }
 
 /// None: it cannot be used, of which the user was told.
@@ -68,12 +67,42 @@ impl Library {
         if let Some(trace) = &trace {
             trace.note(Traced::Load, begin, clock::now(), CKR_OK);
         }
+        give(&settings.environment, &target, &module);
+        stay(own.as_deref());
         Ok(Self {
             twin: settings.twin.as_ref().map(Twin::new).transpose()?,
-            environment: settings.environment,
             target,
             trace,
         })
+    }
+}
+
+/// Gives the module its variables, or tells the user to.
+fn give(variables: &BTreeMap<String, String>, target: &Target, module: &Path) {
+    let is_set = |(name, value): (&String, &String)| {
+        std::env::var_os(name).as_deref() == Some(OsStr::new(value))
+    };
+    if variables.iter().all(is_set) {
+        return;
+    }
+    if let Err(reason) = environment::give(variables, target.inside) {
+        let assignments = variables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        tell(&format!(
+            "the module {} cannot be given its variables, as {reason}; start the program with {}",
+            module.display(),
+            assignments.collect::<Vec<_>>().join(" ")
+        ));
+    }
+}
+
+/// Keeps this library in memory though the program unloads it: the module has an address in it, and stays, too.
+fn stay(own: Option<&Path>) {
+    // SAFETY: it is loaded already, so that nothing is run; it is counted once more.
+    let once_more = own.map(|own| unsafe { libloading::Library::new(own) });
+    if let Some(Ok(library)) = once_more {
+        std::mem::forget(library);
     }
 }
 

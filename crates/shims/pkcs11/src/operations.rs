@@ -7,60 +7,26 @@
     reason = "C's callers keep to the standard; what they hand over is handed on"
 )]
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString, c_void};
+use std::ffi::c_void;
 
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_BYTE, CK_INFO, CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE,
     CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SLOT_ID, CK_ULONG, CKR_BUFFER_TOO_SMALL, CKR_OK,
 };
 use keymark_bench::operation::Operation;
-use keymark_cryptoki::environment::set_alone;
 use keymark_shim_protocol::pkcs11::{Call, Traced};
 
 use crate::functions::real;
-use crate::library::{Library, tell};
+use crate::library::Library;
 use crate::trace::traced;
-use crate::twin::{Twin, Use};
+use crate::twin::Use;
 
-/// The module is initialised with the variables that it reads then.
 pub(crate) unsafe extern "C" fn C_Initialize(arguments: *mut c_void) -> CK_RV {
     traced(Traced::Whole(Call::C_Initialize), |library| {
-        let before = set(&library.environment);
-        let alone = library.twin.as_ref().map(Twin::alone);
-        let code = real!(library, C_Initialize(arguments));
-        drop(alone);
-        // What could be set can be set back, unless the module has started threads: then it stays.
-        let _ = set_alone(&before);
-        code
+        alone(library, Call::C_Initialize, || {
+            real!(library, C_Initialize(arguments))
+        })
     })
-}
-
-/// Sets what is not set already. Returns what was there before.
-fn set(environment: &BTreeMap<String, String>) -> Vec<(String, Option<OsString>)> {
-    let there = |name: &String| (name.clone(), std::env::var_os(name));
-    let other = environment
-        .iter()
-        .filter(|(name, value)| std::env::var_os(name).as_deref() != Some(OsStr::new(value)));
-    let wanted: Vec<_> = other
-        .map(|(name, value)| (name.clone(), Some(OsString::from(value))))
-        .collect();
-    let before: Vec<_> = wanted.iter().map(|(name, _)| there(name)).collect();
-    if wanted.is_empty() {
-        return before;
-    }
-    let Err(reason) = set_alone(&wanted) else {
-        return before;
-    };
-    let assignments: Vec<String> = environment
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    tell(&format!(
-        "{reason}, so that nothing can be set for the module; start the program with {}",
-        assignments.join(" ")
-    ));
-    Vec::new()
 }
 
 /// The module says of itself that it is a twin's: else its times would be taken for those of the library below.
@@ -151,6 +117,14 @@ forgets! {
     C_CloseAllSessions(slot: CK_SLOT_ID);
     C_Logout(session: CK_SESSION_HANDLE);
     C_DestroyObject(session: CK_SESSION_HANDLE, object: CK_OBJECT_HANDLE);
+}
+
+/// Does what reads or writes the state of a twin's token, while nobody else does.
+pub(crate) fn alone(library: &Library, call: Call, real: impl FnOnce() -> CK_RV) -> CK_RV {
+    match &library.twin {
+        Some(twin) => twin.alone(call, real),
+        None => real(),
+    }
 }
 
 /// Begins what a key is used for, unless a twin's device cannot do it.

@@ -6,18 +6,20 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use cryptoki_sys::{CK_RV, CKR_GENERAL_ERROR, CKR_OK};
-use keymark_shim_protocol::pkcs11::Traced;
+use cryptoki_sys::{CK_RV, CKR_FUNCTION_FAILED, CKR_GENERAL_ERROR, CKR_OK};
 use keymark_shim_protocol::pkcs11::histogram::bucket;
 use keymark_shim_protocol::pkcs11::trace::{
     self, Field, HEADER, Identity, NEXT_SLOT, SLOT, SLOTS, counter, field, offset,
 };
+use keymark_shim_protocol::pkcs11::{Call, Traced};
 
 use crate::clock;
-use crate::library::{Library, library};
+use crate::library::{Library, library, tell};
 use crate::mapping::Mapping;
+use crate::twin::outer_call;
 
 thread_local! {
     /// The slot of this thread, and of which process it is: after a fork it is the parent's.
@@ -34,7 +36,13 @@ pub(crate) fn note_waiting(nanoseconds: u64) {
 /// The one way through which every call goes, counted where that is wanted. A panic ends here: one that
 /// crossed into C would end the program.
 pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) -> CK_RV {
-    let guarded = |library| catch_unwind(AssertUnwindSafe(|| run(library)));
+    let guarded = |library| {
+        if let Some(outer) = outer_call() {
+            tell_of_nesting(outer);
+            return Ok(CKR_FUNCTION_FAILED);
+        }
+        catch_unwind(AssertUnwindSafe(|| run(library)))
+    };
     let Some(library) = library() else {
         return CKR_GENERAL_ERROR;
     };
@@ -46,6 +54,19 @@ pub(crate) fn traced(what: Traced, run: impl FnOnce(&'static Library) -> CK_RV) 
     let code = guarded(library).unwrap_or(CKR_GENERAL_ERROR);
     trace.note(what, begin, clock::now(), code);
     code
+}
+
+/// A library that asks OpenSSL for random numbers while it logs in gets them from itself, where the program has made it
+/// OpenSSL's provider before all others: it would wait for itself for ever.
+fn tell_of_nesting(outer: Call) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if !IS_TOLD.swap(true, Relaxed) {
+        tell(&format!(
+            "{} asks the module for something while it is at work, which is refused: 'openssl -provider pkcs11' does \
+             that; name the provider in openssl.cnf, or take the engine",
+            outer.name()
+        ));
+    }
 }
 
 /// The file with what is counted.

@@ -35,13 +35,22 @@ pub enum TracedCard {
     },
 }
 
+/// Who gives a card in a reader its owner's PIN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinEntry {
+    /// GnuPG's pinentry, when a program first needs it.
+    Pinentry,
+    /// The user of the device, before there is a program.
+    Before,
+}
+
 impl TracedCard {
     /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
     /// with its owner's keys otherwise.
     ///
     /// # Errors
-    /// When it is no card, has no key, or GnuPG refuses.
-    pub fn new(device: &dyn Device, algorithm: Algorithm) -> Result<Self, Error> {
+    /// When it is no card, has no key, or GnuPG or the card refuses.
+    pub fn new(device: &dyn Device, algorithm: Algorithm, entry: PinEntry) -> Result<Self, Error> {
         let gnupg = Gnupg::find(None);
         let gnupg = provider::reachable(&gnupg, device)?.clone();
         let store = device.open(&Run::new(0))?;
@@ -77,8 +86,17 @@ impl TracedCard {
                 let dir = PrivateDir::new()?;
                 let path = dir.subdirectory("g")?;
                 let home = inserted_card::private_home(&gnupg, &access.card, reader, path)?;
-                home.has_card(access.card.aid()?)?;
-                home.learn_keys()?;
+                match entry {
+                    PinEntry::Pinentry => {
+                        home.has_card(access.card.aid()?)?;
+                        home.learn_keys()?;
+                    }
+                    PinEntry::Before => {
+                        // Under the rules for PINs: scdaemon then enters one that is known to be right.
+                        let pin = access.card.user_pin()?;
+                        home.learn_inserted_card(access.card.aid()?, &pin)?;
+                    }
+                }
                 Ok(Self::Inserted { home, _dir: dir })
             }
         }

@@ -1,7 +1,7 @@
-//! Where `openssl` finds a key: a private directory with its configuration, and with the key's file or the PIN's.
+//! Where `openssl` finds a key: a private directory with its configuration and the key's file, and the PIN in memory.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
+#[cfg(feature = "pkcs11")]
+use keymark_places::memory_file::{self, STANDARD_INPUT};
 #[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
@@ -31,6 +33,8 @@ pub(super) struct Place {
     key_form: Option<&'static str>,
     engine: Option<&'static str>,
     way: OpenSslWay,
+    /// What has the token's PIN: the process's standard input.
+    pin: Option<File>,
     /// Of the process: none, where it is keymark's usual one for programs.
     environment: Option<Vec<(OsString, OsString)>>,
     refused: PinRefused,
@@ -65,7 +69,6 @@ impl Errand {
 /// Runs a process to its end; what it says on its standard error is kept.
 pub(super) fn run(command: &mut Command, call: &str) -> Result<Output, Error> {
     command
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         // Ctrl-C is keymark's to handle.
@@ -92,6 +95,7 @@ impl Place {
             key_form: Some("PEM"),
             engine: None,
             way: OpenSslWay::File,
+            pin: None,
             environment: None,
             refused: PinRefused::default(),
             directory,
@@ -109,15 +113,10 @@ impl Place {
         way: OpenSslWay,
         refused: PinRefused,
     ) -> Result<Self, Error> {
-        let pin_file = match &key.pin {
-            Some(pin) => {
-                let file = directory.join("pin");
-                write_private(&file, pin.expose().as_bytes())?;
-                Some(file)
-            }
-            None => None,
-        };
-        let uri = key.uri(pin_file.as_deref());
+        let pin = key.pin.as_ref();
+        let pin = pin.map(|pin| memory_file::holding(pin.expose().as_bytes()));
+        let pin = pin.transpose()?;
+        let uri = key.uri(pin.as_ref().map(|_| Path::new(STANDARD_INPUT)));
         let module = plain(key.module())?;
         let (configuration, by_engine) = match way {
             OpenSslWay::File => {
@@ -143,6 +142,7 @@ impl Place {
             key_form: by_engine.then_some("engine"),
             engine: by_engine.then_some("pkcs11"),
             way,
+            pin,
             environment: Some(key.environment),
             refused,
         };
@@ -172,12 +172,15 @@ impl Place {
     }
 
     /// The program, as far as all uses of an errand go: what else it is told follows.
-    pub(super) fn command(&self, errand: Errand) -> Command {
+    ///
+    /// # Errors
+    /// When the PIN cannot be handed over.
+    pub(super) fn command(&self, errand: Errand) -> Result<Command, Error> {
         let (subcommand, key, form) = match errand {
             Errand::Nothing => {
                 let mut idle = self.program(Configured::ForNothing);
                 idle.arg("version");
-                return idle;
+                return Ok(idle);
             }
             Errand::Operate => ("pkeyutl", "-inkey", "-keyform"),
             Errand::LoadKey => ("pkey", "-in", "-inform"),
@@ -193,14 +196,18 @@ impl Place {
         if errand == Errand::LoadKey {
             command.arg("-noout");
         }
-        command
+        if let Some(pin) = &self.pin {
+            let pin = pin.try_clone();
+            command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+        }
+        Ok(command)
     }
 
     /// Has the program load the key once, before several of it could send a wrong PIN at the same moment.
     fn tried(self) -> Result<Self, Error> {
         self.check_pin()?;
         let call = Errand::LoadKey.call();
-        let done = run(&mut self.command(Errand::LoadKey), call)?;
+        let done = run(&mut self.command(Errand::LoadKey)?, call)?;
         self.succeeded(call, &done)?;
         Ok(self)
     }

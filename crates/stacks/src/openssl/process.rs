@@ -68,7 +68,7 @@ impl KeyHandle for PkeyutlProcess {
         let _ = fs::remove_file(&self.output);
         let said = File::create(&self.said)
             .map_err(|error| Error::call(format!("creating {}", self.said.display()), error, ""))?;
-        let mut command = self.place.command(Errand::Operate);
+        let mut command = self.place.command(Errand::Operate)?;
         command
             .args(self.task.arguments())
             .arg(OsStr::from_bytes(&input.bytes))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, OpenSslWay, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Library, Load, OpenSslWay, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -13,7 +13,6 @@ use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
-use keymark_stores::software;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
@@ -25,6 +24,7 @@ use super::references::References;
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
+use crate::raw::RawStack;
 
 pub(super) const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
@@ -149,9 +149,8 @@ impl Stack for OpenSslStack {
         let workers = case.concurrency();
         let handle = |worker: u32| -> Result<Box<dyn KeyHandle>, Error> {
             let references = if workers == 1 {
-                let here = self.here(&key)?;
-                let inputs = Arc::clone(&inputs);
-                Some(References::new(Arc::clone(&place), here, inputs, CAPACITY))
+                let alone = self.alone(case, &key)?;
+                Some(References::new(Arc::clone(&place), alone))
             } else {
                 None
             };
@@ -171,20 +170,32 @@ impl Stack for OpenSslStack {
 }
 
 impl OpenSslStack {
-    /// The key in this process: on a token through its module, and one in a file by the library that the program loads,
-    /// where that is to be had.
-    fn here(&self, key: &KeyRef) -> Result<Option<Box<dyn KeyHandle>>, Error> {
-        match self.store.access(key)? {
-            Access::File(test_key) => {
-                let library = Some(Library::OpenSslSystem);
-                Ok(software::open(&test_key, key.operation, library).ok())
+    /// The operation by itself: on a token through its module, and with a key in a file by the library that the program
+    /// loads, where that is to be had.
+    fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
+        // The program's library may not be one that is loaded here.
+        let (parameters, may_lack) = match self.store.access(key)? {
+            Access::File(_) => {
+                let library = Library::OpenSslSystem;
+                (Parameters::Library { library }, true)
             }
             #[cfg(feature = "openpgp-card")]
-            Access::Card(_) => Ok(None),
+            Access::Card(_) => return Ok(None),
             #[cfg(feature = "tpm")]
-            Access::Tpm(_) => Ok(None),
+            Access::Tpm(_) => return Ok(None),
             #[cfg(feature = "pkcs11")]
-            Access::Module(_) => self.store.open(key).map(Some),
+            Access::Module(_) => (Parameters::None, false),
+        };
+        let asked = Case {
+            stack: StackName::RAW,
+            parameters,
+            load: Load::single(),
+            ..case.clone()
+        };
+        let raw = RawStack::new(Arc::clone(&self.store), self.seed);
+        match raw.prepare(&asked) {
+            Err(_) if may_lack => Ok(None),
+            ready => ready.map(Some),
         }
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_bench::parts::{Part, PartSums};
-use keymark_bench::workload::{Input, KeyHandle};
+use keymark_bench::runner::measure_alone;
+use keymark_bench::workload::Workload;
 
 use super::place::{Errand, Place, run};
 
@@ -18,10 +19,8 @@ const BLOCKS: u32 = 4;
 pub(super) struct References {
     clock: MonotonicClock,
     place: Arc<Place>,
-    /// The key in this process, where it can be had here.
-    here: Option<Box<dyn KeyHandle>>,
-    inputs: Arc<[Input]>,
-    output: Vec<u8>,
+    /// The operation without the program, where it can be had.
+    alone: Option<Workload>,
     last: Option<Measured>,
     blocks: u32,
 }
@@ -35,18 +34,11 @@ struct Measured {
 }
 
 impl References {
-    pub(super) fn new(
-        place: Arc<Place>,
-        here: Option<Box<dyn KeyHandle>>,
-        inputs: Arc<[Input]>,
-        capacity: usize,
-    ) -> Self {
+    pub(super) fn new(place: Arc<Place>, alone: Option<Workload>) -> Self {
         Self {
             clock: MonotonicClock::new(),
             place,
-            here,
-            inputs,
-            output: vec![0; capacity],
+            alone,
             last: None,
             blocks: 0,
         }
@@ -71,7 +63,7 @@ impl References {
     }
 
     fn timed(&self, errand: Errand) -> Result<Duration, Error> {
-        let mut command = self.place.command(errand);
+        let mut command = self.place.command(errand)?;
         let begin = self.clock.now();
         let done = run(&mut command, errand.call());
         let end = self.clock.now();
@@ -80,21 +72,11 @@ impl References {
     }
 
     fn operation(&mut self) -> Result<Option<Duration>, Error> {
-        let Some(here) = &mut self.here else {
+        let Some(alone) = &mut self.alone else {
             return Ok(None);
         };
-        let Some(input) = self
-            .inputs
-            .get(self.blocks as usize % self.inputs.len().max(1))
-        else {
-            return Ok(None);
-        };
-        here.arm(input)?;
-        let begin = self.clock.now();
-        let performed = here.perform(input, &mut self.output);
-        let end = self.clock.now();
-        here.collect(performed?, &mut self.output)?;
-        Ok(Some(end.since(begin)))
+        let took = measure_alone(&self.clock, alone, Duration::ZERO, 1)?;
+        Ok(took.first().copied())
     }
 
     /// Divides an operation's time: what is left is called that.

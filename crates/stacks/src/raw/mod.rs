@@ -136,9 +136,6 @@ impl Stack for RawStack {
     }
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
-        if case.load.worker == Worker::Thread && case.concurrency() > 1 {
-            self.store.check_threads()?;
-        }
         let capability = case.capability();
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
@@ -147,19 +144,14 @@ impl Stack for RawStack {
         let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
         let workers = 0..case.concurrency();
-        let crew = match case.load.worker {
-            Worker::Thread => {
-                let handles = workers.map(|_| match (scheme, library) {
-                    (None, None) => self.store.open(&key),
-                    (Some(scheme), _) => self.store.open_by(&key, scheme),
-                    (None, Some(library)) => {
-                        let key = file(self.store.access(&key)?)?;
-                        software::open(&key, case.operation, Some(library))
-                    }
-                });
-                Crew::Threads(handles.collect::<Result<_, _>>()?)
+        let crew = match (case.load.worker, library) {
+            (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
+            (Worker::Thread, Some(library)) => {
+                let key = file(self.store.access(&key)?)?;
+                let open = |_| software::open(&key, case.operation, Some(library));
+                Crew::Threads(workers.map(open).collect::<Result<_, _>>()?)
             }
-            Worker::Process => {
+            (Worker::Process, _) => {
                 let access = self.store.access(&key)?;
                 let processes =
                     workers.map(|_| worker::start(&access, capability, case.parameters));

@@ -1,17 +1,14 @@
 //! Workers of `raw` that are processes: keymark started once more, which opens the key by its access.
 
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use keymark_bench::case::Parameters;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_bench::worker::{self, WorkerProcess};
+use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
+use keymark_places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
 use keymark_stores::access::Access;
-#[cfg(feature = "pkcs11")]
-use keymark_stores::pkcs11::ModuleErrand;
 use keymark_stores::software;
 use keymark_stores::test_key::{SealedKey, TestKey};
 #[cfg(feature = "tpm")]
@@ -35,7 +32,7 @@ const SETTINGS: [&str; 7] = [
     "OPENSSL_ia32cap",
 ];
 
-/// The first message to a worker: what it does with which key. It goes through a pipe, where neither other
+/// The first message to a worker: what it does with which key. It goes through a socket, where neither other
 /// users nor a listing of processes see it.
 #[derive(Serialize, Deserialize)]
 struct Errand {
@@ -49,22 +46,39 @@ struct Errand {
 enum Way {
     /// It is the key itself.
     File(SealedKey),
-    /// A token behind a PKCS#11 module, which the worker loads for itself.
-    #[cfg(feature = "pkcs11")]
-    Module(ModuleErrand),
     /// A TPM's, which the worker connects to for itself.
     #[cfg(feature = "tpm")]
     Tpm(TpmErrand),
 }
 
-/// A process that is ended and waited for when dropped.
-struct Ended(Child);
+/// The line to a worker.
+struct KeyLine {
+    process: KeymarkProcess,
+    met: Met,
+}
 
-impl Drop for Ended {
-    fn drop(&mut self) {
-        // One that has ended cannot be killed; all there is to do then is to wait for it.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+impl Line for KeyLine {
+    fn begin(&mut self) -> Result<Met, Error> {
+        Ok(std::mem::replace(&mut self.met, Met::Before))
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+        self.process.send(order)
+    }
+
+    fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
+        self.process.receive(Awaited::Work, None, &Patient)
+    }
+}
+
+/// Waits as long as a calculation takes.
+struct Patient;
+
+impl Patron for Patient {
+    fn tell(&self, _: &str) {}
+
+    fn has_ended(&self) -> bool {
+        false
     }
 }
 
@@ -75,12 +89,6 @@ pub(super) fn start(
     parameters: Parameters,
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
-    let mut command = program::command(&std::env::current_exe().map_err(failed)?);
-    for name in SETTINGS {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
     let way = match key {
         Access::File(key) => Way::File(key.sealed()?),
         #[cfg(feature = "openpgp-card")]
@@ -89,44 +97,39 @@ pub(super) fn start(
             return Err(Error::call("opening a key in another process", reason, ""));
         }
         #[cfg(feature = "pkcs11")]
-        Access::Module(access) => {
-            command.env_clear().envs(access.environment());
-            Way::Module(access.errand(capability, parameters.scheme())?)
-        }
+        Access::Module(access) => return access.worker(capability, parameters.scheme()),
         #[cfg(feature = "tpm")]
         Access::Tpm(access) => Way::Tpm(access.errand(capability)),
     };
-    let mut process = command
-        .arg(SUBCOMMAND)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        // Ctrl-C is keymark's to hear; it ends its workers when their block is over.
-        .process_group(0)
-        .spawn()
-        .map_err(failed)?;
-    let (Some(mut to), Some(from)) = (process.stdin.take(), process.stdout.take()) else {
-        return Err(Error::call("starting keymark as a worker", "no pipes", ""));
-    };
-    let process = Ended(process);
-    let errand = Errand {
+    let mut command = program::command(&std::env::current_exe().map_err(failed)?);
+    for name in SETTINGS {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.arg(SUBCOMMAND);
+    let mut process = KeymarkProcess::start(command, "the worker process", None)?;
+    process.send(&Errand {
         operation: capability.operation,
         parameters,
         key: way,
-    };
-    worker::write(&mut to, &errand)?;
-    Ok(WorkerProcess::new(to, from, process))
+    })?;
+    let met = Met::Anew;
+    Ok(WorkerProcess::new(KeyLine { process, met }, 1))
 }
 
 /// Is such a worker, until keymark is gone.
 ///
 /// # Errors
 /// When something other than keymark talks to it.
-pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Error> {
+pub fn serve() -> Result<(), Error> {
+    let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
+    let mut socket = &accepted.socket;
     let Errand {
         operation,
         parameters,
         key,
-    } = worker::read(&mut from)?;
+    } = worker::read(&mut socket)?;
     let handle = match key {
         Way::File(key) => {
             let key = TestKey::unsealed(&key);
@@ -135,10 +138,8 @@ pub fn serve(mut from: impl Read + Send, to: impl Write + Send) -> Result<(), Er
                 Some(scheme) => software::open_by(&key, operation, scheme),
             })
         }
-        #[cfg(feature = "pkcs11")]
-        Way::Module(errand) => errand.open(),
         #[cfg(feature = "tpm")]
         Way::Tpm(errand) => errand.open(),
     };
-    worker::serve(from, to, handle)
+    worker::serve(&accepted.socket, &accepted.socket, handle)
 }

@@ -10,8 +10,9 @@ use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::default_input_bytes;
+use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
-use keymark_bench::workload::{Crew, Stack, Verifiable, Verifier, Workload};
+use keymark_bench::workload::{Stack, Workload};
 use keymark_load::{Failure, Measurement, Phase};
 use keymark_servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
@@ -27,7 +28,7 @@ use crate::raw::RawStack;
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
 const TIME: Duration = Duration::from_millis(150);
 /// More tell nothing.
-const MOST: usize = 2_000;
+const MOST: u64 = 2_000;
 
 /// What is found out of a key beside one load.
 pub(super) struct KeyUse {
@@ -122,42 +123,9 @@ impl Alone {
         self.ask(clock).ok().map(|()| self)
     }
 
-    /// The first operation of each stretch, which finds caches cold, does not count where there are more.
     fn ask(&mut self, clock: &dyn Clock) -> Result<(), Error> {
-        let Crew::Threads(handles) = &mut self.workload.crew else {
-            return Ok(());
-        };
-        let Some(handle) = handles.first_mut() else {
-            return Ok(());
-        };
-        let inputs = Arc::clone(&self.workload.inputs);
-        let verifier = Arc::clone(&self.workload.verifier);
-        let mut output = vec![0; self.workload.output_capacity];
-        let deadline = clock.now().after(TIME);
-        let mut took = Vec::new();
-        handle.enter()?;
-        for (number, input) in inputs.iter().enumerate().cycle().take(MOST) {
-            handle.arm(input)?;
-            let begin = clock.now();
-            let performed = handle.perform(input, &mut output)?;
-            let end = clock.now();
-            let length = handle.collect(performed, &mut output)?;
-            took.push(end.since(begin));
-            if took.len() == 1 {
-                let result = Verifiable {
-                    input: number,
-                    output: &output[..length],
-                };
-                check(verifier.as_ref(), &[result])?;
-            }
-            if end >= deadline {
-                break;
-            }
-        }
-        handle.leave()?;
-        let cold = usize::from(took.len() > 1);
-        self.took
-            .extend(took.iter().skip(cold).map(|time| nanoseconds(*time)));
+        let took = measure_alone(clock, &mut self.workload, TIME, MOST)?;
+        self.took.extend(took.into_iter().map(nanoseconds));
         Ok(())
     }
 
@@ -172,14 +140,6 @@ impl Alone {
             durations: Durations(counts.into_iter().collect()),
         }
     }
-}
-
-fn check(verifier: &dyn Verifier, results: &[Verifiable<'_>]) -> Result<(), Error> {
-    let verdicts = verifier.verify(results).into_iter();
-    let wrong = verdicts.filter_map(Result::err).next();
-    wrong.map_or(Ok(()), |why| {
-        Err(Error::call("the private-key operation by itself", why, ""))
-    })
 }
 
 /// What a full handshake asks of the server's key.

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use keymark_bench::error::Error;
 use keymark_bench::record::Ending;
-use keymark_bench::server_load::{
-    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction,
-};
+use keymark_bench::server_load::{LoadLimit, Second, ServerLoad, Steady, Transaction};
 use keymark_bench::stop::Stopped;
-use keymark_load::{Bottleneck, Latencies, Measurement, NoSteadyState, Phase};
+use keymark_load::{Bottleneck, Measurement, NoSteadyState, Phase};
 
 /// What is known of a server of keymark's own beside its answers.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +25,6 @@ pub(super) fn of(
     server: BTreeMap<String, String>,
     seen: Option<Seen>,
 ) -> ServerLoad {
-    let siege = measured.siege();
     let steady = steady(measured);
     ServerLoad {
         server,
@@ -38,14 +35,7 @@ pub(super) fn of(
         steady: steady.ok(),
         seconds: measured.seconds.iter().map(second).collect(),
         sample: measured.sample.iter().map(transaction).collect(),
-        totals: Totals {
-            transactions: siege.transactions,
-            failed: siege.failed,
-            bytes: siege.data_transferred,
-            time_ns: nanoseconds(measured.time_of_transactions()),
-            longest_ns: nanoseconds(siege.longest),
-            shortest_ns: nanoseconds(siege.shortest),
-        },
+        totals: measured.totals(),
         cut_off: measured.cut_off,
         waiting: measured.waiting,
         server_cpu_ns: seen.map(|seen| nanoseconds(seen.processor)),
@@ -129,7 +119,7 @@ fn why_nothing(load: &ServerLoad) -> String {
 }
 
 fn second(second: &keymark_load::Second) -> Second {
-    let phase = |phase| durations(second.phase(phase));
+    let phase = |phase| second.phase(phase).clone();
     let failures = second.failures.iter();
     Second {
         connect: phase(Phase::Connect),
@@ -140,15 +130,6 @@ fn second(second: &keymark_load::Second) -> Second {
             .map(|(failure, count)| (failure.to_string(), *count))
             .collect(),
     }
-}
-
-fn durations(latencies: &Latencies) -> Durations {
-    let buckets = latencies.buckets();
-    Durations(
-        buckets
-            .map(|(duration, count)| (nanoseconds(duration), count))
-            .collect(),
-    )
 }
 
 fn transaction(one: &keymark_load::Transaction) -> Transaction {

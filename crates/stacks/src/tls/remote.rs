@@ -162,17 +162,17 @@ impl Remote {
     /// One transaction: what the server is with that version and key exchange.
     ///
     /// # Errors
-    /// When it is to be had at none of the addresses, or its certificate is not trusted.
+    /// When it is to be had at none of the addresses, its certificate is not trusted, or it was stopped.
     pub fn reach(
         &self,
         addresses: &[SocketAddr],
         (version, exchange): (TlsVersion, KeyExchange),
-        clock: &dyn Clock,
+        (clock, stop): (&dyn Clock, &AtomicBool),
     ) -> Result<Reached, Error> {
         let mut last = None;
         for &address in addresses {
             let target = self.target(address, (version, exchange), Certificate::Any);
-            match probe(&target, self.weak, &Timeouts::default(), clock) {
+            match probe(&target, self.weak, &Timeouts::ALONE, (clock, stop)) {
                 Ok(probed) => {
                     self.check(&probed)?;
                     return Ok(Reached { address, probed });
@@ -250,7 +250,9 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
     match failure {
         Failure::Status(_) => "name something that it serves with --path",
         Failure::Refused => "does the server run, and listen there?",
-        Failure::Http(_) => "name a file with --path: one whose length the server says",
+        Failure::Http(_) => {
+            "name a file with --path, of 16 MiB at most, whose length the server says"
+        }
         Failure::Alert(_) | Failure::Unexpected(_) => "choose what it speaks with --kex and --tls",
         Failure::Reset(_)
         | Failure::Closed(_)

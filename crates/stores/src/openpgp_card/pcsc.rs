@@ -1,6 +1,7 @@
 //! Cards in readers, through pcscd.
 
 use std::ffi::{CStr, CString};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,11 +29,7 @@ pub struct InReaders {
 pub fn in_readers() -> Result<InReaders, Error> {
     let context = match context() {
         Err(pcsc::Error::NoService | pcsc::Error::ServiceStopped) => {
-            return Err(Error::Missing {
-                what: "pcscd".to_owned(),
-                reason: "SCardEstablishContext finds no service".to_owned(),
-                advice: "apt-get install pcscd brings it on Debian and Ubuntu".to_owned(),
-            });
+            return Err(no_service(installed()));
         }
         established => established.map_err(|error| failed("SCardEstablishContext", error))?,
     };
@@ -53,6 +50,34 @@ pub fn in_readers() -> Result<InReaders, Error> {
         }
     }
     Ok(found)
+}
+
+/// Where Debian and its own build put pcscd: the directory is not in everybody's `PATH`.
+const PROGRAMS: [&str; 2] = ["/usr/sbin/pcscd", "/usr/local/sbin/pcscd"];
+/// Is there where systemd starts services (`sd_booted(3)`); in a container it often does not.
+const SYSTEMD: &str = "/run/systemd/system";
+
+/// What starts pcscd, if it is installed.
+fn installed() -> Option<String> {
+    let program = PROGRAMS.into_iter().find(|path| Path::new(path).exists())?;
+    Some(if Path::new(SYSTEMD).exists() {
+        "'systemctl start pcscd.socket' starts it".to_owned()
+    } else {
+        format!("'{program}', run as root, starts it")
+    })
+}
+
+/// Nobody answers at pcscd's socket. `starting` is what starts it, if it is installed.
+fn no_service(starting: Option<String>) -> Error {
+    let call = "SCardEstablishContext";
+    match starting {
+        Some(advice) => Error::call(call, "pcscd is installed but not running", advice),
+        None => Error::Missing {
+            what: "pcscd".to_owned(),
+            reason: format!("{call} finds no service"),
+            advice: "apt-get install pcscd brings it on Debian and Ubuntu".to_owned(),
+        },
+    }
 }
 
 /// The state of a reader as pcscd has it.
@@ -203,4 +228,21 @@ fn failed(call: &str, error: pcsc::Error) -> Error {
     };
     let code = ReturnCode::named(format!("{error:?}"), error as u32);
     Error::refused(call, code, reason, advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pcscd_that_is_not_running_is_not_to_be_installed() {
+        let stopped = no_service(Some("'/usr/sbin/pcscd', run as root, starts it".to_owned()));
+        assert_eq!(
+            stopped.to_string(),
+            "SCardEstablishContext failed: pcscd is installed but not running; '/usr/sbin/pcscd', run as root, starts it"
+        );
+        let absent = no_service(None).to_string();
+        assert!(absent.starts_with("pcscd is missing here"), "{absent}");
+        assert!(absent.contains("apt-get install pcscd"), "{absent}");
+    }
 }

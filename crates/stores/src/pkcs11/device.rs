@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use keymark_bench::case::{DeviceName, Provenance, Scheme};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_cryptoki::Mechanism;
 
 use super::identity::{identity, library};
 use super::keys::{self, KeySays};
 use super::modules::Places;
 use super::offers::{authentications, offered, used_by};
 use super::own::OwnToken;
-use super::says::{Login, MechanismKind, ModuleSays, PinState, TokenSays};
+use super::process::{Owner, ProcessStore, TokenProcess};
+use super::says::{Login, ModuleSays, PinState, TokenSays};
 use super::session_keys::Lifetime;
 use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
@@ -44,7 +46,26 @@ pub(super) struct TokenDevice {
     synonyms: Vec<Capability>,
     wanted: ObjectPart,
     user: User,
-    token: OnceLock<Arc<Token>>,
+    module: Used,
+}
+
+/// Where a device's module is loaded when it is first used.
+#[derive(Debug)]
+pub(super) enum Used {
+    /// In this process, which may end with it.
+    Here(OnceLock<Arc<Token>>),
+    /// In one of its own.
+    InProcess(OnceLock<Arc<TokenProcess>>),
+}
+
+impl Used {
+    pub(super) fn here() -> Self {
+        Self::Here(OnceLock::new())
+    }
+
+    pub(super) fn in_process() -> Self {
+        Self::InProcess(OnceLock::new())
+    }
 }
 
 impl TokenDevice {
@@ -55,7 +76,7 @@ impl TokenDevice {
         found: FoundToken,
         uri: Option<&Pkcs11Uri>,
         user: &User,
-        by: Wanted,
+        (by, used): (Wanted, Used),
     ) -> Result<Self, Error> {
         let wanted = uri.map(|uri| uri.object.clone()).unwrap_or_default();
         let mut device = Self {
@@ -66,7 +87,7 @@ impl TokenDevice {
             found,
             user: with_pin_of(uri, user),
             wanted,
-            token: OnceLock::new(),
+            module: used,
         };
         if device.wanted.names_one() {
             device.capabilities = device.named_keys()?;
@@ -77,19 +98,18 @@ impl TokenDevice {
 
     /// What can be asked of the keys that are named.
     fn named_keys(&self) -> Result<Vec<Capability>, Error> {
-        let token = self.token()?;
-        let keys = token.with_keeper(|session, _| keys::meant(session, &self.wanted))?;
-        let capabilities = keys.iter().flat_map(|(_, says)| says.capabilities());
+        let keys = self.keys(&self.wanted)?;
+        let capabilities = keys.iter().flat_map(KeySays::capabilities);
         let mut capabilities: Vec<Capability> = capabilities.collect();
         capabilities.sort_unstable();
         capabilities.dedup();
         if !capabilities.is_empty() {
             return Ok(capabilities);
         }
-        let all = token.with_keeper(|session, _| keys::meant(session, &ObjectPart::default()))?;
-        let call = format!("looking for the key on token {}", token.id());
+        let all = self.keys(&ObjectPart::default())?;
+        let call = format!("looking for the key on token {}", self.found.says.id());
         Err(match keys.first() {
-            Some((_, says)) => Error::call(
+            Some(says) => Error::call(
                 call,
                 format!("{} can do nothing that keymark measures", says.name()),
                 "RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive are measured",
@@ -99,7 +119,7 @@ impl TokenDevice {
                 Error::call(call, "there is no private key on it", advice)
             }
             None => {
-                let names = named(all.iter().map(|(_, says)| says));
+                let names = named(all.iter());
                 Error::call(
                     call,
                     "no private key is called so",
@@ -109,12 +129,52 @@ impl TokenDevice {
         })
     }
 
-    fn token(&self) -> Result<Arc<Token>, Error> {
-        if let Some(token) = self.token.get() {
-            return Ok(Arc::clone(token));
+    /// The private keys that are meant by that.
+    fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeySays>, Error> {
+        match self.loaded()? {
+            Loaded::Here(token) => {
+                let keys = token.with_keeper(|session, _| keys::meant(session, wanted))?;
+                Ok(keys.into_iter().map(|(_, says)| says).collect())
+            }
+            Loaded::InProcess(process) => process.keys(wanted),
         }
-        let token = Arc::new(Token::of(&self.found, self.user.clone())?);
-        Ok(Arc::clone(self.token.get_or_init(|| token)))
+    }
+
+    fn loaded(&self) -> Result<Loaded, Error> {
+        let user = || self.user.clone();
+        self.module.loaded(
+            || Token::of(&self.found, user()),
+            || {
+                let meant = (self.wanted.clone(), Lifetime::Session);
+                TokenProcess::new(&self.found, Owner::User, user(), &self.identity, meant)
+            },
+        )
+    }
+}
+
+/// A token whose module is loaded, or will be when it is asked.
+enum Loaded {
+    Here(Arc<Token>),
+    InProcess(Arc<TokenProcess>),
+}
+
+impl Used {
+    fn loaded(
+        &self,
+        here: impl FnOnce() -> Result<Token, Error>,
+        process: impl FnOnce() -> TokenProcess,
+    ) -> Result<Loaded, Error> {
+        match self {
+            Self::Here(known) => {
+                let token = known.get().cloned();
+                let token = token.map_or_else(|| here().map(Arc::new), Ok)?;
+                Ok(Loaded::Here(Arc::clone(known.get_or_init(|| token))))
+            }
+            Self::InProcess(known) => {
+                let process = known.get_or_init(|| Arc::new(process()));
+                Ok(Loaded::InProcess(Arc::clone(process)))
+            }
+        }
     }
 }
 
@@ -211,19 +271,16 @@ impl Device for TokenDevice {
     }
 
     fn undo(&self, left: Journal) -> Result<(), Error> {
-        let token = self.token()?;
-        let undone = token.undo(left);
-        undone.and(token.leave())
+        match self.loaded()? {
+            Loaded::Here(token) => token.undo(left).and(token.leave()),
+            Loaded::InProcess(process) => process.undo(left),
+        }
     }
 
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error> {
-        let token = self.token();
-        if let (Ok(token), Some((journals, name))) = (&token, &run.journals) {
-            token.journal_to(journals.clone(), name);
-        }
         let wanted = self.wanted.clone();
         opened(
-            token,
+            self.loaded(),
             self.by,
             (&self.identity, &self.capabilities, wanted),
             Lifetime::Session,
@@ -234,27 +291,37 @@ impl Device for TokenDevice {
 
 /// A token in a run. Whoever has to enter a PIN does so before anything is measured.
 fn opened(
-    token: Result<Arc<Token>, Error>,
+    loaded: Result<Loaded, Error>,
     by: Wanted,
     (identity, capabilities, wanted): (&StoreIdentity, &[Capability], ObjectPart),
     lifetime: Lifetime,
     run: &Run,
 ) -> Result<Arc<dyn KeyStore>, Error> {
     let (identity, capabilities) = (identity.clone(), capabilities.to_vec());
-    let ready = token.and_then(|token| {
+    let store = loaded.and_then(|loaded| -> Result<Arc<dyn KeyStore>, Error> {
+        let token = match loaded {
+            Loaded::Here(token) => token,
+            Loaded::InProcess(process) => {
+                let store = ProcessStore::open(process, identity.clone(), &capabilities, run)?;
+                return Ok(Arc::new(store));
+            }
+        };
+        if let Some((journals, name)) = &run.journals {
+            token.journal_to(journals.clone(), name);
+        }
         token.with_keeper(|_, _| Ok(()))?;
-        Ok(token)
-    });
-    match (ready, by) {
-        (Ok(token), _) => Ok(Arc::new(TokenStore {
-            identity,
-            capabilities,
+        Ok(Arc::new(TokenStore {
+            identity: identity.clone(),
+            capabilities: capabilities.clone(),
             token,
             wanted,
             lifetime,
             test_keys: Arc::clone(&run.test_keys),
             placed: Mutex::default(),
-        })),
+        }))
+    });
+    match (store, by) {
+        (Ok(store), _) => Ok(store),
         (Err(error), Wanted::ByName) => Err(error),
         (Err(error), Wanted::AmongAll) => Ok(Arc::new(OutOfReach {
             identity,
@@ -294,10 +361,10 @@ fn mechanisms(says: &TokenSays) -> Fact {
         ))
     };
     let ranges = [
-        range("RSA", MechanismKind::RsaPkcs),
-        range("ECDSA", MechanismKind::Ecdsa),
-        range("EdDSA", MechanismKind::Eddsa),
-        range("ECDH", MechanismKind::Ecdh),
+        range("RSA", Mechanism::RsaPkcs),
+        range("ECDSA", Mechanism::Ecdsa),
+        range("EdDSA", Mechanism::Eddsa),
+        range("ECDH", Mechanism::Ecdh),
     ];
     let ranges: Vec<String> = ranges.into_iter().flatten().collect();
     let count = says.mechanism_count;
@@ -312,11 +379,11 @@ pub(super) struct OwnDevice {
     identity: StoreIdentity,
     capabilities: Vec<Capability>,
     synonyms: Vec<Capability>,
-    token: OnceLock<Arc<Token>>,
+    module: Used,
 }
 
 impl OwnDevice {
-    pub(super) fn of(own: OwnToken, by: Wanted) -> Self {
+    pub(super) fn of(own: OwnToken, by: Wanted, module: Used) -> Self {
         let profile = own.kind.profile();
         let mut versions = BTreeMap::from([("module".to_owned(), library(&own.says))]);
         versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
@@ -343,15 +410,11 @@ impl OwnDevice {
             synonyms: authentications(&capabilities),
             capabilities,
             own,
-            token: OnceLock::new(),
+            module,
         }
     }
 
-    /// The token, whose library is loaded when first asked for.
-    pub(super) fn token(&self) -> Result<Arc<Token>, Error> {
-        if let Some(token) = self.token.get() {
-            return Ok(Arc::clone(token));
-        }
+    fn loaded(&self) -> Result<Loaded, Error> {
         let known = PinSource::Known(self.own.pin.clone());
         let user = User {
             pins: Pins {
@@ -360,8 +423,14 @@ impl OwnDevice {
             },
             ..User::of_made_device()
         };
-        let token = Arc::new(Token::own(&self.own.found, user)?);
-        Ok(Arc::clone(self.token.get_or_init(|| token)))
+        let found = &self.own.found;
+        self.module.loaded(
+            || Token::own(found, user.clone()),
+            || {
+                let meant = (ObjectPart::default(), self.own.kind.test_keys());
+                TokenProcess::new(found, Owner::Keymark, user.clone(), &self.identity, meant)
+            },
+        )
     }
 }
 
@@ -396,6 +465,6 @@ impl Device for OwnDevice {
             self.capabilities.as_slice(),
             ObjectPart::default(),
         );
-        opened(self.token(), self.by, of, self.own.kind.test_keys(), run)
+        opened(self.loaded(), self.by, of, self.own.kind.test_keys(), run)
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::device::{OwnDevice, TokenDevice, Wanted};
+use super::device::{OwnDevice, TokenDevice, Used, Wanted};
 use super::identity::library;
 use super::module::{Module, ModuleFile};
 use super::modules::{KnownModule, Places};
@@ -76,9 +76,7 @@ impl Meant {
         }
         let files = target.modules(places)?.into_iter();
         let files: Vec<ModuleFile> = files.map(|file| target.to_load(&file, places)).collect();
-        let looked = files
-            .iter()
-            .zip(probe::look(&files, &user.pins, Readers::Shown));
+        let looked = files.iter().zip(probe::look(&files, user, Readers::Shown));
         let uri = target.into_uri();
         let (mut found, mut others) = (Vec::new(), Vec::new());
         let (mut blank, mut broken) = (false, None);
@@ -120,12 +118,14 @@ impl Meant {
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
         let (uri, found) = match self {
             Self::Own(own) => {
-                return Ok(vec![Box::new(OwnDevice::of(*own, Wanted::ByName))]);
+                let device = OwnDevice::of(*own, Wanted::ByName, Used::in_process());
+                return Ok(vec![Box::new(device)]);
             }
             Self::Tokens { uri, found } => (uri, found),
         };
         let devices = found.into_iter().map(|(said, found)| {
-            let device = TokenDevice::of(&said, found, uri.as_deref(), user, Wanted::ByName)?;
+            let used = (Wanted::ByName, Used::in_process());
+            let device = TokenDevice::of(&said, found, uri.as_deref(), user, used)?;
             Ok(Box::new(device) as Box<dyn Device>)
         });
         devices.collect()
@@ -180,7 +180,11 @@ fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
 fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
     match &user.pins.user {
         PinSource::Environment(_) | PinSource::Descriptor(_) => {}
-        PinSource::Known(_) | PinSource::File(_) | PinSource::Prompt | PinSource::ByToken(_) => {
+        PinSource::Known(_)
+        | PinSource::Asked(_)
+        | PinSource::File(_)
+        | PinSource::Prompt
+        | PinSource::ByToken(_) => {
             return Ok(());
         }
     }
@@ -276,7 +280,8 @@ pub fn known_token(
         file: file.clone(),
         says: token.clone(),
     };
-    let device = TokenDevice::of(&said, found, Some(uri), user, Wanted::ByName)?;
+    let used = (Wanted::ByName, Used::here());
+    let device = TokenDevice::of(&said, found, Some(uri), user, used)?;
     Ok(Box::new(device))
 }
 
@@ -287,7 +292,8 @@ pub fn known_token(
 /// When the library does not load, or makes no token.
 pub fn own_token(kind: &OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
     let token = OwnToken::make_here(kind, file)?;
-    Ok(Box::new(OwnDevice::of(token, Wanted::ByName)))
+    let device = OwnDevice::of(token, Wanted::ByName, Used::here());
+    Ok(Box::new(device))
 }
 
 /// Those tokens of keymark's own that can be made here.
@@ -296,7 +302,7 @@ fn own(kinds: &[OwnKind], places: &Places) -> Looked {
     for kind in kinds {
         if let Ok(token) = OwnToken::make(kind, places) {
             looked.known.push(kind.name());
-            let device = OwnDevice::of(token, Wanted::AmongAll);
+            let device = OwnDevice::of(token, Wanted::AmongAll, Used::in_process());
             looked.devices.push(Box::new(device));
         }
     }
@@ -308,7 +314,7 @@ fn all(places: &Places, user: &User) -> Looked {
     let mut looked = own(&OwnKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
-    let said = probe::look(&files, &user.pins, Readers::Hidden);
+    let said = probe::look(&files, user, Readers::Hidden);
     for ((KnownModule { name, file, .. }, of), said) in modules.into_iter().zip(files).zip(said) {
         if let Ok(said) = &said {
             let found = tokens(said).map(|(_, token)| FoundToken {
@@ -316,7 +322,8 @@ fn all(places: &Places, user: &User) -> Looked {
                 says: token.clone(),
             });
             let devices = found.filter_map(|found| {
-                TokenDevice::of(said, found, None, user, Wanted::AmongAll).ok()
+                let used = (Wanted::AmongAll, Used::in_process());
+                TokenDevice::of(said, found, None, user, used).ok()
             });
             let useful = devices.filter(|device| !device.capabilities().is_empty());
             looked

@@ -17,10 +17,10 @@ use openssl::nid::Nid;
 use openssl::pkey::PKey;
 use openssl::x509::{X509, X509Name};
 
-use super::access::{KeyWay, ModuleAccess};
+use super::access::{KeyWay, ModuleAccess, Way};
 use super::codes::failed;
 use super::keys::parameters_of;
-use super::says::{self, Login, TokenState};
+use super::process::environment;
 use super::session_keys::{LABEL, value_of};
 use super::store::fresh_id;
 use super::token::{TestKeyPlace, Token};
@@ -32,14 +32,14 @@ use crate::user::{Pin, TokenId};
 /// What another program is told of a key.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct ProgramKey {
-    module: PathBuf,
-    token: TokenPart,
-    object: ObjectPart,
+    pub(super) module: PathBuf,
+    pub(super) token: TokenPart,
+    pub(super) object: ObjectPart,
     /// What the token has accepted; none where it wants none.
     pub pin: Option<Pin>,
     /// The whole environment of the program.
     pub environment: Vec<(OsString, OsString)>,
-    own_place: Option<PathBuf>,
+    pub(super) own_place: Option<PathBuf>,
 }
 
 /// A test key that was written onto a token of keymark's own.
@@ -96,24 +96,28 @@ impl ModuleAccess {
     /// # Errors
     /// When no other program can see the key, or the token wants its PIN on its own keys.
     pub fn for_programs(&self) -> Result<ProgramKey, Error> {
-        let object = match &self.way {
-            KeyWay::There(object) => object.clone(),
-            KeyWay::Test(key) => self.token.put(key)?,
-            KeyWay::OfThisProcess => return Err(unseen(self.token.id())),
+        let (token, way) = match &self.0 {
+            Way::Here(token, way) => (token, way),
+            Way::InProcess(keys, capability) => return keys.for_programs(*capability),
         };
-        let says = self.token.says()?;
+        let object = match way {
+            KeyWay::There(object) => object.clone(),
+            KeyWay::Test(key) => token.put(key)?,
+            KeyWay::OfThisProcess => return Err(unseen(token.id())),
+        };
+        let says = token.says()?;
         let serial = Some(says.serial).filter(|serial| !serial.is_empty());
         Ok(ProgramKey {
-            module: self.token.file().path.clone(),
+            module: token.file().path.clone(),
             token: TokenPart {
                 label: Some(says.label).filter(|label| !label.is_empty()),
                 serial,
                 ..TokenPart::default()
             },
             object,
-            pin: self.token.accepted_pin()?,
-            environment: self.environment(),
-            own_place: self.token.own_place(),
+            pin: token.accepted_pin()?,
+            environment: environment(token.file(), &token.user().pins),
+            own_place: token.own_place(),
         })
     }
 
@@ -123,9 +127,13 @@ impl ModuleAccess {
     /// # Errors
     /// When no other program can see the key, or the token takes no certificate.
     pub fn with_certificate(&self, public: &PublicKey) -> Result<ProgramKey, Error> {
+        let token = match &self.0 {
+            Way::Here(token, _) => token,
+            Way::InProcess(keys, capability) => return keys.with_certificate(*capability),
+        };
         let told = self.for_programs()?;
         if let Some(id) = &told.object.id {
-            self.token.certify(public, id)?;
+            token.certify(public, id)?;
         }
         Ok(told)
     }
@@ -136,22 +144,10 @@ impl ModuleAccess {
     /// # Errors
     /// When the module does not answer.
     pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        let module = self.token.module();
-        let client = &module.client;
-        let slots = client
-            .get_slots_with_token()
-            .map_err(|error| failed(&error))?;
-        let tokens = slots
-            .into_iter()
-            .filter_map(|slot| says::ask_token(client, &module.calls, slot).ok());
-        let others = tokens.filter(|says| {
-            let asks = match says.login {
-                Login::Pin(_) | Login::OnToken(_) => true,
-                Login::NotNeeded => false,
-            };
-            asks && says.state == TokenState::Initialized && !self.token.is(says)
-        });
-        Ok(others.map(|says| says.id().to_string()).collect())
+        match &self.0 {
+            Way::Here(token, _) => token.others_with_pin(),
+            Way::InProcess(keys, _) => keys.other_tokens_with_pin(),
+        }
     }
 }
 
@@ -255,6 +251,9 @@ fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
         Attribute::Label(key.algorithm.name().into()),
         Attribute::Id(id.to_vec()),
         Attribute::Sign(true),
+        // As in an HSM.
+        Attribute::Sensitive(true),
+        Attribute::Extractable(false),
     ];
     private.extend(value.unwrap_or_default());
     let rsa = matches!(key.algorithm.family(), Family::Rsa(_));

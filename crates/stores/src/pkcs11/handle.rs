@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
-use keymark_bench::algorithm::{Digest, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_cryptoki::{Decrypts, Derived, Fault, Operator, Signs};
+use keymark_cryptoki::{Derived, Fault, Mechanism, Operator};
 
 use super::codes::{refused, refused_oaep};
 use super::keys::{self, KeyPin, secret_length};
-use super::offers::asked_for;
+use super::offers::{asked_for, mechanism_of};
 use super::token::Token;
 use super::uri::ObjectPart;
 use crate::store::unsupported;
@@ -28,8 +27,8 @@ const SHA256_INFO: [u8; 19] = [
 /// What is asked of the key.
 #[derive(Debug, Clone, Copy)]
 enum Work {
-    Sign(Signs),
-    Decrypt(Decrypts),
+    Sign(Mechanism),
+    Decrypt(Mechanism),
     /// A shared secret of that length.
     Derive(usize),
     /// The same by a key encapsulation.
@@ -38,48 +37,19 @@ enum Work {
 
 impl Work {
     fn of(capability: Capability, scheme: Option<Scheme>) -> Result<Self, Error> {
-        match scheme {
-            None => Self::usual(capability),
-            Some(scheme) => Self::by(capability, scheme)
-                .filter(|_| scheme.is_of(capability))
-                .ok_or_else(|| unsupported(format!("PKCS#11 by {scheme}"), capability)),
-        }
-    }
-
-    fn by(capability: Capability, scheme: Scheme) -> Option<Self> {
-        let of_rsa = matches!(capability.algorithm.family(), Family::Rsa(_));
-        match (scheme, capability.algorithm.digest()) {
-            (Scheme::Pss, _) => Some(Self::Sign(Signs::RsaPss)),
-            (Scheme::Oaep, _) => Some(Self::Decrypt(Decrypts::RsaOaepSha256)),
-            (Scheme::OaepSha1, _) => Some(Self::Decrypt(Decrypts::RsaOaepSha1)),
-            (Scheme::PssHashed, _) => Some(Self::Sign(Signs::Sha256RsaPss)),
-            (Scheme::Hashed, _) if of_rsa => Some(Self::Sign(Signs::Sha256RsaPkcs)),
-            (Scheme::Hashed, Some(Digest::Sha256)) => Some(Self::Sign(Signs::EcdsaSha256)),
-            (Scheme::Hashed, Some(Digest::Sha384)) => Some(Self::Sign(Signs::EcdsaSha384)),
-            (Scheme::Hashed, Some(Digest::Sha512)) => Some(Self::Sign(Signs::EcdsaSha512)),
-            (Scheme::Hashed, None) => None,
-        }
-    }
-
-    fn usual(capability: Capability) -> Result<Self, Error> {
-        let family = capability.algorithm.family();
-        match (family, capability.operation) {
-            (Family::Rsa(_), Operation::Sign) => Ok(Self::Sign(Signs::RsaPkcs)),
-            (Family::Weierstrass(_), Operation::Sign) => Ok(Self::Sign(Signs::Ecdsa)),
-            (Family::Ed25519 | Family::Ed448, Operation::Sign) => Ok(Self::Sign(Signs::Eddsa)),
-            (Family::MlDsa(_), Operation::Sign) => Ok(Self::Sign(Signs::MlDsa)),
-            (Family::MlKem(_), Operation::Decapsulate) => {
-                Ok(Self::Decapsulate(secret_length(family)))
+        let mechanism = mechanism_of(capability, scheme).ok_or_else(|| {
+            let by = scheme.map_or_else(|| "PKCS#11".to_owned(), |by| format!("PKCS#11 by {by}"));
+            unsupported(by, capability)
+        })?;
+        let length = secret_length(capability.algorithm.family());
+        Ok(match capability.operation {
+            Operation::Decrypt if mechanism == Mechanism::Ecdh => Self::Derive(length),
+            Operation::Decrypt => Self::Decrypt(mechanism),
+            Operation::Decapsulate => Self::Decapsulate(length),
+            Operation::Sign | Operation::Authenticate | Operation::Handshake => {
+                Self::Sign(mechanism)
             }
-            (Family::Rsa(_), Operation::Decrypt) => Ok(Self::Decrypt(Decrypts::RsaPkcs)),
-            (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
-                Ok(Self::Derive(secret_length(family)))
-            }
-            (_, Operation::Sign | Operation::Decrypt)
-            | (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => {
-                Err(unsupported("PKCS#11", capability))
-            }
-        }
+        })
     }
 }
 
@@ -170,12 +140,10 @@ impl SessionHandle {
         match result {
             Ok(length) => Ok(Performed { length, cpu: None }),
             Err(fault) => {
-                let error = match self.work {
-                    Work::Decrypt(Decrypts::RsaOaepSha256) => refused_oaep(fault),
-                    Work::Decrypt(Decrypts::RsaPkcs | Decrypts::RsaOaepSha1)
-                    | Work::Sign(_)
-                    | Work::Derive(_)
-                    | Work::Decapsulate(_) => refused(fault),
+                let error = if let Work::Decrypt(Mechanism::RsaOaepSha256) = self.work {
+                    refused_oaep(fault)
+                } else {
+                    refused(fault)
                 };
                 if let (KeyPin::EachUse, "C_Login") = (self.pin, fault.call) {
                     self.token.refused_later(&error);
@@ -218,7 +186,7 @@ impl KeyHandle for SessionHandle {
             KeyPin::EachUse => self.token.was_not_refused()?,
         }
         self.data.clear();
-        if let Work::Sign(Signs::RsaPkcs) = self.work {
+        if let Work::Sign(Mechanism::RsaPkcs) = self.work {
             self.data.extend(SHA256_INFO);
         }
         self.data.extend(&input.bytes);

@@ -11,6 +11,8 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::BigNum;
 use openssl::x509::X509;
 use serde::{Deserialize, Serialize};
@@ -115,6 +117,7 @@ pub(super) fn meant(
             "leave it out, or write type=private",
         ));
     }
+    let _under_way = UnderWay::begin(Call::C_FindObjects);
     let mut template = vec![Attribute::Class(ObjectClass::PRIVATE_KEY)];
     let label = wanted.label.as_ref();
     template.extend(label.map(|label| Attribute::Label(label.as_bytes().to_vec())));
@@ -231,6 +234,7 @@ pub(super) fn public_half(
             "its token needs the public key or the certificate as well, under the same CKA_ID",
         )
     };
+    let _under_way = UnderWay::begin(Call::C_GetAttributeValue);
     let algorithm = says
         .algorithm
         .ok_or_else(|| missing("its algorithm is not known"))?;
@@ -383,6 +387,7 @@ fn gone() -> Error {
 
 /// The key of that identifier, in a session of the same program.
 pub(super) fn of_id(session: &Session, id: &[u8]) -> Result<ObjectHandle, Error> {
+    let _under_way = UnderWay::begin(Call::C_FindObjects);
     let template = [
         Attribute::Class(ObjectClass::PRIVATE_KEY),
         Attribute::Id(id.to_vec()),

@@ -1,8 +1,8 @@
 //! The family `pkcs11`: tokens behind PKCS#11 modules (PKCS#11 3.1, OASIS), and tokens of keymark's own
 //! in software.
 //!
-//! A module is a library of somebody's: it is looked at in a process of its own first ([`probe`]), and loaded
-//! into this one only when a run uses it. Setting up goes through the crate `cryptoki`; what is timed are the
+//! A module is a library of somebody's, which may crash, hang and print: it is looked at and used in processes of its own
+//! ([`process`]). Setting up goes through the crate `cryptoki`; what is timed are the
 //! C functions themselves (`keymark-cryptoki`). Sessions are read-only, so that no test key outlives its run, but
 //! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
 //! run, or to one that its user has named ([`written`]).
@@ -20,7 +20,8 @@ pub mod modules;
 mod needs;
 mod offers;
 mod own;
-pub mod probe;
+mod probe;
+pub mod process;
 mod says;
 mod served;
 mod session_keys;
@@ -32,12 +33,12 @@ pub mod uri;
 pub mod wrapped;
 mod written;
 
-pub use access::{ModuleAccess, ModuleErrand};
+pub use access::ModuleAccess;
 pub use codes::name;
 pub use family::{Pkcs11Family, known_token, own_token};
 pub use for_programs::{ProgramKey, is_known_to_programs, unseen};
 pub use module::ModuleFile;
+pub use needs::variables;
 pub use own::{OwnKind, OwnPlace};
-pub use says::ModuleSays;
-pub use served::{ServedKey, ServedToken};
+pub use served::{ServedKey, ServedToken, TokenWatch};
 pub use written::journalled_module;

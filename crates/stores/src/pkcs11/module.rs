@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
 use keymark_bench::error::Error;
-use keymark_cryptoki::{Calls, environment};
+use keymark_cryptoki::Calls;
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::{codes, needs};
@@ -72,49 +74,17 @@ impl Module {
         let path = &file.path;
         let client = Pkcs11::new(path).map_err(|error| not_loaded(path, &error))?;
         let calls = Calls::of(path).map_err(|reason| no_module(path, &reason))?;
-        with_environment(file, || initialize(file, &client))?;
+        initialize(file, &client)?;
         one_instance(path, &calls)?;
         Ok(Self { client, calls })
     }
-}
-
-/// Runs the module's initialisation with the environment that is for it, and for nobody after it.
-fn with_environment(
-    file: &ModuleFile,
-    run: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
-    let wanted = file.environment.iter();
-    let changes = wanted.filter(|(name, value)| std::env::var_os(name).as_ref() != Some(*value));
-    let (before, changes): (Vec<_>, Vec<_>) = changes
-        .map(|(name, value)| {
-            let before = (name.clone(), std::env::var_os(name));
-            (before, (name.clone(), Some(value.clone())))
-        })
-        .unzip();
-    if changes.is_empty() {
-        return run();
-    }
-    let set = |variables: &[(String, Option<OsString>)]| {
-        environment::set_alone(variables).map_err(|reason| {
-            let names: Vec<&str> = variables.iter().map(|(name, _)| name.as_str()).collect();
-            Error::call(
-                format!("setting {}", names.join(", ")),
-                reason,
-                "measure this device first, or alone",
-            )
-        })
-    };
-    set(&changes)?;
-    let done = run();
-    // What was possible before is now, unless the module has started threads.
-    set(&before)?;
-    done
 }
 
 /// Initialises it, by what it is to find.
 pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
     let arguments = keymark_cryptoki::arguments(file.reserved.as_deref())
         .map_err(|reason| Error::call("C_Initialize", reason, ""))?;
+    let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.

@@ -1,6 +1,7 @@
 //! What modules need before they can be initialised: each is told in its own way, and says no more than a code
 //! when it was not.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use keymark_bench::error::Error;
@@ -56,6 +57,35 @@ const NEEDS: [(&str, &str); 11] = [
         "$CS_PKCS11_R3_CFG names a file with a line 'Device = ADDRESS'",
     ),
 ];
+
+/// A part of the file's name, and the variables by which the module finds its configuration.
+const VARIABLES: [(&str, &[&str]); 9] = [
+    ("tpm2_pkcs11", &["TPM2_PKCS11_STORE", "TPM2_PKCS11_TCTI"]),
+    ("kryoptic", &["KRYOPTIC_CONF"]),
+    ("softhsm2", &["SOFTHSM2_CONF"]),
+    ("yubihsm", &["YUBIHSM_PKCS11_CONF"]),
+    ("kmsp11", &["KMS_PKCS11_CONFIG"]),
+    ("nethsm", &["P11NETHSM_CONFIG_FILE"]),
+    ("pkcs11-spy", &["PKCS11SPY", "PKCS11SPY_OUTPUT"]),
+    ("libcs_pkcs11", &["CS_PKCS11_R3_CFG"]),
+    ("opensc", &["OPENSC_CONF"]),
+];
+
+/// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
+/// by its file's name, or stands before another one, may read any of them.
+#[must_use]
+pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = |part: &str| name.contains(part) && part != "pkcs11-spy";
+    let known = VARIABLES.iter().any(|(part, _)| is_named(part));
+    let read = VARIABLES
+        .iter()
+        .filter(|(part, _)| is_named(part) || !known);
+    let names = read.flat_map(|(_, names)| *names);
+    names
+        .filter_map(|name| Some((name.into(), std::env::var_os(name)?)))
+        .collect()
+}
 
 /// Not what the code means for any module: it says that the token is gone where there is no configuration.
 const REASON: &str = "the module cannot be used as it is";

@@ -4,8 +4,9 @@ use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_cryptoki::{Mechanism, MechanismSays};
 
-use super::says::{MechanismKind, MechanismSays, TokenSays};
+use super::says::TokenSays;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
 const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
@@ -14,7 +15,7 @@ const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
 /// token says: both are offered where nothing else is known.
 pub(super) fn used_by(says: &TokenSays, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
     let can = |capability: &&Capability| {
-        let mechanism = mechanism_of(scheme, capability.algorithm)
+        let mechanism = mechanism_of(**capability, Some(scheme))
             .and_then(|kind| says.mechanism(kind))
             .filter(|mechanism| fits(mechanism, capability.algorithm.family()));
         let uses = |mechanism: MechanismSays| match capability.operation {
@@ -22,7 +23,7 @@ pub(super) fn used_by(says: &TokenSays, scheme: Scheme, all: &[Capability]) -> V
             Operation::Decrypt => mechanism.decrypt,
             Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
         };
-        scheme.is_of(**capability) && mechanism.is_some_and(uses)
+        mechanism.is_some_and(uses)
     };
     let sha1_only =
         says.manufacturer.contains("SoftHSM") && says.firmware <= SOFTHSM_OAEP_SHA1_ONLY;
@@ -45,19 +46,40 @@ fn fits(mechanism: &MechanismSays, family: Family) -> bool {
     }
 }
 
-/// The mechanism by which a token does that with a key of the algorithm.
-fn mechanism_of(scheme: Scheme, algorithm: Algorithm) -> Option<MechanismKind> {
-    let of_rsa = matches!(algorithm.family(), Family::Rsa(_));
-    match (scheme, algorithm.digest()) {
-        (Scheme::Pss, _) => Some(MechanismKind::RsaPss),
-        (Scheme::Oaep | Scheme::OaepSha1, _) => Some(MechanismKind::RsaOaep),
-        (Scheme::PssHashed, _) => Some(MechanismKind::Sha256RsaPss),
-        (Scheme::Hashed, _) if of_rsa => Some(MechanismKind::Sha256RsaPkcs),
-        (Scheme::Hashed, Some(Digest::Sha256)) => Some(MechanismKind::EcdsaSha256),
-        (Scheme::Hashed, Some(Digest::Sha384)) => Some(MechanismKind::EcdsaSha384),
-        (Scheme::Hashed, Some(Digest::Sha512)) => Some(MechanismKind::EcdsaSha512),
-        (Scheme::Hashed, None) => None,
-    }
+/// The mechanism by which a token does that: as usual, or by a scheme.
+pub(super) fn mechanism_of(capability: Capability, scheme: Option<Scheme>) -> Option<Mechanism> {
+    let Capability {
+        algorithm,
+        operation,
+    } = capability;
+    let family = algorithm.family();
+    let Some(scheme) = scheme else {
+        return match (family, operation) {
+            (Family::Rsa(_), Operation::Sign | Operation::Decrypt) => Some(Mechanism::RsaPkcs),
+            (Family::Weierstrass(_), Operation::Sign) => Some(Mechanism::Ecdsa),
+            (Family::Ed25519 | Family::Ed448, Operation::Sign) => Some(Mechanism::Eddsa),
+            (Family::MlDsa(_), Operation::Sign) => Some(Mechanism::MlDsa),
+            (Family::MlKem(_), Operation::Decapsulate) => Some(Mechanism::MlKem),
+            (Family::Weierstrass(_) | Family::Cv25519 | Family::Cv448, Operation::Decrypt) => {
+                Some(Mechanism::Ecdh)
+            }
+            (_, Operation::Sign | Operation::Decrypt)
+            | (_, Operation::Authenticate | Operation::Decapsulate | Operation::Handshake) => None,
+        };
+    };
+    let of_rsa = matches!(family, Family::Rsa(_));
+    let mechanism = match (scheme, algorithm.digest()) {
+        (Scheme::Pss, _) => Mechanism::RsaPss,
+        (Scheme::Oaep, _) => Mechanism::RsaOaepSha256,
+        (Scheme::OaepSha1, _) => Mechanism::RsaOaepSha1,
+        (Scheme::PssHashed, _) => Mechanism::Sha256RsaPss,
+        (Scheme::Hashed, _) if of_rsa => Mechanism::Sha256RsaPkcs,
+        (Scheme::Hashed, Some(Digest::Sha256)) => Mechanism::EcdsaSha256,
+        (Scheme::Hashed, Some(Digest::Sha384)) => Mechanism::EcdsaSha384,
+        (Scheme::Hashed, Some(Digest::Sha512)) => Mechanism::EcdsaSha512,
+        (Scheme::Hashed, None) => return None,
+    };
+    scheme.is_of(capability).then_some(mechanism)
 }
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
@@ -114,8 +136,8 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
         derives.map(|_| Operation::Decrypt)
     };
     let montgomery = |bits: &[u32]| {
-        let keys = fits(MechanismKind::MontgomeryKeys, bits);
-        keys.and_then(|_| says.mechanism(MechanismKind::Ecdh))
+        let keys = fits(Mechanism::MontgomeryKeys, bits);
+        keys.and_then(|_| says.mechanism(Mechanism::Ecdh))
     };
     let only = |kind, uses: fn(&MechanismSays) -> bool, operation| {
         let mechanism = says.mechanism(kind).filter(uses);
@@ -124,26 +146,26 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
     let (decrypt, sign) = match family {
         Family::MlDsa(_) => (
             None,
-            only(MechanismKind::MlDsa, |said| said.sign, Operation::Sign),
+            only(Mechanism::MlDsa, |said| said.sign, Operation::Sign),
         ),
         Family::MlKem(_) => {
             let uses = |said: &MechanismSays| said.decapsulate;
             let operation = Operation::Decapsulate;
-            (only(MechanismKind::MlKem, uses, operation), None)
+            (only(Mechanism::MlKem, uses, operation), None)
         }
         Family::Rsa(bits) => {
-            let mechanism = fits(MechanismKind::RsaPkcs, &[bits]);
+            let mechanism = fits(Mechanism::RsaPkcs, &[bits]);
             let decrypts = mechanism.filter(|mechanism| mechanism.decrypt);
             (decrypts.map(|_| Operation::Decrypt), signs(mechanism))
         }
         Family::Weierstrass(curve @ (Curve::NistP256 | Curve::NistP384 | Curve::NistP521)) => {
             let bits = [curve.bits()];
-            let ecdh = fits(MechanismKind::Ecdh, &bits);
-            (derives(ecdh), signs(fits(MechanismKind::Ecdsa, &bits)))
+            let ecdh = fits(Mechanism::Ecdh, &bits);
+            (derives(ecdh), signs(fits(Mechanism::Ecdsa, &bits)))
         }
         // Some count the bits of the field, some those of the string.
-        Family::Ed25519 => (None, signs(fits(MechanismKind::Eddsa, &[255, 256]))),
-        Family::Ed448 => (None, signs(fits(MechanismKind::Eddsa, &[448, 456]))),
+        Family::Ed25519 => (None, signs(fits(Mechanism::Eddsa, &[255, 256]))),
+        Family::Ed448 => (None, signs(fits(Mechanism::Eddsa, &[448, 456]))),
         Family::Cv25519 => (derives(montgomery(&[255, 256])), None),
         Family::Cv448 => (derives(montgomery(&[448])), None),
         Family::Weierstrass(
@@ -189,7 +211,7 @@ mod tests {
         }
     }
 
-    fn mechanism(kind: MechanismKind, smallest: u64, largest: u64) -> MechanismSays {
+    fn mechanism(kind: Mechanism, smallest: u64, largest: u64) -> MechanismSays {
         MechanismSays {
             kind,
             smallest,
@@ -216,7 +238,7 @@ mod tests {
     #[test]
     fn only_what_the_token_says_is_offered() {
         assert!(offers(&[]).is_empty());
-        let rsa = mechanism(MechanismKind::RsaPkcs, 2048, 3072);
+        let rsa = mechanism(Mechanism::RsaPkcs, 2048, 3072);
         assert_eq!(
             offers(&[rsa]),
             [
@@ -231,17 +253,17 @@ mod tests {
             ..rsa
         };
         assert_eq!(offers(&[signs_only]), ["rsa2048 sign", "rsa3072 sign"]);
-        let ecdsa = mechanism(MechanismKind::Ecdsa, 256, 384);
+        let ecdsa = mechanism(Mechanism::Ecdsa, 256, 384);
         assert_eq!(offers(&[ecdsa]), ["nistp256 sign", "nistp384 sign"]);
-        let eddsa = mechanism(MechanismKind::Eddsa, 255, 255);
+        let eddsa = mechanism(Mechanism::Eddsa, 255, 255);
         assert_eq!(offers(&[eddsa]), ["ed25519 sign"]);
     }
 
     #[test]
     fn keys_without_lengths_are_offered_in_all_parameter_sets() {
         let (dsa, kem) = (
-            mechanism(MechanismKind::MlDsa, 0, 0),
-            mechanism(MechanismKind::MlKem, 0, 0),
+            mechanism(Mechanism::MlDsa, 0, 0),
+            mechanism(Mechanism::MlKem, 0, 0),
         );
         assert_eq!(
             offers(&[dsa]),
@@ -272,19 +294,20 @@ mod tests {
             used.map(|can| format!("{} {}", can.algorithm, can.operation))
                 .collect()
         };
-        let pss = mechanism(MechanismKind::RsaPss, 2048, 3072);
+        let pss = mechanism(Mechanism::RsaPss, 2048, 3072);
         assert_eq!(names(&token(&[pss]), Scheme::Pss), ["rsa2048 sign"]);
         assert!(names(&token(&[pss]), Scheme::PssHashed).is_empty());
         let hashed = [
-            mechanism(MechanismKind::Sha256RsaPkcs, 1024, 4096),
-            mechanism(MechanismKind::EcdsaSha256, 256, 521),
-            mechanism(MechanismKind::EcdsaSha384, 256, 521),
+            mechanism(Mechanism::Sha256RsaPkcs, 1024, 4096),
+            mechanism(Mechanism::EcdsaSha256, 256, 521),
+            mechanism(Mechanism::EcdsaSha384, 256, 521),
         ];
         assert_eq!(
             names(&token(&hashed), Scheme::Hashed),
             ["rsa2048 sign", "rsa4096 sign", "nistp384 sign"]
         );
-        let oaep = token(&[mechanism(MechanismKind::RsaOaep, 1024, 2048)]);
+        let oaep = [Mechanism::RsaOaepSha256, Mechanism::RsaOaepSha1];
+        let oaep = token(&oaep.map(|kind| mechanism(kind, 1024, 2048)));
         assert_eq!(names(&oaep, Scheme::Oaep), ["rsa2048 decrypt"]);
         let of_softhsm = |firmware| TokenSays {
             manufacturer: "SoftHSM project".to_owned(),
@@ -298,8 +321,8 @@ mod tests {
 
     #[test]
     fn keys_of_montgomery_curves_are_offered_where_they_can_be_made() {
-        let ecdh = mechanism(MechanismKind::Ecdh, 112, 521);
-        let montgomery = mechanism(MechanismKind::MontgomeryKeys, 255, 255);
+        let ecdh = mechanism(Mechanism::Ecdh, 112, 521);
+        let montgomery = mechanism(Mechanism::MontgomeryKeys, 255, 255);
         let nist = ["nistp256 decrypt", "nistp384 decrypt", "nistp521 decrypt"];
         assert_eq!(offers(&[ecdh]), nist);
         assert!(offers(&[ecdh, montgomery]).contains(&"cv25519 decrypt".to_owned()));

@@ -1,11 +1,12 @@
 //! What a module says of itself, its slots and their tokens, without a PIN.
 
 use cryptoki::context::Pkcs11;
-use cryptoki::mechanism::{MechanismInfo, MechanismType};
 use cryptoki::slot::{Limit, Slot, TokenInfo};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
-use keymark_cryptoki::{Calls, Quantum, Unlisted};
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_cryptoki::{Calls, Mechanism, MechanismSays};
+use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
@@ -125,92 +126,6 @@ struct Flags {
     locked: bool,
 }
 
-/// A mechanism that keymark has a use for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MechanismSays {
-    pub kind: MechanismKind,
-    /// Length of keys, in bits.
-    pub smallest: u64,
-    pub largest: u64,
-    /// Uses (`CKF_SIGN` and so on).
-    pub sign: bool,
-    pub decrypt: bool,
-    pub derive: bool,
-    pub decapsulate: bool,
-}
-
-/// Which one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MechanismKind {
-    /// `CKM_RSA_PKCS`
-    RsaPkcs,
-    /// `CKM_ECDSA`
-    Ecdsa,
-    /// `CKM_RSA_PKCS_PSS`
-    RsaPss,
-    /// `CKM_RSA_PKCS_OAEP`; which digests it takes no token says.
-    RsaOaep,
-    /// `CKM_SHA256_RSA_PKCS`
-    Sha256RsaPkcs,
-    /// `CKM_SHA256_RSA_PKCS_PSS`
-    Sha256RsaPss,
-    /// `CKM_ECDSA_SHA256`
-    EcdsaSha256,
-    /// `CKM_ECDSA_SHA384`
-    EcdsaSha384,
-    /// `CKM_ECDSA_SHA512`
-    EcdsaSha512,
-    /// `CKM_EDDSA`
-    Eddsa,
-    /// `CKM_ECDH1_DERIVE`
-    Ecdh,
-    /// `CKM_ML_DSA`; which parameter sets it has no token says.
-    MlDsa,
-    /// `CKM_ML_KEM`, of a module that has `C_DecapsulateKey`.
-    MlKem,
-    /// `CKM_EC_MONTGOMERY_KEY_PAIR_GEN`: there are keys of X25519 or X448.
-    MontgomeryKeys,
-}
-
-impl MechanismKind {
-    const fn of(mechanism: MechanismType) -> Option<Self> {
-        match mechanism {
-            MechanismType::RSA_PKCS => Some(Self::RsaPkcs),
-            MechanismType::RSA_PKCS_PSS => Some(Self::RsaPss),
-            MechanismType::RSA_PKCS_OAEP => Some(Self::RsaOaep),
-            MechanismType::SHA256_RSA_PKCS => Some(Self::Sha256RsaPkcs),
-            MechanismType::SHA256_RSA_PKCS_PSS => Some(Self::Sha256RsaPss),
-            MechanismType::ECDSA => Some(Self::Ecdsa),
-            MechanismType::ECDSA_SHA256 => Some(Self::EcdsaSha256),
-            MechanismType::ECDSA_SHA384 => Some(Self::EcdsaSha384),
-            MechanismType::ECDSA_SHA512 => Some(Self::EcdsaSha512),
-            MechanismType::EDDSA => Some(Self::Eddsa),
-            MechanismType::ECDH1_DERIVE => Some(Self::Ecdh),
-            MechanismType::ECC_MONTGOMERY_KEY_PAIR_GEN => Some(Self::MontgomeryKeys),
-            _ => None,
-        }
-    }
-
-    const fn is_of_rsa(self) -> bool {
-        match self {
-            Self::RsaPkcs
-            | Self::RsaPss
-            | Self::RsaOaep
-            | Self::Sha256RsaPkcs
-            | Self::Sha256RsaPss => true,
-            Self::Ecdsa
-            | Self::EcdsaSha256
-            | Self::EcdsaSha384
-            | Self::EcdsaSha512
-            | Self::Eddsa
-            | Self::Ecdh
-            | Self::MlDsa
-            | Self::MlKem
-            | Self::MontgomeryKeys => false,
-        }
-    }
-}
-
 impl TokenSays {
     /// Manufacturer and serial number, in a form that can be typed.
     #[must_use]
@@ -220,7 +135,7 @@ impl TokenSays {
 
     /// The mechanism, if the token has it.
     #[must_use]
-    pub fn mechanism(&self, kind: MechanismKind) -> Option<MechanismSays> {
+    pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismSays> {
         let mut mechanisms = self.mechanisms.iter();
         mechanisms.find(|mechanism| mechanism.kind == kind).copied()
     }
@@ -279,6 +194,7 @@ impl Pkcs11Uri {
 
 /// Asks a module that is initialised.
 pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleSays, Error> {
+    let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
     let info = module.get_library_info().map_err(|error| failed(&error))?;
     let slots = module
         .get_slots_with_token()
@@ -308,22 +224,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
     let info = module
         .get_token_info(slot)
         .map_err(|error| failed(&error))?;
-    let listed = module
-        .get_mechanism_list(slot)
-        .map_err(|error| failed(&error))?;
-    let mechanism = |mechanism: &MechanismType| {
-        let kind = MechanismKind::of(*mechanism)?;
-        let info = module.get_mechanism_info(slot, *mechanism).ok()?;
-        Some(said_of(kind, &info))
-    };
-    let mut mechanisms: Vec<MechanismSays> = listed.iter().filter_map(mechanism).collect();
-    // The crate knows this one, but leaves it out of the list.
-    let unlisted = &MechanismType::ECDSA_SHA384;
-    if !listed.contains(unlisted) {
-        mechanisms.extend(mechanism(unlisted));
-    }
-    let Unlisted { count, quantum } = calls.unlisted(slot);
-    mechanisms.extend(quantum.into_iter().map(said_of_quantum));
+    let (mechanism_count, mechanisms) = calls.mechanisms(slot);
     let state = if info.token_initialized() {
         TokenState::Initialized
     } else {
@@ -339,7 +240,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
         login: login(&info),
         sessions: most(&info),
         mechanisms,
-        mechanism_count: count,
+        mechanism_count,
         keys: match state {
             TokenState::Initialized => keys::visible(module, slot),
             TokenState::Blank => Vec::new(),
@@ -392,40 +293,6 @@ fn login(info: &TokenInfo) -> Login {
         (false, _) => Login::NotNeeded,
         (true, true) => Login::OnToken(state),
         (true, false) => Login::Pin(state),
-    }
-}
-
-/// Some modules count RSA keys in bytes: no key has as few bits.
-fn said_of(kind: MechanismKind, info: &MechanismInfo) -> MechanismSays {
-    const FEWEST_BITS_OF_RSA: u64 = 1024;
-    let largest = info.max_key_size() as u64;
-    let in_bytes = kind.is_of_rsa() && (1..FEWEST_BITS_OF_RSA).contains(&largest);
-    let unit = if in_bytes { 8 } else { 1 };
-    MechanismSays {
-        kind,
-        smallest: info.min_key_size() as u64 * unit,
-        largest: largest * unit,
-        sign: info.sign(),
-        decrypt: info.decrypt(),
-        derive: info.derive(),
-        decapsulate: info.decapsulate(),
-    }
-}
-
-/// Keys of these have no length but their parameter set.
-const fn said_of_quantum(quantum: Quantum) -> MechanismSays {
-    let kind = match quantum {
-        Quantum::MlDsa => MechanismKind::MlDsa,
-        Quantum::MlKem => MechanismKind::MlKem,
-    };
-    MechanismSays {
-        kind,
-        smallest: 0,
-        largest: 0,
-        sign: matches!(quantum, Quantum::MlDsa),
-        decrypt: false,
-        derive: false,
-        decapsulate: matches!(quantum, Quantum::MlKem),
     }
 }
 

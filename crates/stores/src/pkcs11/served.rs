@@ -1,24 +1,27 @@
 //! A token of keymark's own for other programs, as long as keymark keeps it.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_places::private_dir::PIN_FILE;
+use keymark_shim_protocol::pkcs11::holder::{HOLDER, Holder, SAID_AFTER, SINCE};
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use nix::time::{ClockId, clock_gettime};
 
-use super::access::{KeyWay, ModuleAccess};
-use super::device::{OwnDevice, Wanted};
+use super::device::{OwnDevice, Used, Wanted};
 use super::for_programs::is_known_to_programs;
 use super::module::ModuleFile;
 use super::modules::Places;
-use super::own::{OwnKind, OwnToken};
-use crate::device::Device as _;
-use crate::software::SoftwareStore;
+use super::own::{OwnKind, OwnToken, shared_device};
+use crate::access::Access;
+use crate::device::{Device as _, Run};
 use crate::user::Pin;
 
 /// Keys of a token that imitates no device.
@@ -33,6 +36,14 @@ pub struct ServedToken {
     pin: Pin,
     token_uri: String,
     file: ModuleFile,
+    watch: Option<TokenWatch>,
+}
+
+/// Sees which program has a twin's token to itself: nobody else can log in meanwhile, and one that hangs keeps all others
+/// waiting.
+#[derive(Debug)]
+pub struct TokenWatch {
+    device: File,
 }
 
 /// One of its keys.
@@ -49,40 +60,49 @@ impl ServedToken {
     /// # Errors
     /// When the software is not here, or a key cannot be written.
     pub fn make(kind: &OwnKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
-        let own = OwnToken::make(kind, &Places::of_user())?;
-        let place = own.place_of_programs().ok_or_else(|| {
-            let reason = format!("{} takes no keys from outside", kind.name());
-            Error::call("serving a token", reason, "softhsm, kryoptic and twins do")
-        })?;
-        let (pin_file, pin) = (place.join("pin"), own.pin.clone());
-        write_pin(&pin_file, &pin)?;
-        let device = OwnDevice::of(own, Wanted::ByName);
-        let token = device.token()?;
+        let (own, place) = OwnToken::make_for_programs(kind, &Places::of_user())?;
+        let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
+        write_private(&pin_file, pin.expose())?;
+        let watch = kind
+            .profile()
+            .map(|_| TokenWatch::of(&shared_device(&place)));
+        let file = own.found.file.clone();
+        write_configurations(&place, &file.path)?;
+        let device = OwnDevice::of(own, Wanted::ByName, Used::in_process());
+        let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
             Some(algorithms) => algorithms.to_vec(),
             None => usual(&device, kind),
         };
-        let (store, mut keys, mut token_uri) = (SoftwareStore::default(), Vec::new(), None);
+        let (mut keys, mut token_uri) = (Vec::new(), None);
         for algorithm in algorithms {
-            let key = store.made_for(capability(&device, algorithm)?)?;
-            let access = ModuleAccess {
-                token: Arc::clone(&token),
-                way: KeyWay::Test(key),
+            let key = store.key(capability(&device, algorithm)?)?;
+            let public = store.public_key(&key)?;
+            let Access::Module(access) = store.access(&key)? else {
+                continue;
             };
-            let known = access.for_programs()?;
+            // Java and gnupg-pkcs11-scd see no key without one.
+            let known = access.with_certificate(&public)?;
             token_uri.get_or_insert_with(|| known.token_uri());
             let uri = known.uri(Some(&pin_file));
             keys.push(ServedKey { algorithm, uri });
         }
         let nothing = || Error::call("serving a token", "it would have no key", "");
         Ok(Self {
-            file: token.file().clone(),
+            file,
             token_uri: token_uri.ok_or_else(nothing)?,
             device,
             keys,
             pin_file,
             pin,
+            watch: watch.transpose()?,
         })
+    }
+
+    /// Who looks after its programs, if it is a twin.
+    #[must_use]
+    pub const fn take_watch(&mut self) -> Option<TokenWatch> {
+        self.watch.take()
     }
 
     /// What it is.
@@ -120,15 +140,42 @@ impl ServedToken {
     pub fn pin_file(&self) -> &Path {
         &self.pin_file
     }
+}
 
-    /// What has to stand in the environment of other programs.
+impl TokenWatch {
+    fn of(device: &Path) -> Result<Self, Error> {
+        let opened = File::options().read(true).write(true).open(device);
+        let failed = |error| Error::call(format!("opening {}", device.display()), error, "");
+        Ok(Self {
+            device: opened.map_err(failed)?,
+        })
+    }
+
+    /// Who has had the token to itself for longer than any call takes.
     #[must_use]
-    pub fn environment(&self) -> BTreeMap<String, String> {
-        let text = |value: &OsString| value.to_string_lossy().into_owned();
-        let variables = self.file.environment.iter();
-        variables
-            .map(|(name, value)| (name.clone(), text(value)))
-            .collect()
+    pub fn stuck(&self) -> Option<Holder> {
+        let number = |at: usize| {
+            let mut number = [0; 8];
+            let read = self.device.read_exact_at(&mut number, at as u64);
+            read.is_ok().then_some(u64::from_ne_bytes(number))
+        };
+        let holder = Holder::decode(number(HOLDER)?, number(SINCE)?)?;
+        let now = std::time::Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?);
+        let kept = now.saturating_sub(std::time::Duration::from_nanos(holder.since));
+        // One that was killed has left its number there, but no lock.
+        (kept > SAID_AFTER && self.is_locked()).then_some(holder)
+    }
+
+    fn is_locked(&self) -> bool {
+        let mut range = libc::flock {
+            l_type: libc::F_WRLCK as _,
+            l_whence: libc::SEEK_SET as _,
+            l_start: 0,
+            l_len: 0,
+            l_pid: 0,
+        };
+        let asked = fcntl(&self.device, FcntlArg::F_GETLK(&mut range));
+        asked.is_ok() && range.l_type != libc::F_UNLCK as libc::c_short
     }
 }
 
@@ -162,11 +209,38 @@ fn capability(device: &OwnDevice, algorithm: Algorithm) -> Result<Capability, Er
     })
 }
 
-fn write_pin(file: &Path, pin: &Pin) -> Result<(), Error> {
-    let mut options = std::fs::File::options();
+/// What programs that know the module by a file of their own read: OpenSSL for libp11's engine and for pkcs11-provider, and
+/// Java.
+fn write_configurations(place: &Path, module: &Path) -> Result<(), Error> {
+    let module = module.display();
+    // Without `init`, nginx finds the engine not initialised.
+    let engine = format!(
+        "openssl_conf = init\n[init]\nengines = engines\n[engines]\npkcs11 = token\n\
+         [token]\nengine_id = pkcs11\nMODULE_PATH = {module}\ninit = 1\n"
+    );
+    // SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
+    let provider = format!(
+        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = of_default\npkcs11 = token\n\
+         [of_default]\nactivate = 1\n\
+         [token]\npkcs11-module-path = {module}\npkcs11-module-quirks = no-deinit\nactivate = 1\n"
+    );
+    let java = format!("name = keymark\nlibrary = {module}\n");
+    let files = [
+        ("openssl.cnf", engine),
+        ("provider.cnf", provider),
+        ("java.cfg", java),
+    ];
+    files
+        .iter()
+        .try_for_each(|(name, text)| write_private(&place.join(name), text))
+}
+
+/// Writes a file that only the user can read.
+fn write_private(file: &Path, text: &str) -> Result<(), Error> {
+    let mut options = File::options();
     options.write(true).create_new(true).mode(0o600);
     options
         .open(file)
-        .and_then(|mut to| std::io::Write::write_all(&mut to, pin.expose().as_bytes()))
+        .and_then(|mut to| std::io::Write::write_all(&mut to, text.as_bytes()))
         .map_err(|error| Error::call(format!("writing {}", file.display()), error, ""))
 }

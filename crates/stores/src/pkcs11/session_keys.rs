@@ -10,9 +10,12 @@ use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_cryptoki::under_way::UnderWay;
 use keymark_cryptoki::{Calls, Quantum};
+use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
+use serde::{Deserialize, Serialize};
 
 use super::codes::{failed, refused};
 use super::keys::{parameter_set, parameters_of};
@@ -30,7 +33,7 @@ pub(super) enum Visible {
 }
 
 /// How long a test key is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Lifetime {
     /// As long as its session: nothing is written.
     Session,
@@ -91,6 +94,7 @@ pub(super) fn create(
     template.push(may(capability)?);
     let value = value_of(key).map_err(|error| Error::call("EVP_PKEY_todata", error, ""))?;
     template.extend(value.ok_or_else(|| unsupported("PKCS#11", capability))?);
+    let _under_way = UnderWay::begin(Call::C_CreateObject);
     let created = session.create_object(&template);
     created.map(drop).map_err(|error| failed(&error))
 }
@@ -102,6 +106,7 @@ pub(super) fn generate(
     capability: Capability,
     object: TestObject<'_>,
 ) -> Result<(), Error> {
+    let _under_way = UnderWay::begin(Call::C_GenerateKeyPair);
     let (mut private, mut public) = (object.private(), object.named());
     private.push(may(capability)?);
     let family = capability.algorithm.family();

@@ -10,7 +10,7 @@ use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::access::{KeyWay, ModuleAccess};
+use super::access::{KeyWay, ModuleAccess, Way};
 use super::for_programs::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
@@ -27,12 +27,12 @@ use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
 
-/// Longest result: an RSA-8192 signature, one of ML-DSA-87 (FIPS 204 table 2).
-const fn capacity(algorithm: Algorithm) -> usize {
-    if matches!(algorithm.family(), Family::MlDsa(_)) {
-        4627
-    } else {
-        1024
+/// The form in which tokens answer, and the longest answer: an RSA-8192 signature, one of ML-DSA-87 (FIPS 204 table 2).
+pub(super) const fn answers(algorithm: Algorithm) -> Answers {
+    let is_long = matches!(algorithm.family(), Family::MlDsa(_));
+    Answers {
+        form: AnswerForm::Concatenated,
+        capacity: if is_long { 4627 } else { 1024 },
     }
 }
 
@@ -268,10 +268,7 @@ impl KeyStore for TokenStore {
 
     fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
         self.placed(key)?;
-        Ok(Answers {
-            form: AnswerForm::Concatenated,
-            capacity: capacity(key.algorithm),
-        })
+        Ok(answers(key.algorithm))
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
@@ -280,8 +277,8 @@ impl KeyStore for TokenStore {
             Origin::Written(_, test_key) => KeyWay::Test(test_key),
             Origin::Made(_) => KeyWay::OfThisProcess,
         };
-        let token = Arc::clone(&self.token);
-        Ok(Access::Module(Box::new(ModuleAccess { token, way })))
+        let access = ModuleAccess(Way::Here(Arc::clone(&self.token), way));
+        Ok(Access::Module(Box::new(access)))
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

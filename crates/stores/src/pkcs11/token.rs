@@ -9,11 +9,13 @@ use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
 use keymark_cryptoki::PinEachUse;
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::{failed, returned};
 use super::for_programs::OnToken;
 use super::module::{Module, ModuleFile};
-use super::says::{self, Login, PinState, TokenSays};
+use super::says::{self, Login, PinState, TokenSays, TokenState};
 use super::session_keys::Visible;
 use super::written::Writing;
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
@@ -113,13 +115,25 @@ impl Token {
         &self.id
     }
 
-    /// Whether that is said of this token.
-    pub(super) fn is(&self, says: &TokenSays) -> bool {
-        says.id() == self.id && says.label == self.label
-    }
-
-    pub(super) fn label(&self) -> &str {
-        &self.label
+    /// The module's other tokens that would take a PIN.
+    pub(super) fn others_with_pin(&self) -> Result<Vec<String>, Error> {
+        let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
+        let Module { client, calls } = self.module();
+        let slots = client
+            .get_slots_with_token()
+            .map_err(|error| failed(&error))?;
+        let tokens = slots
+            .into_iter()
+            .filter_map(|slot| says::ask_token(client, calls, slot).ok());
+        let others = tokens.filter(|says| {
+            let asks = match says.login {
+                Login::Pin(_) | Login::OnToken(_) => true,
+                Login::NotNeeded => false,
+            };
+            let is_this = says.id() == self.id && says.label == self.label;
+            asks && says.state == TokenState::Initialized && !is_this
+        });
+        Ok(others.map(|says| says.id().to_string()).collect())
     }
 
     pub(super) const fn file(&self) -> &ModuleFile {
@@ -136,6 +150,7 @@ impl Token {
 
     /// The slot that it is in now, and how one logs in: a PIN is for one token, wherever it is.
     fn slot(&self) -> Result<(Slot, Login), Error> {
+        let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
         let client = &self.module.client;
         let slots = client
             .get_slots_with_token()
@@ -165,6 +180,7 @@ impl Token {
     }
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {
+        let _under_way = UnderWay::begin(Call::C_OpenSession);
         let session = self.module.client.open_ro_session(slot);
         session.map_err(|error| match returned(&error) {
             Some(RvError::SessionCount) => self.too_many(slot, failed(&error)),
@@ -347,6 +363,7 @@ impl Token {
 )]
 fn send(session: &Session, pin: Option<&Pin>) -> Result<(), Refusal> {
     let pin = pin.map(|pin| AuthPin::from(pin.expose().to_owned()));
+    let _under_way = UnderWay::begin(Call::C_Login);
     let Err(error) = session.login(UserType::User, pin.as_ref()) else {
         return Ok(());
     };

@@ -44,7 +44,7 @@ pub struct SlotPart {
 }
 
 /// What the token says of itself (`CK_TOKEN_INFO`).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenPart {
     pub label: Option<String>,
     pub manufacturer: Option<String>,
@@ -369,5 +369,4 @@ fn joined(
 }
 
 #[cfg(test)]
-#[path = "uri_tests.rs"]
 mod tests;

@@ -8,6 +8,8 @@ use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::Session;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::failed;
 use super::for_programs::{is_known_to_programs, public_half};
@@ -205,6 +207,7 @@ impl Token {
     /// otherwise, whatever its identifier.
     fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
         self.with_writer(|session, _| {
+            let _under_way = UnderWay::begin(Call::C_DestroyObject);
             for object in test_objects(session, id, label)? {
                 session
                     .destroy_object(object)

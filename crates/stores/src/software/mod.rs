@@ -43,6 +43,13 @@ impl SoftwareStore {
             .insert(label.into(), key);
     }
 
+    /// Has that test key for a capability, as another process of keymark has it.
+    #[cfg(feature = "pkcs11")]
+    pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.entry(label(capability)).or_insert(key);
+    }
+
     /// Version of the OpenSSL that is built in.
     #[must_use]
     pub fn library_version() -> &'static str {

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use changes::{Agreements, Change, Loss};
-pub use pin::{Pin, PinSource, Pins};
+pub use pin::{AskForPin, Pin, PinSource, Pins};
 pub use rules::{PinKind, PinRules, PinWords, Refusal};
 pub use token::{NoTokenName, NotOneToken, TokenId, TokenName};
 
@@ -56,6 +56,11 @@ pub trait Notice: Send + Sync {
 
     /// Whether the user agrees to what cannot be undone.
     fn agrees(&self, to: &str) -> bool;
+
+    /// Whether the user has ended the run: nothing is waited for any more that need not be.
+    fn has_ended(&self) -> bool {
+        false
+    }
 
     /// Tells the user to touch a token's button.
     fn ask_for_touch(&self) {

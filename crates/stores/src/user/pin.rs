@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
@@ -48,9 +49,20 @@ pub enum PinSource {
     File(PathBuf),
     /// The user is asked on the terminal.
     Prompt,
+    /// Another process of keymark's is asked.
+    Asked(Arc<dyn AskForPin>),
     /// Each token has its own: by what the user calls it. One that is not named is asked for on the
     /// terminal.
     ByToken(Vec<(TokenName, PinSource)>),
+}
+
+/// Asks for a PIN where the user can be asked.
+pub trait AskForPin: Send + Sync {
+    /// The PIN; `what` says for which token and purpose.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn ask(&self, what: &str) -> Result<Pin, Error>;
 }
 
 impl PinSource {
@@ -71,7 +83,11 @@ impl PinSource {
                 let sources = sources.iter();
                 sources.flat_map(|(_, source)| source.variables()).collect()
             }
-            Self::Known(_) | Self::Descriptor(_) | Self::File(_) | Self::Prompt => Vec::new(),
+            Self::Known(_)
+            | Self::Asked(_)
+            | Self::Descriptor(_)
+            | Self::File(_)
+            | Self::Prompt => Vec::new(),
         }
     }
 
@@ -87,6 +103,7 @@ impl PinSource {
         memory::keep_to_ourselves();
         let pin = match self {
             Self::Known(pin) => return Ok(pin.clone()),
+            Self::Asked(by) => return by.ask(what),
             Self::ByToken(_) => {
                 return Err(failed(what, "the token has not said who it is".to_owned()));
             }
@@ -196,6 +213,7 @@ mod tests {
             PinSource::Known(pin) => Some(pin.expose().to_owned()),
             PinSource::Prompt => None,
             PinSource::Environment(_)
+            | PinSource::Asked(_)
             | PinSource::Descriptor(_)
             | PinSource::File(_)
             | PinSource::ByToken(_) => {

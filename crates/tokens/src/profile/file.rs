@@ -6,6 +6,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Capability};
+use keymark_outside::visible::{excerpt, located};
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, ProfileStore, Service, ServiceTime};
@@ -62,7 +63,8 @@ struct Time {
 }
 
 pub(super) fn parse(text: &str) -> Result<Profile, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    let file: File = toml::from_str(text)
+        .map_err(|error: toml::de::Error| located(text, error.span(), error.message()))?;
     if file.schema != SCHEMA {
         return Err(format!(
             "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
@@ -143,7 +145,10 @@ fn version(text: &str) -> Result<[u8; 3], String> {
     let numbers = numbers.filter(|numbers| numbers.iter().all(|number| *number < 100));
     numbers
         .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| format!("yubikey_version: '{text}' is no version such as 4.3.5"))
+        .ok_or_else(|| {
+            let text = excerpt(text);
+            format!("yubikey_version: '{text}' is no version such as 4.3.5")
+        })
 }
 
 /// A name that can stand in `twin:NAME` and in a table.
@@ -153,7 +158,8 @@ fn checked(name: String) -> Result<String, String> {
         Ok(name)
     } else {
         Err(format!(
-            "name: '{name}' is not one or more letters, digits, '-', '_' and '.'"
+            "name: '{}' is not one or more letters, digits, '-', '_' and '.'",
+            excerpt(&name)
         ))
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Assumed, Assumption, Capability};
+use keymark_outside::read;
 use serde::{Deserialize, Serialize};
 
 pub use measured::{MeasuredProfile, Unprofiled, slug};
@@ -135,7 +136,7 @@ impl Profile {
     pub fn find(wanted: &str) -> Result<Self, ProfileError> {
         if wanted.ends_with(".toml") {
             let path = PathBuf::from(wanted);
-            let text = std::fs::read_to_string(&path)
+            let text = read::text(&path, read::SETTINGS)
                 .map_err(|source| ProfileError::Io { path, source })?;
             return Self::parse(&text, wanted);
         }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     let total = row("cycles in all", first.cycles(), second.cycles());
     output::print(&text::plain(&names, 1, rows.chain([total]).collect()));
     output::line("");
-    output::line(&verdict(&first, &second, &differences));
+    output::paragraph(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)
 }
 

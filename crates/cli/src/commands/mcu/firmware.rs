@@ -16,16 +16,15 @@ use super::count;
 use crate::args::FirmwareArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
+use crate::file;
 use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     let mcu = Microcontroller::find(&arguments.mcu).map_err(Failure::usage)?;
     let path = arguments.elf.display();
-    let file = std::fs::read(&arguments.elf)
-        .map_err(|error| Failure::failed(format!("{path} cannot be read: {error}")))?;
     let in_file = |error| Failure::failed(format!("{path}: {error}"));
-    let image = Image::parse(&file).map_err(in_file)?;
+    let image = Image::read(&arguments.elf, &mcu.layout).map_err(in_file)?;
     let mut machine = mcu.load(&image).map_err(in_file)?;
     let pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
     let mut profiler = Profiler::new(pipeline, &image);
@@ -45,9 +44,7 @@ pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
     }
     if let Some(folded) = &arguments.folded {
         let text = profiler.folded().join("\n") + "\n";
-        std::fs::write(folded, text).map_err(|error| {
-            Failure::failed(format!("{} cannot be written: {error}", folded.display()))
-        })?;
+        file::put(Some(folded), &text)?;
     }
     ending(&stop, machine.executed())
 }

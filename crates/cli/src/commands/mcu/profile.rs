@@ -11,7 +11,7 @@ use crate::args::McuProfileArguments;
 use crate::commands::Outcome;
 
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::file;
 
 pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
     let (mut services, mut notes) = (BTreeMap::new(), Vec::new());
@@ -51,6 +51,7 @@ pub(super) fn run(arguments: &McuProfileArguments) -> Outcome {
         verify: None,
         yubikey_version: None,
     };
-    output::print(&profile.to_toml().map_err(Failure::usage)?);
+    let profile = profile.to_toml().map_err(Failure::usage)?;
+    file::put(arguments.output.as_deref(), &profile)?;
     Ok(Exit::Fine)
 }

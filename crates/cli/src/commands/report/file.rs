@@ -6,6 +6,8 @@ use std::path::Path;
 
 use keymark_report::render::html::MARK;
 
+use crate::file;
+
 /// So much of a page holds its mark.
 const BEGINNING: u64 = 512;
 
@@ -18,19 +20,16 @@ pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), String> 
             path.display()
         ));
     }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    written.map_err(|error| {
-        // It may not be there at all.
-        let _ = fs::remove_file(&beside);
-        failed(error)
-    })
+    file::replace(path, text.as_bytes()).map_err(failed)
 }
 
 /// Whether something is there that is no page of keymark's.
 fn is_foreign(path: &Path) -> std::io::Result<bool> {
     let mut beginning = Vec::new();
+    // A pipe or a device has nothing that could be lost, and reading may never end.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(false);
+    }
     match File::open(path) {
         Ok(file) => file.take(BEGINNING).read_to_end(&mut beginning)?,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
@@ -55,6 +54,8 @@ pub(super) fn name(run: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! `keymark serve`: the archive as a local page. It listens on the loopback interface only, and changes nothing
 //! unless it was started to.
 
+mod connections;
 mod guard;
 mod pages;
 mod upload;
@@ -62,11 +63,7 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
         hosts: Hosts::of(port),
         token,
     });
-    let router = router(served);
-    let serving = axum::serve(listener, router).with_graceful_shutdown(ended);
-    serving
-        .await
-        .map_err(|error| Failure::failed(format!("the local page ended: {error}")))?;
+    connections::serve(listener, router(served), ended).await;
     Ok(Exit::Fine)
 }
 
@@ -76,7 +73,7 @@ fn router(served: Arc<Served>) -> Router {
         .route("/report", get(pages::report))
         .route("/history", get(pages::history));
     if served.token.is_some() {
-        router = router.route("/import", post(upload::import));
+        router = router.route("/import", post(upload::take_in));
     }
     router
         .fallback(pages::nowhere)

@@ -10,6 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 use keymark_bench::record::Record;
 use keymark_report::archive::{Archive, ArchiveError, CaseWords, RunSearch, RunSelector, Window};
 use keymark_report::render::html::{self, HtmlError, Import, Place};
+use keymark_report::visible::excerpt;
 use serde::Deserialize;
 
 use super::Served;
@@ -35,16 +36,27 @@ pub(super) struct Wanted {
     skip: u64,
 }
 
+/// A message, in which text from outside may be: every answer that is no page.
+pub(super) struct Said(StatusCode, String);
+
+impl Said {
+    pub(super) fn done(message: &str) -> Self {
+        Self(StatusCode::OK, message.to_owned())
+    }
+}
+
+impl IntoResponse for Said {
+    fn into_response(self) -> Response {
+        (self.0, keymark_report::visible::message(&self.1)).into_response()
+    }
+}
+
 /// What cannot be answered, in words.
 pub(super) struct Refused(StatusCode, String);
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        (
-            self.0,
-            keymark_report::visible::visible_lines(&self.1).into_owned(),
-        )
-            .into_response()
+        Said(self.0, self.1).into_response()
     }
 }
 
@@ -146,8 +158,9 @@ fn search(wanted: &Wanted) -> Result<RunSearch, Refused> {
     let day = |name: &str, value: &str| match value.trim() {
         "" => Ok(None),
         value => value.parse().map(Some).map_err(|error| {
+            let (value, reason) = (excerpt(value), excerpt(&format!("{error}")));
             Refused::bad(format!(
-                "{name}: '{value}' is no day such as 2026-01-31: {error}"
+                "{name}: '{value}' is no day such as 2026-01-31: {reason}"
             ))
         }),
     };
@@ -216,7 +229,7 @@ pub(super) async fn history(
         if trends.is_empty() {
             let message = format!(
                 "no finished run has a case with the words '{}'",
-                words.join(" ")
+                excerpt(&words.join(" "))
             );
             return Err(Refused(StatusCode::NOT_FOUND, message));
         }

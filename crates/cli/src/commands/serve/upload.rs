@@ -3,15 +3,18 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use keymark_report::exchange;
 
 use super::Served;
-use super::pages::{Refused, with_archive};
+use super::connections::IDLE;
+use super::pages::{Refused, Said, with_archive};
+use crate::commands::import;
 
 /// Bytes of a file that a browser hands over; 'keymark import' takes larger ones.
 const BYTES: usize = 256 << 20;
@@ -47,11 +50,11 @@ impl std::fmt::Display for Token {
 }
 
 /// Takes in what 'keymark import' takes.
-pub(super) async fn import(
+pub(super) async fn take_in(
     State(served): State<Arc<Served>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<String, Refused> {
+) -> Result<Said, Refused> {
     let said = headers.get(HEADER).and_then(|value| value.to_str().ok());
     let known = served.token.as_ref().zip(said);
     if !known.is_some_and(|(token, said)| token.is(said)) {
@@ -59,17 +62,35 @@ pub(super) async fn import(
             "this is not the token that keymark printed",
         ));
     }
-    let content = to_bytes(body, BYTES)
+    let content = read(body)
         .await
-        .map_err(|error| Refused::bad(format!("the upload was not read: {error}")))?;
+        .map_err(|reason| Refused::bad(format!("the upload was not read: {reason}")))?;
     with_archive(served, move |archive, _| {
         let record = exchange::read(Path::new("the upload"), &content).map_err(Refused::bad)?;
         archive.insert(&record).map_err(Refused::bad)?;
-        Ok(format!(
-            "imported {} with {} cases",
-            record.id,
-            record.cases.len()
-        ))
+        Ok(Said::done(&import::done(&record)))
     })
     .await
+}
+
+/// All of it, from who goes on sending.
+async fn read(mut body: Body) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    loop {
+        let part = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
+        let part = tokio::time::timeout(IDLE, part)
+            .await
+            .map_err(|_| format!("nothing came for {} s", IDLE.as_secs()))?;
+        let Some(part) = part else {
+            return Ok(content);
+        };
+        let part = part.map_err(|error| error.to_string())?;
+        content.extend(part.data_ref().into_iter().flatten());
+        if content.len() > BYTES {
+            return Err(format!(
+                "it has more than {} MiB; 'keymark import' takes larger ones",
+                BYTES >> 20
+            ));
+        }
+    }
 }

@@ -140,8 +140,7 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
         )
     };
     let read = |name: &str| fs::read_to_string(path.join(name));
-    let page = read("index.html").unwrap_or_default();
-    let (Ok(sums), true) = (read(SUMS), page.contains(MARK)) else {
+    let Ok(sums) = read(SUMS) else {
         return Err(foreign(format!("there is no {SUMS} of one in it")));
     };
     let lines = sums.lines().filter_map(|line| line.split_once("  "));
@@ -162,7 +161,8 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
         })
         .collect();
     match names.len() {
-        0 => Ok(()),
+        0 if read("index.html").is_ok_and(|page| page.contains(MARK)) => Ok(()),
+        0 => Err(foreign("its index.html is no page of keymark's".to_owned())),
         all => Err(foreign(format!(
             "{}{} not of it, or changed since",
             names[..all.min(NAMED)].join(", "),

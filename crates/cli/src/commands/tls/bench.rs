@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use keymark_bench::case::{Arrangement, Case, Load, Pacing, Worker};
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::private_dir;
 
 use super::super::Outcome;
 use super::run::Wanted;
@@ -13,7 +12,6 @@ use crate::args::TlsBenchArguments;
 use crate::user;
 
 pub(super) fn run(arguments: &TlsBenchArguments, archive: Option<&PathBuf>) -> Outcome {
-    let _ = private_dir::sweep();
     let user = user::of_arguments(&arguments.run.card);
     let inventory = super::devices(&arguments.device, &user)?;
     let wanted = Wanted {

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use keymark_bench::algorithm::Algorithm;
 use keymark_servers::administrator::{Source, guide};
 use keymark_servers::{Installed, SearchPath, TokenKey, TokenWay};
 use keymark_stacks::tls::SERVERS;
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
+use keymark_stores::pkcs11::variables;
 
 use super::super::Outcome;
 use crate::args::TlsConfigArguments;
@@ -18,22 +20,49 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let (_, software) = found.ok_or_else(|| Failure::usage("no such server"))?;
     let installed = Installed::find(*software, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
-    let key = token_key(&arguments.device)?;
     let way = arguments.openssl.map(TokenWay::from);
     let way = way.unwrap_or_else(|| installed.openssl.usual_way());
-    let source = key
-        .as_ref()
-        .map_or(Source::File, |key| Source::Token(key, way));
-    let guide = guide(&installed, source, &arguments.host, &arguments.directory);
+    let keys = keys(&arguments.device, &arguments.algorithm)?;
+    let mut sources = keys.iter().map(|key| match key {
+        Key::File(algorithm) => Source::File(*algorithm),
+        Key::Token(key) => Source::Token(key, way),
+    });
+    let (first, second, third) = (sources.next(), sources.next(), sources.next());
+    let (Some(first), None) = (first, third) else {
+        return Err(Failure::usage(
+            "a host has one key, or two: an RSA and an ECDSA one",
+        ));
+    };
+    let guide = guide(
+        &installed,
+        (first, second),
+        &arguments.host,
+        &arguments.directory,
+    );
     output::print(&guide.map_err(Failure::nothing_usable)?.to_string());
     Ok(Exit::Fine)
 }
 
-/// The key on a token that is meant; none where it is in a file. Nothing is asked of the token.
-fn token_key(device: &str) -> Result<Option<TokenKey>, Failure> {
-    if device == "software" {
-        return Ok(None);
+enum Key {
+    File(Algorithm),
+    Token(Box<TokenKey>),
+}
+
+/// Every key that is meant: `software` is one of each algorithm.
+fn keys(devices: &[String], algorithms: &[Algorithm]) -> Result<Vec<Key>, Failure> {
+    let mut keys = Vec::new();
+    for device in devices {
+        if device == "software" {
+            keys.extend(algorithms.iter().copied().map(Key::File));
+        } else {
+            keys.push(Key::Token(Box::new(token_key(device)?)));
+        }
     }
+    Ok(keys)
+}
+
+/// A key on a token, with what its module reads of keymark's own environment. Nothing is asked of the token.
+fn token_key(device: &str) -> Result<TokenKey, Failure> {
     let uri: Pkcs11Uri = device.parse().map_err(|error| {
         Failure::usage(format!("'{device}' is neither software nor a URI: {error}"))
     })?;
@@ -43,5 +72,5 @@ fn token_key(device: &str) -> Result<Option<TokenKey>, Failure> {
         ))
     })?;
     let key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
-    Ok(Some(key))
+    Ok(key.with_environment(variables(&module)))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use keymark_bench::case::{Arrangement, Case, Parameters};
 use keymark_bench::clock::MonotonicClock;
@@ -14,7 +15,7 @@ use super::super::Outcome;
 use super::{bench, run as running};
 use crate::args::TlsBenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::signals;
+use crate::{output, signals};
 
 pub(super) fn run(
     address: &Address,
@@ -27,9 +28,17 @@ pub(super) fn run(
     let clock = MonotonicClock::new();
     let tries = arguments.kex.iter().map(|kex| {
         let wanted = (super::version(arguments.tls, *kex), *kex);
-        (wanted, remote.reach(&addresses, wanted, &clock))
+        let reached = remote.reach(&addresses, wanted, (&clock, &interrupt));
+        (wanted, reached)
     });
     let reached: Vec<Tried> = tries.collect();
+    if interrupt.load(Ordering::Relaxed) {
+        output::note(&format!(
+            "ended before {} had answered; nothing was measured",
+            remote.address
+        ));
+        return Ok(Exit::Interrupted);
+    }
     let plan = plan(&remote, &reached, arguments)?;
     if arguments.run.dry_run {
         running::dry_run(&plan.cases, arguments.duration);

@@ -5,7 +5,6 @@ use std::num::NonZeroU16;
 
 use keymark_bench::case::{Arrangement, Load};
 use keymark_servers::{Port, RunningServer};
-use keymark_stacks::private_dir;
 use keymark_stacks::tls::{Keys, Servers, Starting};
 use keymark_stores::device::Run;
 use serde::Serialize;
@@ -30,7 +29,6 @@ struct Told {
 }
 
 pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
-    let _ = private_dir::sweep();
     let user = user::of_arguments(&arguments.card);
     let inventory = super::devices(std::slice::from_ref(&arguments.device), &user)?;
     let servers = Servers::find(&[arguments.server]).map_err(Failure::nothing_usable)?;

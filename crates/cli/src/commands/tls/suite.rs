@@ -11,7 +11,6 @@ use keymark_bench::case::{
 };
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
-use keymark_stacks::private_dir;
 use keymark_stacks::tls::{APACHE, NGINX};
 
 use super::super::Outcome;
@@ -28,7 +27,6 @@ const SOME_USERS: NonZeroU32 = NonZeroU32::new(8).unwrap();
 const QUEUE: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
 pub(super) fn run(arguments: &TlsSuiteArguments, archive: Option<&PathBuf>) -> Outcome {
-    let _ = private_dir::sweep();
     let suite = arguments.suite;
     let user = user::of_arguments(&arguments.run.card);
     let or_usual = |chosen: &[String]| match chosen {

@@ -1,11 +1,11 @@
 //! `keymark token serve --pkcs11`: a token of keymark's own for programs that load a PKCS#11 module.
 
-use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_stacks::private_dir;
-use keymark_stores::pkcs11::{OwnKind, ServedToken};
+use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
+use keymark_stores::pkcs11::{OwnKind, ServedToken, TokenWatch};
 use serde::Serialize;
 use signal_hook::iterator::Signals;
 
@@ -13,6 +13,35 @@ use super::super::Outcome;
 use crate::args::ServeArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, signals};
+
+/// How often it is looked whether a program keeps the token to itself.
+const WATCHED: Duration = Duration::from_millis(500);
+
+/// The usual programs, with the directory of the module as `$D`.
+const WHAT_TO_TYPE: [(&str, &str); 7] = [
+    (
+        "pkcs11-tool",
+        "pkcs11-tool --module $D/keymark-pkcs11.so --login --list-objects",
+    ),
+    (
+        "p11tool",
+        "p11tool --provider $D/keymark-pkcs11.so --login --list-privkeys pkcs11:token=keymark",
+    ),
+    (
+        "openssl",
+        "OPENSSL_CONF=$D/openssl.cnf openssl dgst -engine pkcs11 -keyform engine -sign 'URI' -sha256 FILE",
+    ),
+    (
+        "or",
+        "OPENSSL_CONF=$D/provider.cnf openssl dgst -sign 'URI' -sha256 FILE; never -provider pkcs11",
+    ),
+    (
+        "Java",
+        "keytool -list -keystore NONE -storetype PKCS11 -addprovider SunPKCS11 -providerArg $D/java.cfg",
+    ),
+    ("ssh", "ssh -I $D/keymark-pkcs11.so HOST"),
+    ("and more", "Python, nginx, gpg: docs/your-program.md"),
+];
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
@@ -24,7 +53,6 @@ struct Told<'a> {
     token: &'a str,
     pin: &'a str,
     pin_file: &'a Path,
-    environment: BTreeMap<String, String>,
     keys: Vec<ToldKey<'a>>,
 }
 
@@ -35,7 +63,6 @@ struct ToldKey<'a> {
 }
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
-    let _ = private_dir::sweep();
     let mut kind = OwnKind::named(named).ok_or_else(|| {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!(
@@ -48,7 +75,10 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     }
     let mut told = Signals::new(signals::SIGNALS).map_err(signals::uncaught)?;
     let token = ServedToken::make(&kind, arguments.algorithm.as_deref());
-    let token = token.map_err(Failure::nothing_usable)?;
+    let mut token = token.map_err(Failure::nothing_usable)?;
+    if let Some(watch) = token.take_watch() {
+        std::thread::spawn(move || tell_of_stuck(&watch));
+    }
     if arguments.json {
         output::print(&json(&token)?);
     } else {
@@ -56,6 +86,32 @@ pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     }
     let _ = told.forever().next();
     Ok(Exit::Fine)
+}
+
+/// Says which program keeps the others from the token, and when it has given it back.
+fn tell_of_stuck(watch: &TokenWatch) {
+    let mut told = None;
+    loop {
+        let stuck = watch.stuck();
+        match (stuck, told) {
+            (Some(holder), told) if Some(holder) != told => {
+                let (process, doing) = (holder.process, holder.doing());
+                output::warning(&format!(
+                    "process {process} has been {doing} for more than {} s: other programs wait for it, and are \
+                     refused after {} s; if it hangs, end it",
+                    SAID_AFTER.as_secs(),
+                    REFUSED_AFTER.as_secs()
+                ));
+            }
+            (None, Some(holder)) => {
+                let Holder { process, .. } = holder;
+                output::note(&format!("process {process} keeps nobody waiting any more"));
+            }
+            (Some(_), _) | (None, None) => {}
+        }
+        told = stuck;
+        std::thread::sleep(WATCHED);
+    }
 }
 
 fn json(token: &ServedToken) -> Result<String, Failure> {
@@ -74,7 +130,6 @@ fn json(token: &ServedToken) -> Result<String, Failure> {
         token: token.token_uri(),
         pin: token.pin().expose(),
         pin_file: token.pin_file(),
-        environment: token.environment(),
         keys,
     };
     let text = serde_json::to_string(&told);
@@ -88,11 +143,16 @@ fn show(token: &ServedToken) {
     entry("module", &token.module().display().to_string());
     entry("token", token.token_uri());
     entry("PIN", token.pin().expose());
-    for (name, value) in token.environment() {
-        entry("environment", &format!("{name}={value}"));
-    }
     for key in token.keys() {
         entry(key.algorithm.name(), &key.uri);
     }
-    output::note("it is there until Ctrl-C, and for any program that loads the module");
+    if let Some(place) = token.module().parent() {
+        output::line(&format!("what to type, with D={}:", place.display()));
+        for (program, line) in WHAT_TO_TYPE {
+            output::entry(2, program, 12, line);
+        }
+    }
+    output::note(
+        "it is there until Ctrl-C; programs that load the module need nothing in their environment",
+    );
 }

@@ -14,10 +14,9 @@ use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
-use keymark_stacks::gnupg::traced::TracedCard;
+use keymark_stacks::gnupg::traced::{PinEntry, TracedCard};
 use keymark_stacks::held::Borrowed;
 use keymark_stacks::inventory::Inventory;
-use keymark_stacks::private_dir;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
 
@@ -29,7 +28,6 @@ use child::Told;
 use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
-    let _ = private_dir::sweep();
     let told = Told::listen()?;
     #[cfg(feature = "pkcs11")]
     if let Some(module) = &arguments.pkcs11 {
@@ -63,7 +61,7 @@ fn card(
     wish: &Wish,
 ) -> Result<(Option<Borrowed>, TracedCard, Origin), Error> {
     let failed = |reason: String, advice: &str| Error::call("looking for a card", reason, advice);
-    let mut inventory = Inventory::look(Some(&[]), wish, &user::of_pinentry())?;
+    let mut inventory = Inventory::look(Some(&[]), wish, &user::of_tracing(&arguments.pins))?;
     match inventory.devices.as_slice() {
         [found] => {
             let origin = Origin {
@@ -73,7 +71,14 @@ fn card(
             if let Some(limits) = abilities::limits(&found.identity, found.device.capabilities()) {
                 output::note(&limits);
             }
-            let card = TracedCard::new(found.device.as_ref(), arguments.algorithm)?;
+            let token: Vec<_> = found.device.token().into_iter().collect();
+            user::pins_fit(&arguments.pins, &token).map_err(|reason| failed(reason, ""))?;
+            let entry = if arguments.pins.is_given() {
+                PinEntry::Before
+            } else {
+                PinEntry::Pinentry
+            };
+            let card = TracedCard::new(found.device.as_ref(), arguments.algorithm, entry)?;
             Ok((inventory.borrowed.take(), card, origin))
         }
         [] => {
@@ -104,6 +109,10 @@ fn measure(
     command.args(rest).env("GNUPGHOME", card.home().path());
     if let Some(socket) = card.ssh_socket() {
         command.env("SSH_AUTH_SOCK", socket);
+    }
+    // The card has the PIN, the program is not to have it.
+    for variable in user::of_tracing(&arguments.pins).pins.variables() {
+        command.env_remove(variable);
     }
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.

@@ -61,9 +61,9 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
         Column::name("command"),
         Column::value("n"),
         Column::value("first"),
-        Column::value("later, mean"),
+        Column::value("later, mean").leave(0),
         Column::value("together").leave(1),
-        Column::name("refused with").leave(0),
+        Column::name("refused with"),
     ];
     table(columns, trace.kinds.iter().map(cells), origin)
 }

@@ -203,6 +203,29 @@ fn the_archive_of_version_8_still_loads() {
     assert_eq!(loads("archive-8.sqlite3"), golden_8());
 }
 
+/// What the head of 1.sql and docs/output.md tell people to ask.
+#[test]
+fn the_view_of_latencies_is_read_in_archives_of_every_version() {
+    let all = "SELECT (SELECT count(*) FROM latency WHERE worker >= 0 AND latency_s >= 0),
+                      (SELECT count(*) FROM sample)";
+    let read = |archive: &Archive| -> (u32, u32) {
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        archive.connection.query_row(all, (), row).unwrap()
+    };
+    for entry in fs::read_dir(GOLDEN).unwrap() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runs.sqlite3");
+        fs::copy(entry.unwrap().path(), &path).unwrap();
+        let (seen, samples) = read(&Archive::open(&path).unwrap());
+        assert!(samples > 0);
+        assert_eq!(seen, samples);
+    }
+    let (_directory, mut archive) = archive();
+    archive.insert(&golden_6()).unwrap();
+    let (seen, samples) = read(&archive);
+    assert_eq!(seen, samples);
+}
+
 /// What was measured before libraries could be chosen is what is measured when none is.
 #[test]
 fn the_library_of_older_versions_is_the_one_that_is_built_in() {

@@ -2,55 +2,196 @@
 //!
 //! SoftHSM2 2.6 writes its token's file anew at each login, for the flags of the PIN, and a process that reads it meanwhile
 //! finds no token, or none that is initialised. Real devices do not, so that a twin must not either.
+//!
+//! Whoever hangs meanwhile (a program that is stopped, a library that waits for itself) stands in everybody's way: those who
+//! wait say for whom, and are refused in the end.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io;
-use std::os::fd::AsRawFd;
-use std::sync::MutexGuard;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_shim_protocol::pkcs11::Call;
+use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+
+use super::device::Device;
+use crate::clock;
+use crate::library::tell;
+
+/// How often a lock is tried that another has.
+const PAUSE: Duration = Duration::from_millis(2);
+
+thread_local! {
+    /// The call by which this thread has the token to itself.
+    static OWN: Cell<Option<Call>> = const { Cell::new(None) };
+}
+
+/// The call that this thread is in, if it has the token to itself: what it asks for now, it asks from within.
+pub(crate) fn outer_call() -> Option<Call> {
+    OWN.get()
+}
+
+/// The threads of one process.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    taken: Mutex<bool>,
+    given_back: Condvar,
+}
+
+impl Gate {
+    fn enter(&self, patience: &mut Patience<'_>) -> Result<(), Stuck> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while *taken {
+            patience.look()?;
+            let waited = self.given_back.wait_timeout(taken, SAID_AFTER / 10);
+            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *taken = true;
+        Ok(())
+    }
+
+    fn leave(&self) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.given_back.notify_one();
+    }
+}
 
 /// Until it is dropped. The lock is the process's (fcntl_locking(2)): it ends with it, and a child that is forked meanwhile
 /// does not have it.
 #[derive(Debug)]
 pub(crate) struct Alone<'t> {
-    file: Option<&'t File>,
-    /// Given back after the file's.
-    _in_process: MutexGuard<'t, ()>,
+    gate: &'t Gate,
+    locked: Option<(&'t Device, &'t File)>,
 }
+
+/// Another has the token and does not give it back, of which the user was told.
+#[derive(Debug)]
+pub(crate) struct Stuck;
 
 impl<'t> Alone<'t> {
     /// Waits for it. Without a file that can be locked, only the threads of the process wait for each other.
-    pub(super) fn new(in_process: MutexGuard<'t, ()>, file: Option<&'t File>) -> Self {
-        let locked = |file: &&File| loop {
-            match lock(file, libc::F_WRLCK) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                done => return done.is_ok(),
-            }
-        };
-        let file = file.filter(locked);
-        Self {
-            file,
-            _in_process: in_process,
+    pub(super) fn new(gate: &'t Gate, device: &'t Device, call: Call) -> Result<Self, Stuck> {
+        let mut patience = Patience::new(device, call);
+        gate.enter(&mut patience)?;
+        let mut alone = Self { gate, locked: None };
+        if let Some(file) = device.file()
+            && lock_in_turn(file, &mut patience)?
+        {
+            device.note_holder(call);
+            alone.locked = Some((device, file));
         }
+        OWN.set(Some(call));
+        Ok(alone)
+    }
+}
+
+/// Whether the file can be locked at all. Tried again and again, because there is no lock of files that waits for so long
+/// and no longer.
+fn lock_in_turn(file: &File, patience: &mut Patience<'_>) -> Result<bool, Stuck> {
+    loop {
+        match lock(file, nix::libc::F_WRLCK) {
+            Ok(()) => return Ok(true),
+            Err(Errno::EAGAIN | Errno::EACCES) => patience.look()?,
+            Err(Errno::EINTR) => {}
+            Err(_) => return Ok(false),
+        }
+        clock::sleep_until(clock::now() + clock::nanoseconds(PAUSE));
     }
 }
 
 impl Drop for Alone<'_> {
     fn drop(&mut self) {
-        if let Some(file) = self.file {
+        OWN.set(None);
+        if let Some((device, file)) = self.locked {
+            device.forget_holder();
             // It cannot fail for a file that was locked.
-            let _ = lock(file, libc::F_UNLCK);
+            let _ = lock(file, nix::libc::F_UNLCK);
         }
+        self.gate.leave();
     }
 }
 
-fn lock(file: &File, kind: libc::c_int) -> io::Result<()> {
-    // SAFETY: a structure of numbers, for which zeros are valid: the whole file from its beginning.
-    let mut range: libc::flock = unsafe { std::mem::zeroed() };
-    range.l_type = kind as libc::c_short;
-    range.l_whence = libc::SEEK_SET as libc::c_short;
-    // SAFETY: reads the structure, which lives until it returns; the descriptor is open.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLKW, &raw const range) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
+fn lock(file: &File, kind: i32) -> Result<(), Errno> {
+    // The whole file from its beginning.
+    let range = nix::libc::flock {
+        l_type: kind as _,
+        l_whence: nix::libc::SEEK_SET as _,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    fcntl(file, FcntlArg::F_SETLK(&range)).map(drop)
+}
+
+/// How long one caller waits for another: as long as different ones have the token, and not for one that keeps it.
+struct Patience<'t> {
+    device: &'t Device,
+    call: Call,
+    /// Who has it, by process and time.
+    seen: Option<(u32, u64)>,
+    since: u64,
+    is_told: bool,
+}
+
+impl<'t> Patience<'t> {
+    fn new(device: &'t Device, call: Call) -> Self {
+        Self {
+            device,
+            call,
+            seen: None,
+            since: clock::now(),
+            is_told: false,
+        }
     }
+
+    /// Looks who has it.
+    fn look(&mut self) -> Result<(), Stuck> {
+        let (holder, now) = (self.device.holder_of_token(), clock::now());
+        let seen = holder.map(|holder| (holder.process, holder.since));
+        if self.seen != seen {
+            self.seen = seen;
+            self.since = holder.map_or(now, |holder| holder.since);
+            self.is_told = false;
+        }
+        let kept = Duration::from_nanos(now.saturating_sub(self.since));
+        if kept > REFUSED_AFTER {
+            tell(&refusal(holder, kept, self.call));
+            return Err(Stuck);
+        }
+        if kept > SAID_AFTER && !self.is_told {
+            self.is_told = true;
+            tell(&format!(
+                "waiting for {}, which is {}",
+                who(holder),
+                doing(holder)
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn refusal(holder: Option<Holder>, kept: Duration, call: Call) -> String {
+    format!(
+        "{} has been {} for {} s and keeps everybody else from the token, so that {} fails; end it",
+        who(holder),
+        doing(holder),
+        kept.as_secs(),
+        call.name()
+    )
+}
+
+fn who(holder: Option<Holder>) -> String {
+    match holder {
+        Some(holder) if holder.process == std::process::id() => {
+            "another thread of this program".to_owned()
+        }
+        Some(holder) => format!("process {}", holder.process),
+        None => "another program".to_owned(),
+    }
+}
+
+fn doing(holder: Option<Holder>) -> &'static str {
+    holder.map_or("using the token", |holder| holder.doing())
 }

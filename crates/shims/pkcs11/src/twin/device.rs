@@ -5,17 +5,20 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use keymark_shim_protocol::pkcs11::Call;
+use keymark_shim_protocol::pkcs11::holder::{HOLDER, Holder, SINCE};
 use keymark_shim_protocol::pkcs11::settings::{Left, MOST_LANES, Queue, TwinSettings};
 
+use crate::clock;
 use crate::mapping::Mapping;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"KMP11D01");
 /// Most callers that wait.
 const TICKETS: u64 = 4096;
 
-/// Where the numbers stand, in words.
+/// Where the numbers stand, in words; between the head and the lanes is who has the token to itself.
 const BOOT: usize = 1;
 const LANE_COUNT: usize = 2;
 const DRAWS: usize = 3;
@@ -93,6 +96,24 @@ impl Device {
     /// A number that nobody else has drawn.
     pub(crate) fn draw(&self) -> u64 {
         self.word(DRAWS).fetch_add(1, Relaxed)
+    }
+
+    /// Who has the token to itself.
+    pub(super) fn holder_of_token(&self) -> Option<Holder> {
+        let holder = self.numbers.word(HOLDER).load(Acquire);
+        Holder::decode(holder, self.numbers.word(SINCE).load(Relaxed))
+    }
+
+    /// This process has it, from now on, for that call.
+    pub(super) fn note_holder(&self, call: Call) {
+        self.numbers.word(SINCE).store(clock::now(), Relaxed);
+        let holder = Holder::encode(std::process::id(), call);
+        self.numbers.word(HOLDER).store(holder, Release);
+    }
+
+    /// Nobody has it.
+    pub(super) fn forget_holder(&self) {
+        self.numbers.word(HOLDER).store(0, Release);
     }
 
     /// The next ticket that is taken.

@@ -13,12 +13,13 @@ use std::time::Duration;
 
 use cryptoki_sys::{
     CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE,
-    CKR_DEVICE_ERROR, CKR_KEY_SIZE_RANGE, CKR_KEY_TYPE_INCONSISTENT, CKR_MECHANISM_INVALID, CKR_OK,
+    CKR_DEVICE_ERROR, CKR_FUNCTION_FAILED, CKR_KEY_SIZE_RANGE, CKR_KEY_TYPE_INCONSISTENT,
+    CKR_MECHANISM_INVALID, CKR_OK,
 };
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
-use keymark_shim_protocol::pkcs11::mark;
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
+use keymark_shim_protocol::pkcs11::{Call, mark};
 use keymark_tokens::profile::{Profile, Sampler, ServiceTime};
 
 use crate::clock;
@@ -26,7 +27,8 @@ use crate::key::{self, Key};
 use crate::library::tell;
 use crate::target::Target;
 use crate::trace::note_waiting;
-use alone::Alone;
+pub(crate) use alone::outer_call;
+use alone::{Alone, Gate, Stuck};
 use device::Device;
 
 /// What a session does with a key, until it is done: one of each at a time (PKCS#11 3.1 §5.8 ff.).
@@ -92,7 +94,7 @@ struct OfProcess {
     uses: Mutex<HashMap<(CK_SESSION_HANDLE, Use), Option<Service>>>,
     /// What is known of keys: asking takes SoftHSM2 a quarter of a millisecond.
     keys: Mutex<HashMap<CK_OBJECT_HANDLE, Key>>,
-    alone: Mutex<()>,
+    gate: Gate,
 }
 
 impl Sessions {
@@ -110,7 +112,7 @@ impl Sessions {
                 process,
                 uses: Mutex::default(),
                 keys: Mutex::default(),
-                alone: Mutex::default(),
+                gate: Gate::default(),
             }));
             let put = self
                 .0
@@ -136,14 +138,12 @@ impl Twin {
         })
     }
 
-    /// No other thread or process reads or writes the token's state for as long as the value lives.
-    pub(crate) fn alone(&self) -> Alone<'_> {
-        let sessions = self.sessions.of_process();
-        let in_process = sessions.alone.lock();
-        Alone::new(
-            in_process.unwrap_or_else(PoisonError::into_inner),
-            self.device.file(),
-        )
+    /// Nobody else reads or writes the token's state while that is done. Whoever waits for one that is stuck is refused.
+    pub(crate) fn alone(&self, call: Call, real: impl FnOnce() -> CK_RV) -> CK_RV {
+        match Alone::new(&self.sessions.of_process().gate, &self.device, call) {
+            Ok(_alone) => real(),
+            Err(Stuck) => CKR_FUNCTION_FAILED,
+        }
     }
 
     /// What the module says of itself.

@@ -4,8 +4,8 @@
 //! make the device slower.
 //!
 //! First come, first served goes by tickets where those who left are skipped: only the first in the queue
-//! takes a lane, when one is free, and whoever waits passes over a first one whose process has ended. Where
-//! those who left are served, a lane is taken at once.
+//! takes a lane, when one is free, and whoever waits passes over a first one whose process has ended, or takes none.
+//! Where those who left are served, a lane is taken at once.
 
 use std::fs;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -22,6 +22,8 @@ use crate::clock;
 const SOON: u64 = 100_000;
 /// And at least, to find those who left.
 const SELDOM: u64 = 20_000_000;
+/// The first in the queue is passed over when it has left a free lane alone for so long, in nanoseconds: its process is stopped.
+const STOPPED: u64 = 2_000_000_000;
 /// Bits of a process's number in a ticket.
 const PROCESS: u32 = 22;
 
@@ -108,10 +110,14 @@ impl Device {
         let process = there & ((1 << PROCESS) - 1);
         let has_left = there >> PROCESS == first + 1 && (process == 0 || has_ended(process));
         if has_left {
-            let _ = self
-                .head()
-                .compare_exchange(first, first + 1, AcqRel, Relaxed);
+            self.advance(first);
         }
+    }
+
+    /// It is the next one's turn, unless somebody has seen to that already.
+    fn advance(&self, first: u64) {
+        let head = self.head();
+        let _ = head.compare_exchange(first, first + 1, AcqRel, Relaxed);
     }
 }
 
@@ -171,21 +177,24 @@ impl Turn<'_> {
             service,
             ..
         } = *self;
+        // The first in the queue, and since when it could have taken a lane.
+        let mut hesitating = (ticket, 0);
         loop {
             let first = device.head().load(Acquire);
             let lane = device.first_free();
             let (free, now) = (lane.load(Acquire), clock::now());
+            if first != hesitating.0 || free > now {
+                hesitating = (first, now);
+            }
             if first > ticket {
-                // Passed over by somebody who could not see this process: at the end of the queue.
+                // Passed over by somebody who could not see this process, or did not see it move: at the end of the queue.
                 return self.wait_for_any();
             }
             if first == ticket && free <= now {
                 let start = free.max(arrival);
                 let taken = lane.compare_exchange(free, start + service, AcqRel, Relaxed);
                 if taken.is_ok() {
-                    device
-                        .head()
-                        .store(ticket + 1, std::sync::atomic::Ordering::Release);
+                    device.advance(ticket);
                     return start;
                 }
             } else if first == ticket {
@@ -193,6 +202,8 @@ impl Turn<'_> {
             } else if free > now {
                 clock::sleep_until(free.min(now + SELDOM));
                 device.pass_over(first);
+            } else if now - hesitating.1 > STOPPED {
+                device.advance(first);
             } else {
                 device.pass_over(first);
                 clock::sleep_until(now + SOON);

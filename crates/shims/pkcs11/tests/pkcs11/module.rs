@@ -52,28 +52,55 @@ fn settings_that_make_no_sense_are_named() {
     );
 }
 
+/// Java loads modules so, and Python here.
 #[test]
-fn a_program_with_threads_is_told_to_set_the_modules_variables_itself() {
+fn a_program_with_threads_needs_nothing_in_its_environment() {
     let world = World::new();
-    // Threads before the module is loaded: what the client does with one that it has inherited.
-    let program = "import threading, time, ctypes, sys\n\
+    let program = "import threading, time, ctypes, os, sys\n\
                    threading.Thread(target=time.sleep, args=(1,), daemon=True).start()\n\
                    module = ctypes.CDLL(sys.argv[1])\n\
                    functions = ctypes.POINTER(ctypes.c_void_p)()\n\
                    assert module.C_GetFunctionList(ctypes.byref(functions)) == 0\n\
-                   initialize = ctypes.CFUNCTYPE(ctypes.c_ulong, ctypes.c_void_p)(functions[1])\n\
-                   print(initialize(None))\n";
-    let run = |environment: &[(&str, String)]| {
-        let mut python = Command::new("python3");
-        python.args(["-c", program]).arg(&world.module);
-        python.envs(environment.iter().map(|(name, value)| (name, value)));
-        String::from_utf8(python.output().unwrap().stderr).unwrap()
-    };
-    let said = run(&[]);
+                   function = lambda at: ctypes.CFUNCTYPE(ctypes.c_ulong, *[ctypes.c_void_p] * 3)(functions[at])\n\
+                   assert function(1)(None, None, None) == 0\n\
+                   count = ctypes.c_ulong()\n\
+                   assert function(5)(1, None, ctypes.byref(count)) == 0\n\
+                   libc = ctypes.CDLL(None)\n\
+                   libc.getenv.restype = ctypes.c_char_p\n\
+                   print(count.value, libc.getenv(b'SOFTHSM2_CONF'))\n";
+    let mut python = Command::new("python3");
+    python.env_clear().env("PATH", "/usr/bin:/bin");
+    let output = python.args(["-c", program]).arg(&world.module).output();
+    let [said, printed] = output
+        .map(|output| [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()))
+        .unwrap();
+    // The token and a blank slot, of the module alone.
+    assert_eq!((said.as_str(), printed.as_str()), ("", "2 None\n"));
+}
+
+#[test]
+fn a_module_that_asks_for_no_variables_in_the_usual_way_has_them_named() {
+    let mut world = World::new();
+    let (source, module) = (world.token.path("mute.c"), world.token.path("mute.so"));
+    let text = "static struct { unsigned char version[2]; void *calls[68]; } list = { { 2, 40 } };\n\
+                unsigned long C_GetFunctionList(void **to) { *to = &list; return 0; }\n";
+    std::fs::write(&source, text).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&module);
+    world.token.run(compiler.arg(&source));
+    world.set(Settings {
+        module: Some(module),
+        environment: [("A_PLACE".to_owned(), "/here".to_owned())].into(),
+        ..Settings::default()
+    });
+    let output = world.client((1, 1), 1, &["sign"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("2 threads") && said.contains("SOFTHSM2_CONF="),
+        said.contains("it does not call getenv; start the program with A_PLACE=/here"),
         "{said}"
     );
-    let configuration = world.token.configuration().display().to_string();
-    assert_eq!(run(&[("SOFTHSM2_CONF", configuration)]), "");
+    let mut client = world.client((1, 1), 1, &["sign"]);
+    let output = client.env("A_PLACE", "/here").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("A_PLACE"), "{said}");
 }

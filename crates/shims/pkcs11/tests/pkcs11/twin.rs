@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use keymark_shim_protocol::pkcs11::settings::{Left, Queue};
 
-use crate::world::{Operation, World, done, killed};
+use crate::world::{Operation, World, done, killed, signal_children};
 
 const MS: u64 = 1_000_000;
 
@@ -146,6 +146,25 @@ fn who_left_is_skipped_or_served_as_is_wanted() {
     });
     let served = after_one_who_left(Left::Served);
     assert!(served >= 1_050 * MS, "{served}");
+}
+
+/// One works, another that waits is stopped, and a third comes after it.
+#[test]
+fn one_who_is_stopped_in_the_queue_holds_nobody_up() {
+    let world = World::new().twin(700);
+    let spawn = || world.client((1, 1), 1, &["sign"]).spawn().unwrap();
+    let pause = || std::thread::sleep(Duration::from_millis(150));
+    let first = spawn();
+    pause();
+    let stopped = spawn();
+    pause();
+    signal_children(&stopped, "STOP");
+    let third = spawn().wait_with_output().unwrap();
+    assert_eq!(done(&third).len(), 1);
+    assert_eq!(done(&first.wait_with_output().unwrap()).len(), 1);
+    // And it is served when it goes on.
+    signal_children(&stopped, "CONT");
+    assert_eq!(done(&stopped.wait_with_output().unwrap()).len(), 1);
 }
 
 #[test]

@@ -173,15 +173,20 @@ pub(crate) fn parsed(lines: &[u8]) -> Vec<Operation> {
 
 /// Ends a client and the processes that it has started, at once.
 pub(crate) fn killed(mut child: Child) {
+    signal_children(&child, "KILL");
+    child.wait().unwrap();
+}
+
+/// Sends the processes that a client has started a signal.
+pub(crate) fn signal_children(child: &Child, signal: &str) {
     let pids = Command::new("pgrep")
         .args(["-P", &child.id().to_string()])
         .output()
         .unwrap();
     for pid in String::from_utf8(pids.stdout).unwrap().lines() {
-        let status = Command::new("kill").args(["-9", pid]).status().unwrap();
-        assert!(status.success());
+        let status = Command::new("kill").args(["-s", signal, pid]).status();
+        assert!(status.unwrap().success());
     }
-    child.wait().unwrap();
 }
 
 /// The library under test. Cargo does not build a cdylib for the tests of its package; this does, in the

@@ -2,6 +2,7 @@
 
 mod calls;
 pub mod histogram;
+pub mod holder;
 pub mod mark;
 pub mod settings;
 pub mod trace;

@@ -294,5 +294,4 @@ fn from_bcd(bytes: [u8; 3]) -> Option<[u8; 3]> {
 }
 
 #[cfg(test)]
-#[path = "identify_tests.rs"]
 mod tests;

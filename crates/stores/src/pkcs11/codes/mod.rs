@@ -2,7 +2,7 @@
 
 mod meanings;
 
-use cryptoki::error::{Error as CryptokiError, RvError};
+use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_cryptoki::Fault;
 
@@ -38,9 +38,10 @@ pub(super) fn refused_oaep(fault: Fault) -> Error {
 pub(super) fn failed(error: &CryptokiError) -> Error {
     let calling = "calling a PKCS#11 module";
     if let CryptokiError::Pkcs11(code, function) = error {
-        let name = name_of(*code);
+        let number = number(*code);
+        let name = name(number);
         let (reason, advice) = meaning(&name);
-        let code = ReturnCode::named(name, number(*code) as u32);
+        let code = ReturnCode::named(name, number as u32);
         Error::refused(format!("C_{function:?}"), code, reason, advice)
     } else if matches!(error, CryptokiError::NullFunctionPointer) {
         let reason = "it lacks a function that every module has";
@@ -62,148 +63,49 @@ pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
 /// A code's name, as the specification spells it.
 #[must_use]
 pub fn name(number: u64) -> String {
-    let known = CODES.iter().find(|(code, _)| *code == number);
-    match known {
-        Some((_, name)) => (*name).to_owned(),
-        None if number >= VENDOR_DEFINED => {
+    let newer = NEWER.iter().find(|(code, _)| *code == number);
+    match (newer, Rv::from(number)) {
+        (Some((_, name)), _) => (*name).to_owned(),
+        (None, Rv::Error(RvError::VendorDefined(_))) => {
             format!("CKR_VENDOR_DEFINED+{:#x}", number - VENDOR_DEFINED)
         }
-        None => format!("CKR_{number:#x}"),
+        (None, Rv::Ok | Rv::Error(RvError::UnknownErrorCode(_))) => format!("CKR_{number:#x}"),
+        (None, Rv::Error(code)) => spelled(code),
     }
 }
 
 /// The crate has names of its own for the codes: `PinIncorrect`.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "the others are named as in the specification"
-)]
-fn name_of(code: RvError) -> String {
-    match code {
-        RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => name(number),
-        code => {
-            let mut name = "CKR".to_owned();
-            for letter in format!("{code:?}").chars() {
-                if letter.is_ascii_uppercase() {
-                    name.push('_');
-                }
-                name.push(letter.to_ascii_uppercase());
-            }
-            name
+fn spelled(code: RvError) -> String {
+    let mut name = "CKR".to_owned();
+    for letter in format!("{code:?}").chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('_');
         }
+        name.push(letter.to_ascii_uppercase());
     }
+    name
 }
 
+/// The crate does not give the numbers of its codes, which are its own matching of them.
 #[allow(
     clippy::wildcard_enum_match_arm,
-    reason = "the others have a name in the table"
+    reason = "the others are found by their number"
 )]
 fn number(code: RvError) -> u64 {
     match code {
         RvError::VendorDefined(number) | RvError::UnknownErrorCode(number) => number,
-        code => {
-            let name = name_of(code);
-            let known = CODES.iter().find(|(_, known)| *known == name);
-            known.map_or(0, |(number, _)| *number)
-        }
+        code => (0..HIGHEST)
+            .find(|number| Rv::from(*number) == Rv::Error(code))
+            .unwrap_or_default(),
     }
 }
 
-/// Every code of PKCS#11 3.2, by its number.
-const CODES: &[(u64, &str)] = &[
-    (0x001, "CKR_CANCEL"),
-    (0x002, "CKR_HOST_MEMORY"),
-    (0x003, "CKR_SLOT_ID_INVALID"),
-    (0x005, "CKR_GENERAL_ERROR"),
-    (0x006, "CKR_FUNCTION_FAILED"),
-    (0x007, "CKR_ARGUMENTS_BAD"),
-    (0x008, "CKR_NO_EVENT"),
-    (0x009, "CKR_NEED_TO_CREATE_THREADS"),
-    (0x00a, "CKR_CANT_LOCK"),
-    (0x010, "CKR_ATTRIBUTE_READ_ONLY"),
-    (0x011, "CKR_ATTRIBUTE_SENSITIVE"),
-    (0x012, "CKR_ATTRIBUTE_TYPE_INVALID"),
-    (0x013, "CKR_ATTRIBUTE_VALUE_INVALID"),
-    (0x01b, "CKR_ACTION_PROHIBITED"),
-    (0x020, "CKR_DATA_INVALID"),
-    (0x021, "CKR_DATA_LEN_RANGE"),
-    (0x030, "CKR_DEVICE_ERROR"),
-    (0x031, "CKR_DEVICE_MEMORY"),
-    (0x032, "CKR_DEVICE_REMOVED"),
-    (0x040, "CKR_ENCRYPTED_DATA_INVALID"),
-    (0x041, "CKR_ENCRYPTED_DATA_LEN_RANGE"),
+/// Beyond the codes of PKCS#11 3.2 (§5.1).
+const HIGHEST: u64 = 0x210;
+
+/// Codes of PKCS#11 3.0 to 3.2 that the crate has no names for.
+const NEWER: &[(u64, &str)] = &[
     (0x042, "CKR_AEAD_DECRYPT_FAILED"),
-    (0x050, "CKR_FUNCTION_CANCELED"),
-    (0x051, "CKR_FUNCTION_NOT_PARALLEL"),
-    (0x054, "CKR_FUNCTION_NOT_SUPPORTED"),
-    (0x060, "CKR_KEY_HANDLE_INVALID"),
-    (0x062, "CKR_KEY_SIZE_RANGE"),
-    (0x063, "CKR_KEY_TYPE_INCONSISTENT"),
-    (0x064, "CKR_KEY_NOT_NEEDED"),
-    (0x065, "CKR_KEY_CHANGED"),
-    (0x066, "CKR_KEY_NEEDED"),
-    (0x067, "CKR_KEY_INDIGESTIBLE"),
-    (0x068, "CKR_KEY_FUNCTION_NOT_PERMITTED"),
-    (0x069, "CKR_KEY_NOT_WRAPPABLE"),
-    (0x06a, "CKR_KEY_UNEXTRACTABLE"),
-    (0x070, "CKR_MECHANISM_INVALID"),
-    (0x071, "CKR_MECHANISM_PARAM_INVALID"),
-    (0x082, "CKR_OBJECT_HANDLE_INVALID"),
-    (0x090, "CKR_OPERATION_ACTIVE"),
-    (0x091, "CKR_OPERATION_NOT_INITIALIZED"),
-    (0x0a0, "CKR_PIN_INCORRECT"),
-    (0x0a1, "CKR_PIN_INVALID"),
-    (0x0a2, "CKR_PIN_LEN_RANGE"),
-    (0x0a3, "CKR_PIN_EXPIRED"),
-    (0x0a4, "CKR_PIN_LOCKED"),
-    (0x0b0, "CKR_SESSION_CLOSED"),
-    (0x0b1, "CKR_SESSION_COUNT"),
-    (0x0b3, "CKR_SESSION_HANDLE_INVALID"),
-    (0x0b4, "CKR_SESSION_PARALLEL_NOT_SUPPORTED"),
-    (0x0b5, "CKR_SESSION_READ_ONLY"),
-    (0x0b6, "CKR_SESSION_EXISTS"),
-    (0x0b7, "CKR_SESSION_READ_ONLY_EXISTS"),
-    (0x0b8, "CKR_SESSION_READ_WRITE_SO_EXISTS"),
-    (0x0c0, "CKR_SIGNATURE_INVALID"),
-    (0x0c1, "CKR_SIGNATURE_LEN_RANGE"),
-    (0x0d0, "CKR_TEMPLATE_INCOMPLETE"),
-    (0x0d1, "CKR_TEMPLATE_INCONSISTENT"),
-    (0x0e0, "CKR_TOKEN_NOT_PRESENT"),
-    (0x0e1, "CKR_TOKEN_NOT_RECOGNIZED"),
-    (0x0e2, "CKR_TOKEN_WRITE_PROTECTED"),
-    (0x0f0, "CKR_UNWRAPPING_KEY_HANDLE_INVALID"),
-    (0x0f1, "CKR_UNWRAPPING_KEY_SIZE_RANGE"),
-    (0x0f2, "CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT"),
-    (0x100, "CKR_USER_ALREADY_LOGGED_IN"),
-    (0x101, "CKR_USER_NOT_LOGGED_IN"),
-    (0x102, "CKR_USER_PIN_NOT_INITIALIZED"),
-    (0x103, "CKR_USER_TYPE_INVALID"),
-    (0x104, "CKR_USER_ANOTHER_ALREADY_LOGGED_IN"),
-    (0x105, "CKR_USER_TOO_MANY_TYPES"),
-    (0x110, "CKR_WRAPPED_KEY_INVALID"),
-    (0x112, "CKR_WRAPPED_KEY_LEN_RANGE"),
-    (0x113, "CKR_WRAPPING_KEY_HANDLE_INVALID"),
-    (0x114, "CKR_WRAPPING_KEY_SIZE_RANGE"),
-    (0x115, "CKR_WRAPPING_KEY_TYPE_INCONSISTENT"),
-    (0x120, "CKR_RANDOM_SEED_NOT_SUPPORTED"),
-    (0x121, "CKR_RANDOM_NO_RNG"),
-    (0x130, "CKR_DOMAIN_PARAMS_INVALID"),
-    (0x140, "CKR_CURVE_NOT_SUPPORTED"),
-    (0x150, "CKR_BUFFER_TOO_SMALL"),
-    (0x160, "CKR_SAVED_STATE_INVALID"),
-    (0x170, "CKR_INFORMATION_SENSITIVE"),
-    (0x180, "CKR_STATE_UNSAVEABLE"),
-    (0x190, "CKR_CRYPTOKI_NOT_INITIALIZED"),
-    (0x191, "CKR_CRYPTOKI_ALREADY_INITIALIZED"),
-    (0x1a0, "CKR_MUTEX_BAD"),
-    (0x1a1, "CKR_MUTEX_NOT_LOCKED"),
-    (0x1b0, "CKR_NEW_PIN_MODE"),
-    (0x1b1, "CKR_NEXT_OTP"),
-    (0x1b5, "CKR_EXCEEDED_MAX_ITERATIONS"),
-    (0x1b6, "CKR_FIPS_SELF_TEST_FAILED"),
-    (0x1b7, "CKR_LIBRARY_LOAD_FAILED"),
-    (0x1b8, "CKR_PIN_TOO_WEAK"),
-    (0x1b9, "CKR_PUBLIC_KEY_INVALID"),
-    (0x200, "CKR_FUNCTION_REJECTED"),
     (0x201, "CKR_TOKEN_RESOURCE_EXCEEDED"),
     (0x202, "CKR_OPERATION_CANCEL_FAILED"),
     (0x203, "CKR_KEY_EXHAUSTED"),
@@ -218,19 +120,34 @@ const CODES: &[(u64, &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::meanings::MEANINGS;
-    use cryptoki::error::Rv;
-
     use super::*;
+
+    /// Those that have a name.
+    fn codes() -> impl Iterator<Item = (u64, String)> {
+        let named = (1..HIGHEST).map(|number| (number, name(number)));
+        named.filter(|(number, name)| *name != format!("CKR_{number:#x}"))
+    }
 
     #[test]
     fn every_code_has_its_name_and_its_number_by_both_ways() {
-        for (code, name) in CODES {
-            let fault = Fault {
-                call: "C_Sign",
-                code: *code,
-            };
-            let direct = refused(fault);
-            let Rv::Error(through) = Rv::from(*code) else {
+        // Of PKCS#11 3.2 §5.1, the first, the last, and some between.
+        for (number, spelled) in [
+            (0x001, "CKR_CANCEL"),
+            (0x0a4, "CKR_PIN_LOCKED"),
+            (0x121, "CKR_RANDOM_NO_RNG"),
+            (0x191, "CKR_CRYPTOKI_ALREADY_INITIALIZED"),
+            (0x1b1, "CKR_NEXT_OTP"),
+            (0x1b6, "CKR_FIPS_SELF_TEST_FAILED"),
+            (0x201, "CKR_TOKEN_RESOURCE_EXCEEDED"),
+            (0x209, "CKR_PARAMETER_SET_NOT_SUPPORTED"),
+        ] {
+            assert_eq!(name(number), spelled);
+        }
+        assert_eq!(codes().count(), 103);
+        for (code, name) in codes() {
+            let call = "C_Sign";
+            let direct = refused(Fault { call, code });
+            let Rv::Error(through) = Rv::from(code) else {
                 panic!("{name} is an error");
             };
             let through = failed(&CryptokiError::Pkcs11(
@@ -241,7 +158,7 @@ mod tests {
             let known = direct.code().unwrap();
             assert_eq!(
                 (known.name.as_ref(), u64::from(known.number)),
-                (*name, *code)
+                (name.as_str(), code)
             );
         }
     }
@@ -249,14 +166,14 @@ mod tests {
     #[test]
     fn what_has_a_meaning_is_a_code() {
         for name in MEANINGS.iter().flat_map(|(names, ..)| *names) {
-            assert!(CODES.iter().any(|(_, known)| known == name), "{name}");
+            assert!(codes().any(|(_, known)| known == *name), "{name}");
         }
     }
 
     #[test]
     fn every_code_says_what_it_means_and_what_to_do_in_few_words() {
         let own = [0x8000_0123, 0x3ff];
-        for code in CODES.iter().map(|(code, _)| *code).chain(own) {
+        for code in codes().map(|(code, _)| code).chain(own) {
             let name = name(code);
             let (meaning, advice) = meaning(&name);
             assert!(!meaning.is_empty() && !advice.is_empty(), "{name}");

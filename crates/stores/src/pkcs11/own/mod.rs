@@ -19,6 +19,7 @@ use keymark_tokens::profile::Profile;
 pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
+pub(super) use self::twin::shared_device;
 use super::module::{Module, ModuleFile};
 use super::modules::Places;
 use super::probe;
@@ -161,8 +162,8 @@ pub(super) struct OwnToken {
     pub(super) pin: Pin,
     /// What the library says.
     pub(super) says: ModuleSays,
-    /// Without, it is somebody else's to keep.
-    place: Option<OwnPlace>,
+    /// Gone with the token. Without, it is somebody else's to keep.
+    _place: Option<OwnPlace>,
 }
 
 impl std::fmt::Debug for OwnToken {
@@ -177,12 +178,35 @@ impl std::fmt::Debug for OwnToken {
 impl OwnToken {
     /// Makes one, in a process of its own: this one loads the library when the token is used.
     pub(super) fn make(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
-        let place = OwnPlace::prepare(kind, places)?;
+        Self::make_in(OwnPlace::prepare(kind, places)?, kind)
+    }
+
+    fn make_in(place: OwnPlace, kind: &OwnKind) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
-        let says = probe::initialize_token(&place.file, &NewToken::new(&officer, &pin))
+        let says = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
             .map_err(|error| place.explained(error))?;
         let file = place.file.clone();
         Self::made(kind, file, pin, says, Some(place))
+    }
+
+    /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
+    pub(super) fn make_for_programs(
+        kind: &OwnKind,
+        places: &Places,
+    ) -> Result<(Self, PathBuf), Error> {
+        let place = match (kind, kind.test_keys()) {
+            (OwnKind::Twin(_), Lifetime::Session) => OwnPlace::prepare(kind, places)?,
+            (_, Lifetime::Session) => {
+                twin::behind_own_module(OwnPlace::prepare(kind, places)?, None)?
+            }
+            (_, Lifetime::Token) => {
+                let reason = format!("{} takes no keys from outside", kind.name());
+                let advice = "softhsm, kryoptic and twins do";
+                return Err(Error::call("serving a token", reason, advice));
+            }
+        };
+        let directory = place.place.path().to_owned();
+        Ok((Self::make_in(place, kind)?, directory))
     }
 
     /// The same in this process, which has the environment that is to be.
@@ -192,14 +216,6 @@ impl OwnToken {
         NewToken::new(&officer, &pin).make(&module.client)?;
         let says = says::ask(&module.client, &module.calls)?;
         Self::made(kind, file.clone(), pin, says, None)
-    }
-
-    /// A directory of its own, if other programs can have keys written to it.
-    pub(super) fn place_of_programs(&self) -> Option<&std::path::Path> {
-        match self.kind.test_keys() {
-            Lifetime::Session => self.place.as_ref().map(|place| place.place.path()),
-            Lifetime::Token => None,
-        }
     }
 
     fn made(
@@ -226,7 +242,7 @@ impl OwnToken {
             },
             pin,
             says: says.clone(),
-            place,
+            _place: place,
         })
     }
 }

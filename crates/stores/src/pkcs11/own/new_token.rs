@@ -6,6 +6,8 @@ use cryptoki::session::UserType;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
+use keymark_cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -42,6 +44,7 @@ impl NewToken {
     }
 
     fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {
+        let _under_way = UnderWay::begin(Call::C_InitToken);
         let slots = client.get_slots_with_token()?;
         let is_blank = |slot: &Slot| {
             let token = client.get_token_info(*slot);

@@ -1,7 +1,7 @@
 //! The twin of an HSM: keymark's own module before a SoftHSM2, with the device's service times.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
@@ -62,32 +62,46 @@ impl TwinDevice {
     }
 }
 
-/// Puts keymark's module before the library that is in the place. The library is a copy, so that it is another one
-/// than SoftHSM2's own in the same process, with a configuration of its own.
-pub(super) fn before(mut place: OwnPlace, device: &TwinDevice) -> Result<OwnPlace, Error> {
+/// The file by which all programs share the device of a twin in that place.
+pub(in super::super) fn shared_device(place: &Path) -> PathBuf {
+    place.join("device")
+}
+
+/// Puts keymark's module before the library that is in the place, with the times of the device.
+pub(super) fn before(place: OwnPlace, device: &TwinDevice) -> Result<OwnPlace, Error> {
     let directory = place.place.path();
-    let library = directory.join("libsofthsm2.so");
     let profile = directory.join("profile.toml");
-    let put = |to: &PathBuf, done: std::io::Result<()>| {
-        done.map_err(|error| Error::call(format!("writing {}", to.display()), error, ""))
-    };
-    put(&library, fs::copy(&place.file.path, &library).map(|_| ()))?;
     let text = device.profile.to_toml();
     let text = text.map_err(|error| Error::call("writing the profile", error, ""))?;
-    put(&profile, fs::write(&profile, text))?;
-    let told = |value: &std::ffi::OsString| value.to_string_lossy().into_owned();
-    let variables = place.file.environment.iter();
+    super::write(&profile, &text)?;
+    let twin = TwinSettings::of(
+        profile.display().to_string(),
+        shared_device(directory),
+        device.manner,
+    );
+    behind_own_module(place, Some(twin))
+}
+
+/// Puts keymark's module before the library that is in the place. It gives the library what that has to find in its
+/// environment, so that programs which load it need none. The library is a copy: in the same process it is another one
+/// than the one that is installed.
+pub(super) fn behind_own_module(
+    mut place: OwnPlace,
+    twin: Option<TwinSettings>,
+) -> Result<OwnPlace, Error> {
+    let directory = place.place.path();
+    let name = place.file.path.file_name().unwrap_or_default();
+    let library = directory.join(name);
+    fs::copy(&place.file.path, &library)
+        .map_err(|error| Error::call(format!("writing {}", library.display()), error, ""))?;
+    let variables = std::mem::take(&mut place.file.environment).into_iter();
     let settings = Settings {
         module: Some(library),
         trace: None,
         environment: variables
-            .map(|(name, value)| (name.clone(), told(value)))
+            .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
             .collect(),
-        twin: Some(TwinSettings::of(
-            profile.display().to_string(),
-            directory.join("device"),
-            device.manner,
-        )),
+        twin,
     };
     place.file.path = wrapped(&settings, directory, "keymark-pkcs11.so")?;
     Ok(place)

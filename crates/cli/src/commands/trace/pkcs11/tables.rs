@@ -109,7 +109,7 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     if waits {
         columns.push(Column::value("waited").leave(3));
     }
-    columns.push(Column::name("failures").leave(0));
+    columns.push(Column::name("failures"));
     table(columns, lines.into_iter().map(cells), origin)
 }
 

@@ -1,0 +1,60 @@
+//! Files from outside, up to a limit: a device has no end, and a name may lead to one.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Bytes of a file of settings (a profile, a part, a geometry): those that keymark has are a hundredth of it.
+pub const SETTINGS: u64 = 1 << 20;
+
+/// Reads a file of at most that many bytes.
+///
+/// # Errors
+/// When it cannot be read, or is longer: [`io::ErrorKind::FileTooLarge`], with a message that says the limit.
+pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?
+        .take(most.saturating_add(1))
+        .read_to_end(&mut content)?;
+    if content.len() as u64 > most {
+        return Err(too_large(most));
+    }
+    Ok(content)
+}
+
+/// The same of text.
+///
+/// # Errors
+/// As above, and when it is not UTF-8.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(bytes(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
+
+fn too_large(most: u64) -> io::Error {
+    let reason =
+        format!("it has more than {most} bytes, the most that keymark reads of such a file");
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_refused_at_the_limit() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        std::fs::write(&file, "12345").unwrap();
+        assert_eq!(text(&file, 5).unwrap(), "12345");
+        let refused = text(&file, 4).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::FileTooLarge);
+        let endless = bytes(Path::new("/dev/zero"), 1000).unwrap_err();
+        assert!(
+            endless.to_string().contains("more than 1000 bytes"),
+            "{endless}"
+        );
+        std::fs::write(&file, [0xff]).unwrap();
+        assert!(text(&file, 5).unwrap_err().to_string().contains("UTF-8"));
+    }
+}

@@ -1,0 +1,327 @@
+//! keymark, started once more, for what may crash, hang or print: libraries of others. Both ends talk through a
+//! socket that is nobody's standard output, and what the process prints is kept for when it fails.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::clock::{Clock as _, MonotonicClock};
+use keymark_bench::error::Error;
+use keymark_bench::worker;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, dup2_stdin, dup2_stdout};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// How often a silent process is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// After this a call that has not returned is told, once.
+const LONG: Duration = Duration::from_secs(10);
+/// What an operation under way is given to finish in when the user ends the run, if none has taken longer before.
+const GRACE: Duration = Duration::from_secs(1);
+/// Of what a process prints, the end is kept, in bytes.
+const KEPT: usize = 2_000;
+/// And so much of that is told, in characters.
+const TOLD: usize = 200;
+
+/// Sees into a process that does not answer.
+pub trait Watch: Send {
+    /// The call that has not returned for longest, and since when it is known not to have.
+    fn longest_call(&mut self) -> Option<(&'static str, Duration)>;
+
+    /// Has the process finish what is under way and begin nothing more.
+    fn interrupt(&self);
+}
+
+/// Whom a process works for.
+pub trait Patron {
+    /// Something that the user should know meanwhile.
+    fn tell(&self, text: &str);
+
+    /// Whether the user has ended the run.
+    fn has_ended(&self) -> bool;
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// An answer, which takes as long as it takes from the question on.
+    Answer,
+    /// Work, in which each call by itself may take its time, and there may be pauses between them.
+    Work,
+}
+
+/// keymark's end. The process ends with it.
+pub struct KeymarkProcess {
+    /// As messages call what runs there.
+    name: String,
+    child: Child,
+    socket: UnixStream,
+    printed: Arc<Mutex<Vec<u8>>>,
+    watch: Option<Box<dyn Watch>>,
+    clock: MonotonicClock,
+    /// The longest call that was seen to return.
+    longest: Duration,
+}
+
+impl std::fmt::Debug for KeymarkProcess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeymarkProcess")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl KeymarkProcess {
+    /// Starts `command`, which calls [`accept`]. What it is watched by it finds as that file.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(
+        mut command: Command,
+        name: impl Into<String>,
+        watch: Option<(Box<dyn Watch>, File)>,
+    ) -> Result<Self, Error> {
+        let name = name.into();
+        let failed = |error: io::Error| {
+            let call = format!("starting keymark once more for {name}");
+            Error::call(call, error, "")
+        };
+        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
+        let (prints, to) = io::pipe().map_err(failed)?;
+        let (watch, shared) = watch.unzip();
+        let output = match shared {
+            Some(file) => Stdio::from(file),
+            None => Stdio::from(to.try_clone().map_err(failed)?),
+        };
+        let child = command
+            .stdin(OwnedFd::from(theirs))
+            .stdout(output)
+            .stderr(to)
+            // Ctrl-C is keymark's to hear, and all that a library starts ends with it.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        // The writing ends are the process's alone from here on.
+        drop(command);
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&printed);
+        std::thread::Builder::new()
+            .spawn(move || keep_the_end(prints, &kept))
+            .map_err(failed)?;
+        Ok(Self {
+            name,
+            child,
+            socket,
+            printed,
+            watch,
+            clock: MonotonicClock::new(),
+            longest: Duration::ZERO,
+        })
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// When the process is gone: why.
+    pub fn send(&mut self, message: &impl Serialize) -> Result<(), Error> {
+        let sent = worker::write(&mut self.socket, message);
+        sent.map_err(|_| self.ended())
+    }
+
+    /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is decent once
+    /// the user has ended the run.
+    ///
+    /// # Errors
+    /// When it crashes, ends or does not answer: it is ended then.
+    pub fn receive<T: DeserializeOwned>(
+        &mut self,
+        awaited: Awaited,
+        limit: Option<Duration>,
+        patron: &dyn Patron,
+    ) -> Result<T, Error> {
+        self.wait(awaited, limit, patron)?;
+        let message = worker::read(&mut self.socket);
+        message.map_err(|_| self.ended())
+    }
+
+    /// Waits until there is something to read, or its end.
+    fn wait(
+        &mut self,
+        awaited: Awaited,
+        limit: Option<Duration>,
+        patron: &dyn Patron,
+    ) -> Result<(), Error> {
+        let begin = self.clock.now();
+        let (mut told, mut interrupted, mut before) = (false, false, Duration::ZERO);
+        while !self.is_ready()? {
+            if patron.has_ended() && !interrupted {
+                interrupted = true;
+                if let Some(watch) = &self.watch {
+                    watch.interrupt();
+                }
+            }
+            let call = self.watch.as_mut().and_then(|watch| watch.longest_call());
+            let (call, in_call) = call.unwrap_or_default();
+            let since = match awaited {
+                Awaited::Answer => self.clock.now().since(begin),
+                Awaited::Work => in_call,
+            };
+            if since >= LONG && !told {
+                told = true;
+                let seconds = LONG.as_secs();
+                let call = if call.is_empty() { "keymark" } else { call };
+                patron.tell(&format!(
+                    "{} has not answered {call} for {seconds} s",
+                    self.name
+                ));
+            }
+            let patience = GRACE.max(self.longest * 2);
+            let over = |limit| since >= limit;
+            if limit.is_some_and(over) || (interrupted && over(patience)) {
+                return Err(self.given_up(call, since));
+            }
+            if since < before {
+                // What was under way at the last look has returned.
+                self.longest = self.longest.max(before);
+            }
+            before = since;
+        }
+        Ok(())
+    }
+
+    fn is_ready(&self) -> Result<bool, Error> {
+        let timeout = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::MAX);
+        let mut sockets = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut sockets, timeout) {
+            Ok(ready) => Ok(ready > 0),
+            Err(nix::errno::Errno::EINTR) => Ok(false),
+            Err(error) => Err(Error::call("poll", error, "")),
+        }
+    }
+
+    fn given_up(&mut self, call: &str, since: Duration) -> Error {
+        self.kill();
+        let reason = format!(
+            "it has not answered for {:.0} s, and was ended{}",
+            since.as_secs_f64(),
+            self.said()
+        );
+        let advice = "does the device behind it work, or wait for a touch or a PIN? --max-time allows more time";
+        Error::call(self.in_words(call), reason, advice)
+    }
+
+    /// Why nothing more comes.
+    fn ended(&mut self) -> Error {
+        let call = self.watch.as_mut().and_then(|watch| watch.longest_call());
+        let call = self.in_words(call.map_or("", |(call, _)| call));
+        let reason = format!("{}{}", fate(self.waited_for()), self.said());
+        Error::call(call, reason, "its maker may know why")
+    }
+
+    /// The call, and whose it is.
+    fn in_words(&self, call: &str) -> String {
+        match call {
+            "" => format!("using {}", self.name),
+            call => format!("{call} of {}", self.name),
+        }
+    }
+
+    fn waited_for(&mut self) -> Option<ExitStatus> {
+        /// A process that dumps its memory takes its time.
+        const LOOKS: u32 = 100;
+        for _ in 0..LOOKS {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(LOOK);
+        }
+        None
+    }
+
+    /// The end of what it has printed, in one line.
+    fn said(&self) -> String {
+        // The thread that reads has at most what is in the pipe before it.
+        std::thread::sleep(LOOK);
+        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&printed);
+        let lines: Vec<&str> = text.split_whitespace().collect();
+        let line = lines.join(" ");
+        let from = line.char_indices().rev().nth(TOLD - 1);
+        let end = from.map_or(line.as_str(), |(from, _)| &line[from..]);
+        match end {
+            "" => String::new(),
+            end => format!("; the last it printed: {end}"),
+        }
+    }
+
+    /// Ends it, and all that it has started.
+    pub fn kill(&mut self) {
+        if let Ok(number) = i32::try_from(self.child.id()) {
+            // One that has ended and was not waited for still has its number.
+            let _ = killpg(Pid::from_raw(number), Signal::SIGKILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for KeymarkProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn fate(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else {
+        return "it does not answer any more".to_owned();
+    };
+    match (status.signal().map(Signal::try_from), status.code()) {
+        (Some(Ok(Signal::SIGKILL)), _) => "it was killed".to_owned(),
+        (Some(Ok(signal)), _) => format!("it crashed ({signal})"),
+        (_, Some(code)) => format!("it ended its process (exit status: {code})"),
+        _ => format!("it ended its process ({status})"),
+    }
+}
+
+fn keep_the_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut part = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut part) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(&part[..length]);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
+    }
+}
+
+/// The process's end.
+#[derive(Debug)]
+pub struct Accepted {
+    /// To keymark.
+    pub socket: UnixStream,
+    /// What keymark watches it by, where it does.
+    pub shared: File,
+}
+
+/// Called first of all in the process: takes the socket out of the way of everything that reads from standard input or prints to
+/// standard output, and has the kernel end the process with keymark.
+///
+/// # Errors
+/// When nobody has started it so.
+pub fn accept() -> io::Result<Accepted> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    let own = |handle: &dyn AsFd| handle.as_fd().try_clone_to_owned();
+    let socket = UnixStream::from(own(&io::stdin())?);
+    socket.peer_addr()?;
+    let shared = File::from(own(&io::stdout())?);
+    dup2_stdin(File::open("/dev/null")?)?;
+    io::stdout().flush()?;
+    dup2_stdout(io::stderr())?;
+    Ok(Accepted { socket, shared })
+}

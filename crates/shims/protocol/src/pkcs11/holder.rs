@@ -1,0 +1,84 @@
+//! Who has a twin's token to itself: two numbers in the file of its device, for those who wait for it.
+
+use std::time::Duration;
+
+use super::Call;
+
+/// Where the number of [`Holder::encode`] stands, in bytes; it is zero while nobody has the token.
+pub const HOLDER: usize = 48;
+/// Where the time stands since when, in bytes: `CLOCK_MONOTONIC`, in nanoseconds.
+pub const SINCE: usize = 56;
+/// Whoever has it for longer is told of: a login takes milliseconds.
+pub const SAID_AFTER: Duration = Duration::from_secs(2);
+/// Whoever has it for longer is stuck, and those who wait are refused.
+pub const REFUSED_AFTER: Duration = Duration::from_secs(10);
+
+/// Bits of a call's number.
+const CALL: u32 = 16;
+
+/// A process, and the call that has the token to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub process: u32,
+    /// The call that it is in.
+    pub call: Call,
+    /// Since when: `CLOCK_MONOTONIC`, in nanoseconds.
+    pub since: u64,
+}
+
+impl Holder {
+    /// Process and call as one number.
+    #[must_use]
+    pub const fn encode(process: u32, call: Call) -> u64 {
+        (process as u64) << CALL | (call as u64 + 1)
+    }
+
+    /// From the two numbers; none if nobody has the token.
+    #[must_use]
+    pub fn decode(number: u64, since: u64) -> Option<Self> {
+        let call = (number & ((1 << CALL) - 1)).checked_sub(1)?;
+        Some(Self {
+            process: u32::try_from(number >> CALL).ok()?,
+            call: *Call::ALL.get(usize::try_from(call).ok()?)?,
+            since,
+        })
+    }
+
+    /// "logging in": what the call does, after "is".
+    #[must_use]
+    #[allow(
+        clippy::wildcard_enum_match_arm,
+        reason = "the others do not touch the token's state"
+    )]
+    pub const fn doing(&self) -> &'static str {
+        match self.call {
+            Call::C_Initialize => "initialising the module",
+            Call::C_Login | Call::C_LoginUser => "logging in",
+            Call::C_GetTokenInfo => "reading the token's state",
+            Call::C_InitToken => "initialising the token",
+            Call::C_InitPIN | Call::C_SetPIN => "setting a PIN",
+            _ => "using the token",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_survives_its_number() {
+        for call in [Call::C_Initialize, Call::C_Login, Call::C_AsyncJoin] {
+            let number = Holder::encode(4_194_303, call);
+            let holder = Holder::decode(number, 7).unwrap();
+            assert_eq!(
+                (holder.process, holder.call, holder.since),
+                (4_194_303, call, 7)
+            );
+        }
+        for none in [0, 19_834 << CALL, u64::MAX] {
+            assert_eq!(Holder::decode(none, 7), None);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! keymark's end: the process of one token.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_bench::worker::{Order, Word};
+use keymark_places::keymark_process::{Awaited, KeymarkProcess, Patron};
+use keymark_shim_protocol::pkcs11::Call;
+use zeroize::Zeroizing;
+
+use super::super::module::ModuleFile;
+use super::super::own::NewToken;
+use super::super::probe::Readers;
+use super::super::says::{Login, ModuleSays};
+use super::super::uri::ObjectPart;
+use super::watch::CallWatch;
+use super::{Consent, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
+use crate::user::{Notice, Pin, Pins, User};
+
+/// Who waits for a process, and how.
+struct Waits<'u> {
+    notice: &'u dyn Notice,
+    ending: Ending,
+}
+
+/// What the user's wish to end means for what is waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// It is broken off if it takes long.
+    BreaksOff,
+    /// It is finished: what was changed on a token is being undone.
+    Finishes,
+}
+
+impl Patron for Waits<'_> {
+    fn tell(&self, text: &str) {
+        self.notice.warn(text);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ending == Ending::BreaksOff && self.notice.has_ended()
+    }
+}
+
+/// A process for a module, with its environment and none of the user's PINs in it.
+fn start(file: &ModuleFile, pins: &Pins, readers: Readers) -> Result<KeymarkProcess, Error> {
+    let failed = |error: io::Error| Error::call("starting keymark for a PKCS#11 module", error, "");
+    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    command
+        .arg(SUBCOMMAND)
+        .env_clear()
+        .envs(environment(file, pins));
+    match readers {
+        Readers::Shown => {}
+        // Where libpcsclite looks for pcscd.
+        Readers::Hidden => {
+            command.env("PCSCLITE_CSOCK_NAME", "/nonexistent");
+        }
+    }
+    let name = file.path.file_name().unwrap_or(file.path.as_os_str());
+    let watch = CallWatch::begin().map_err(failed)?;
+    KeymarkProcess::start(command, name.to_string_lossy(), Some(watch))
+}
+
+/// The environment of another process that loads the module: modules find their configuration and services by it. PINs stay
+/// here.
+pub(in super::super) fn environment(file: &ModuleFile, pins: &Pins) -> Vec<(OsString, OsString)> {
+    let pins = pins.variables();
+    let own = &file.environment;
+    let is_ours = |name: &OsString| own.keys().any(|ours| *name == **ours);
+    let is_pin = |name: &OsString| pins.iter().any(|pin| *name == **pin);
+    let kept = std::env::vars_os().filter(|(name, _)| !is_pin(name) && !is_ours(name));
+    let own = own.iter().map(|(name, value)| (name.into(), value.clone()));
+    kept.chain(own).collect()
+}
+
+/// A module that is looked at.
+pub(in super::super) struct Looking(KeymarkProcess);
+
+impl Looking {
+    /// Has a process begin to look.
+    pub(in super::super) fn begin(
+        file: &ModuleFile,
+        pins: &Pins,
+        readers: Readers,
+    ) -> Result<Self, Error> {
+        let mut process = start(file, pins, readers)?;
+        let request: Request = Request::Look(file.clone());
+        process.send(&request)?;
+        Ok(Self(process))
+    }
+
+    /// Has it initialise a token before.
+    pub(in super::super) fn initializing(
+        file: &ModuleFile,
+        token: NewToken,
+        pins: &Pins,
+    ) -> Result<Self, Error> {
+        let mut process = start(file, pins, Readers::Hidden)?;
+        let request: Request = Request::Initialize(file.clone(), token);
+        process.send(&request)?;
+        Ok(Self(process))
+    }
+
+    /// What it has found.
+    pub(in super::super) fn end(
+        mut self,
+        limit: Duration,
+        notice: &dyn Notice,
+    ) -> Result<ModuleSays, Error> {
+        let ending = Ending::BreaksOff;
+        let patron = Waits { notice, ending };
+        let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), &patron)?;
+        match looked.answered()? {
+            Reply::Looked(says) => Ok(says),
+            other => other.out_of_turn(),
+        }
+    }
+}
+
+/// The process of one token, started when it is first asked for something, and again when it has died.
+pub(in super::super) struct TokenProcess {
+    errand: TokenErrand,
+    login: Login,
+    pub(super) user: User,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    process: Option<KeymarkProcess>,
+    /// How many there have been.
+    generation: u32,
+    run: Option<RunErrand>,
+    pin: Option<Pin>,
+    /// Why nobody logs in any more: a PIN is not sent twice for one that was refused, or whose fate is not known.
+    ended: Option<Error>,
+    workers: u32,
+}
+
+impl std::fmt::Debug for TokenProcess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenProcess")
+            .field("token", &self.errand.token)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenProcess {
+    pub(super) fn of(errand: TokenErrand, login: Login, user: User) -> Self {
+        Self {
+            errand,
+            login,
+            user,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Another process for the token and the key that is meant, which logs in by the PIN that was accepted.
+    pub(super) fn another(&self, wanted: ObjectPart) -> Result<Self, Error> {
+        if let Login::OnToken(_) = self.login {
+            return Err(Error::call(
+                format!(
+                    "opening token {} in another process",
+                    self.errand.token.serial()
+                ),
+                "each process would ask for the PIN on the token's own keys",
+                "measure threads: --concurrency",
+            ));
+        }
+        let errand = TokenErrand {
+            consent: Consent::NotGiven,
+            wanted,
+            ..self.errand.clone()
+        };
+        let another = Self::of(errand, self.login, self.user.clone());
+        another.state().pin = self.state().pin.clone();
+        Ok(another)
+    }
+
+    pub(super) const fn errand(&self) -> &TokenErrand {
+        &self.errand
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the token is used for from now on.
+    pub(super) fn begin_run(&self, run: RunErrand) -> Result<(), Error> {
+        self.state().run = Some(run.clone());
+        self.done(Request::Run(run))
+    }
+
+    /// A number that no other workers have.
+    pub(super) fn next_workers(&self) -> u32 {
+        let mut state = self.state();
+        state.workers += 1;
+        state.workers
+    }
+
+    /// Which process it is now, which is there and has logged in.
+    pub(super) fn generation(&self) -> Result<u32, Error> {
+        let mut state = self.state();
+        self.ready(&mut state)?;
+        Ok(state.generation)
+    }
+
+    /// Whether there is no process any more.
+    pub(super) fn has_died(&self) -> bool {
+        self.state().process.is_none()
+    }
+
+    /// Asks, and waits for the answer.
+    pub(super) fn request(&self, request: Request) -> Result<Reply, Error> {
+        let mut state = self.state();
+        self.ready(&mut state)?;
+        self.exchange(&mut state, &request)
+    }
+
+    /// Tells workers something, to which they may have no answer.
+    pub(super) fn tell(&self, workers: u32, order: &Order) -> Result<(), Error> {
+        let mut state = self.state();
+        let process = state.process.as_mut().ok_or_else(gone)?;
+        let sent = process.send(&Request::Order(workers, order));
+        sent.inspect_err(|_| state.process = None)
+    }
+
+    /// What workers say.
+    pub(super) fn hear(&self, limit: Option<Duration>) -> Result<Word, Error> {
+        let ending = Ending::BreaksOff;
+        match self.receive(&mut self.state(), Awaited::Work, limit, ending)? {
+            Reply::Word(word) => Ok(word),
+            other => other.out_of_turn(),
+        }
+    }
+
+    fn ready(&self, state: &mut State) -> Result<(), Error> {
+        if let Some(error) = &state.ended {
+            return Err(error.clone());
+        }
+        if state.process.is_some() {
+            return Ok(());
+        }
+        let file = &self.errand.file;
+        state.process = Some(start(file, &self.user.pins, Readers::Shown)?);
+        state.generation += 1;
+        let mut opened = self.exchange(state, &Request::Open(self.errand.clone()));
+        if let (Ok(_), Some(run)) = (&opened, state.run.clone()) {
+            opened = self.exchange(state, &Request::Run(run));
+        }
+        opened
+            .map(drop)
+            .inspect_err(|error| state.ended = Some(error.clone()))
+    }
+
+    fn exchange(&self, state: &mut State, request: &Request) -> Result<Reply, Error> {
+        let process = state.process.as_mut().ok_or_else(gone)?;
+        let sent = process.send(request);
+        sent.inspect_err(|_| state.process = None)?;
+        let ending = match request {
+            Request::Undo(_) | Request::Restore => Ending::Finishes,
+            _ => Ending::BreaksOff,
+        };
+        self.receive(state, Awaited::Answer, None, ending)
+    }
+
+    /// Its answer, with what it wants to know before.
+    fn receive(
+        &self,
+        state: &mut State,
+        awaited: Awaited,
+        limit: Option<Duration>,
+        ending: Ending,
+    ) -> Result<Reply, Error> {
+        let notice = self.user.notice.as_ref();
+        let patron = Waits { notice, ending };
+        loop {
+            let process = state.process.as_mut().ok_or_else(gone)?;
+            let said = process.receive(awaited, limit, &patron);
+            let said = said.inspect_err(|error| {
+                state.process = None;
+                if sent_a_pin(error) {
+                    state.ended = Some(error.clone());
+                }
+            });
+            match said? {
+                Reply::WantsPin(what) => {
+                    let pin = self.pin(state, &what);
+                    let pin = pin.map(|pin| Zeroizing::new(pin.expose().to_owned()));
+                    let process = state.process.as_mut().ok_or_else(gone)?;
+                    let request: Request = Request::Pin(pin);
+                    process.send(&request)?;
+                }
+                Reply::Tell(text) => self.user.notice.tell(&text),
+                answer => return answer.answered(),
+            }
+        }
+    }
+
+    /// Fetched once.
+    fn pin(&self, state: &mut State, what: &str) -> Result<Pin, Error> {
+        if let Some(pin) = &state.pin {
+            return Ok(pin.clone());
+        }
+        let pin = self.user.pins.of(&self.errand.token).user.fetch(what)?;
+        state.pin = Some(pin.clone());
+        Ok(pin)
+    }
+}
+
+/// Whether the process has died in the call that sends the PIN: nobody knows whether that has cost a try.
+fn sent_a_pin(error: &Error) -> bool {
+    matches!(error, Error::Call { call, .. } if call.starts_with(Call::C_Login.name()))
+}
+
+fn gone() -> Error {
+    Error::call("asking a PKCS#11 module's process", "it has ended", "")
+}

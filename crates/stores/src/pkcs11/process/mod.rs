@@ -1,0 +1,181 @@
+//! Modules in a process of their own: keymark, started once more for each token that a run uses. A module that crashes, hangs
+//! or prints does so there. What is timed is timed there as well, by the code and the clock that keymark's own
+//! threads have.
+//!
+//! keymark asks ([`Request`]) and waits for the answer ([`Reply`]), during which the process may ask for a PIN or have the user told
+//! something. A process that has died is started again for the next case.
+
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "each question has one answer, and all others are none"
+)]
+
+mod client;
+mod serve;
+mod store;
+mod watch;
+
+use std::path::PathBuf;
+
+use keymark_bench::case::{DeviceName, Scheme};
+use keymark_bench::error::Error;
+use keymark_bench::store::Capability;
+use keymark_bench::worker::{Order, Word};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+pub(super) use self::client::{Looking, TokenProcess, environment};
+pub use self::serve::serve;
+pub(super) use self::store::{ProcessKeys, ProcessStore};
+use super::keys::KeySays;
+use super::module::ModuleFile;
+use super::own::NewToken;
+use super::says::ModuleSays;
+use super::session_keys::Lifetime;
+use super::uri::{ObjectPart, TokenPart};
+use crate::test_key::SealedKey;
+use crate::user::TokenId;
+
+/// keymark's subcommand that is the process. Nobody but keymark calls it.
+pub const SUBCOMMAND: &str = "pkcs11-module";
+
+/// What keymark asks for.
+#[derive(Serialize, Deserialize)]
+enum Request<O = Order> {
+    /// Load the module, and say what it has.
+    Look(ModuleFile),
+    /// Load it, initialise its first blank token, and say what it has then.
+    Initialize(ModuleFile, NewToken),
+    /// Load it, and log in to a token.
+    Open(TokenErrand),
+    /// What the run wants of it.
+    Run(RunErrand),
+    /// The private keys that are meant by that.
+    Keys(ObjectPart),
+    /// Have the key for that, by the test key where the token has none.
+    Key(Capability, Option<SealedKey>),
+    /// Workers of that number: so many handles on the key.
+    Workers {
+        number: u32,
+        capability: Capability,
+        scheme: Option<Scheme>,
+        workers: usize,
+    },
+    /// To those workers.
+    Order(u32, O),
+    /// Whether several threads may use it.
+    CheckThreads,
+    /// What another program needs for the key.
+    Program(Capability, Certificate),
+    /// Other tokens of the module that want a PIN.
+    OtherTokens,
+    /// Undo what that journal says.
+    Undo(PathBuf),
+    /// Undo what this run has written, and log out.
+    Restore,
+    /// The PIN that was asked for.
+    Pin(Result<Zeroizing<String>, Error>),
+}
+
+/// Whether a program knows keys by their certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Certificate {
+    Wanted,
+    NotNeeded,
+}
+
+/// The token that is meant, and what may be done with it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct TokenErrand {
+    file: ModuleFile,
+    token: TokenId,
+    label: String,
+    owner: Owner,
+    consent: Consent,
+    /// As messages name it.
+    device: DeviceName,
+    /// The key that is meant, if one is.
+    wanted: ObjectPart,
+    lifetime: Lifetime,
+}
+
+/// What a run wants of the token.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RunErrand {
+    capabilities: Vec<Capability>,
+    /// Where journals are, and the run's name there.
+    journals: Option<(PathBuf, String)>,
+}
+
+/// Whose token it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Owner {
+    Keymark,
+    User,
+}
+
+/// Whether its user lets test keys be written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Consent {
+    Given,
+    NotGiven,
+}
+
+/// What the process says.
+#[derive(Serialize, Deserialize)]
+enum Reply {
+    Done,
+    Looked(ModuleSays),
+    Keys(Vec<KeySays>),
+    /// The key's name, its public half as SubjectPublicKeyInfo, and who else has it.
+    Key(String, Vec<u8>, Seen),
+    Word(Word),
+    Program(ProgramSays),
+    Tokens(Vec<String>),
+    Failed(Error),
+    /// It wants a PIN, which messages call that. No answer yet.
+    WantsPin(String),
+    /// Something for the user to know. No answer yet.
+    Tell(String),
+}
+
+impl Reply {
+    /// It, if the question was not refused.
+    fn answered(self) -> Result<Self, Error> {
+        match self {
+            Self::Failed(error) => Err(error),
+            answer => Ok(answer),
+        }
+    }
+
+    /// That it is to another question, which is a mistake of keymark's.
+    fn out_of_turn<T>(self) -> Result<T, Error> {
+        self.answered().and(Err(out_of_turn()))
+    }
+}
+
+/// Which processes find a key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Seen {
+    /// All: it is on the token.
+    ByAll(ObjectPart),
+    /// Those that are given the test key.
+    ByOwners,
+    /// This one only: the token has made it for its session.
+    Here,
+}
+
+/// What another program is told of a key.
+#[derive(Serialize, Deserialize)]
+struct ProgramSays {
+    token: TokenPart,
+    object: ObjectPart,
+    pin: Option<Zeroizing<String>>,
+    own_place: Option<PathBuf>,
+}
+
+/// That an answer is to another question, which is a mistake of keymark's.
+fn out_of_turn() -> Error {
+    let reason = "it answered another question";
+    Error::call("asking a PKCS#11 module's process", reason, "")
+}

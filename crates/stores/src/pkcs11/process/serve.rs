@@ -1,0 +1,321 @@
+//! The process's end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::worker::{self, Order, Talk, Workers};
+use keymark_bench::workload::Crew;
+use keymark_cryptoki::under_way::{interrupt, tell_in};
+use keymark_places::keymark_process::accept;
+use zeroize::Zeroizing;
+
+use super::super::access::{KeyWay, Way};
+use super::super::keys;
+use super::super::module::{Module, ModuleFile};
+use super::super::says;
+use super::super::store::TokenStore;
+use super::super::token::{TestKeyPlace, Token};
+use super::{
+    Certificate, Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand,
+    out_of_turn,
+};
+use crate::access::Access;
+use crate::journal::{Journal, Journals};
+use crate::pkcs11::ModuleAccess;
+use crate::software::SoftwareStore;
+use crate::store::KeyStore;
+use crate::test_key::TestKey;
+use crate::user::{self, AskForPin, Notice, Pin, PinSource, Pins, User};
+
+/// Is the process, until keymark is gone.
+///
+/// # Errors
+/// When something other than keymark has started it.
+pub fn serve() -> Result<(), Error> {
+    let failed = |error: io::Error| Error::call("being a PKCS#11 module's process", error, "");
+    let accepted = accept().map_err(failed)?;
+    tell_in(&accepted.shared).map_err(failed)?;
+    let line = Arc::new(Line(Mutex::new(accepted.socket)));
+    let mut serving = Serving {
+        line: Arc::clone(&line),
+        store: None,
+        test_keys: Arc::default(),
+        workers: HashMap::new(),
+    };
+    // Wherever keymark turns out to be gone, there is nobody left to tell.
+    while let Ok(request) = line.read() {
+        let reply = match request {
+            // Workers say what they have to say themselves.
+            Request::Order(number, order) => match serving.obey(number, order) {
+                Ok(()) => continue,
+                Err(error) => Reply::Failed(error),
+            },
+            request => serving.answer(request).unwrap_or_else(Reply::Failed),
+        };
+        if line.say(&reply).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The way to keymark.
+struct Line(Mutex<UnixStream>);
+
+impl Line {
+    fn read(&self) -> Result<Request, Error> {
+        worker::read(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn say(&self, reply: &Reply) -> Result<(), Error> {
+        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        worker::write(&mut *socket, reply)
+    }
+}
+
+/// PINs come from keymark, which has them from the user.
+impl AskForPin for Line {
+    fn ask(&self, what: &str) -> Result<Pin, Error> {
+        self.say(&Reply::WantsPin(what.to_owned()))?;
+        let Request::Pin(pin) = self.read()? else {
+            return Err(out_of_turn());
+        };
+        pin.map(Pin::received)
+    }
+}
+
+impl Notice for Line {
+    fn tell(&self, text: &str) {
+        // Where keymark is gone, the next word ends this process.
+        let _ = self.say(&Reply::Tell(text.to_owned()));
+    }
+
+    fn agrees(&self, _: &str) -> bool {
+        false
+    }
+}
+
+struct Serving {
+    line: Arc<Line>,
+    store: Option<TokenStore>,
+    test_keys: Arc<SoftwareStore>,
+    workers: HashMap<u32, Workers>,
+}
+
+impl Serving {
+    fn store(&self) -> Result<&TokenStore, Error> {
+        self.store.as_ref().ok_or_else(out_of_turn)
+    }
+
+    fn answer(&mut self, request: Request) -> Result<Reply, Error> {
+        match request {
+            Request::Look(file) => look(&file).map(Reply::Looked),
+            Request::Initialize(file, token) => {
+                let module = Module::load(&file)?;
+                token.make(&module.client)?;
+                look(&file).map(Reply::Looked)
+            }
+            Request::Open(errand) => self.open(errand),
+            Request::Run(run) => self.begin_run(run),
+            Request::Keys(wanted) => {
+                let meant = self
+                    .store()?
+                    .token
+                    .with_keeper(|session, _| keys::meant(session, &wanted))?;
+                Ok(Reply::Keys(
+                    meant.into_iter().map(|(_, says)| says).collect(),
+                ))
+            }
+            Request::Key(capability, test_key) => {
+                if let Some(sealed) = test_key {
+                    let key = Arc::new(TestKey::unsealed(&sealed)?);
+                    self.test_keys.take_over(capability, key);
+                }
+                let key = self.store()?.key(capability)?;
+                let public = self.store()?.public_key(&key)?;
+                let spki = public.spki_der();
+                let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+                let seen = match self.access(capability)?.0.0 {
+                    Way::Here(_, KeyWay::There(object)) => Seen::ByAll(object),
+                    Way::Here(_, KeyWay::Test(_)) => Seen::ByOwners,
+                    Way::Here(_, KeyWay::OfThisProcess) | Way::InProcess(..) => Seen::Here,
+                };
+                Ok(Reply::Key(key.label, spki, seen))
+            }
+            Request::Workers {
+                number,
+                capability,
+                scheme,
+                workers,
+            } => self.open_workers(number, capability, scheme, workers),
+            Request::CheckThreads => self.store()?.check_threads().map(|()| Reply::Done),
+            Request::Program(capability, certificate) => self.program(capability, certificate),
+            Request::OtherTokens => {
+                let tokens = self.store()?.token.others_with_pin()?;
+                Ok(Reply::Tokens(tokens))
+            }
+            Request::Undo(journal) => self.undo(&journal).map(|()| Reply::Done),
+            Request::Restore => {
+                self.workers.clear();
+                self.store()?.restore().map(|()| Reply::Done)
+            }
+            Request::Order(..) | Request::Pin(_) => Err(out_of_turn()),
+        }
+    }
+
+    fn open(&mut self, errand: TokenErrand) -> Result<Reply, Error> {
+        let _turn = turn(&errand.file);
+        let asked = PinSource::Asked(Arc::clone(&self.line) as Arc<dyn AskForPin>);
+        let write = match errand.consent {
+            Consent::Given => Some(errand.token.name()),
+            Consent::NotGiven => None,
+        };
+        let user = User {
+            pins: Pins {
+                user: asked.clone(),
+                admin: asked,
+            },
+            consent: user::Consent {
+                write,
+                ..user::Consent::default()
+            },
+            notice: Arc::clone(&self.line) as Arc<dyn Notice>,
+        };
+        let mut token = Token::called(errand.file, (errand.token, errand.label), user)?;
+        if errand.owner == Owner::Keymark {
+            token.place = TestKeyPlace::OwnToken(Mutex::default());
+        }
+        token.with_keeper(|_, _| Ok(()))?;
+        self.store = Some(TokenStore {
+            identity: named(errand.device),
+            capabilities: Vec::new(),
+            token: Arc::new(token),
+            wanted: errand.wanted,
+            lifetime: errand.lifetime,
+            test_keys: Arc::clone(&self.test_keys),
+            placed: Mutex::default(),
+        });
+        Ok(Reply::Done)
+    }
+
+    fn begin_run(&mut self, run: RunErrand) -> Result<Reply, Error> {
+        let store = self.store.as_mut().ok_or_else(out_of_turn)?;
+        store.capabilities = run.capabilities;
+        if let Some((place, run)) = run.journals {
+            let journals = Journals::within(place);
+            // Of a process of this run that has died.
+            let of_run = |left: &Journal| {
+                let content = left.content();
+                content.token == *store.token.id() && content.run == run
+            };
+            let mut left = journals.left().journals.into_iter();
+            let undone = left.find(of_run).map(|left| store.token.undo(left));
+            undone.unwrap_or(Ok(()))?;
+            store.token.journal_to(journals, &run);
+        }
+        Ok(Reply::Done)
+    }
+
+    fn open_workers(
+        &mut self,
+        number: u32,
+        capability: Capability,
+        scheme: Option<Scheme>,
+        workers: usize,
+    ) -> Result<Reply, Error> {
+        let store = self.store()?;
+        let crew = store.crew(&store.key(capability)?, scheme, workers)?;
+        if let Crew::Threads(handles) = crew {
+            self.workers.insert(number, Workers::new(handles));
+        }
+        Ok(Reply::Done)
+    }
+
+    fn access(&self, capability: Capability) -> Result<(Box<ModuleAccess>, KeyRef), Error> {
+        let key = self.store()?.key(capability)?;
+        let Access::Module(access) = self.store()?.access(&key)? else {
+            return Err(out_of_turn());
+        };
+        Ok((access, key))
+    }
+
+    fn program(&self, capability: Capability, certificate: Certificate) -> Result<Reply, Error> {
+        let (access, key) = self.access(capability)?;
+        let told = match certificate {
+            Certificate::NotNeeded => access.for_programs()?,
+            Certificate::Wanted => access.with_certificate(&self.store()?.public_key(&key)?)?,
+        };
+        let pin = told.pin.as_ref();
+        Ok(Reply::Program(ProgramSays {
+            pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
+            own_place: told.own_place().map(Path::to_owned),
+            token: told.token,
+            object: told.object,
+        }))
+    }
+
+    fn undo(&self, journal: &Path) -> Result<(), Error> {
+        let missing = || {
+            Error::call(
+                "reading a journal",
+                format!("{} is gone", journal.display()),
+                "",
+            )
+        };
+        let place = journal.parent().ok_or_else(missing)?;
+        let left = Journals::within(place.to_owned()).left();
+        let mut left = left.journals.into_iter();
+        let journal = left
+            .find(|left| left.path() == journal)
+            .ok_or_else(missing)?;
+        let token = &self.store()?.token;
+        token.undo(journal).and(token.leave())
+    }
+
+    fn obey(&mut self, number: u32, order: Order) -> Result<(), Error> {
+        let workers = self.workers.get_mut(&number).ok_or_else(out_of_turn)?;
+        let line = &self.line;
+        let talk = Talk {
+            say: &|word| line.say(&Reply::Word(word)),
+            next: &|| {
+                let Request::Order(_, order) = line.read()? else {
+                    return Err(out_of_turn());
+                };
+                Ok(order)
+            },
+            interrupt: interrupt(),
+        };
+        workers.obey(order, &talk)
+    }
+}
+
+/// What messages of the store's need of its identity; keymark has the rest.
+fn named(device: DeviceName) -> StoreIdentity {
+    StoreIdentity {
+        device,
+        kind: StoreKind::PKCS11,
+        provenance: Provenance::Measured,
+        product: String::new(),
+        serial: None,
+        versions: BTreeMap::new(),
+        assumed: Vec::new(),
+    }
+}
+
+fn look(file: &ModuleFile) -> Result<says::ModuleSays, Error> {
+    let module = Module::load(file)?;
+    says::ask(&module.client, &module.calls)
+}
+
+/// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is
+/// initialised: of the processes of all runs one at a time gets ready.
+fn turn(file: &ModuleFile) -> io::Result<File> {
+    File::open(&file.path).and_then(|file| file.lock().map(|()| file))
+}

@@ -1,0 +1,387 @@
+//! A token in a process of its own, as a key store.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::case::Scheme;
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
+use keymark_bench::workload::{Crew, KeyHandle};
+use openssl::pkey::PKey;
+
+use super::super::access::{ModuleAccess, Way};
+use super::super::for_programs::{NAME_A_KEY, ProgramKey};
+use super::super::keys::KeySays;
+use super::super::offers::asked_for;
+use super::super::session_keys::Lifetime;
+use super::super::store::answers;
+use super::super::token::FoundToken;
+use super::super::uri::ObjectPart;
+use super::client::{TokenProcess, environment};
+use super::{
+    Certificate, Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
+};
+use crate::access::Access;
+use crate::answer::Answers;
+use crate::device::Run;
+use crate::journal::Journal;
+use crate::public_key::PublicKey;
+use crate::software::SoftwareStore;
+use crate::store::{KeyStore, unsupported};
+use crate::user::{Pin, User};
+
+impl TokenProcess {
+    /// For the token that was found; nothing is started before it is asked for something.
+    pub(in super::super) fn new(
+        found: &FoundToken,
+        owner: Owner,
+        user: User,
+        identity: &StoreIdentity,
+        (wanted, lifetime): (ObjectPart, Lifetime),
+    ) -> Self {
+        let token = found.says.id();
+        let consent = if user.consent.may_write(&token) {
+            Consent::Given
+        } else {
+            Consent::NotGiven
+        };
+        let errand = TokenErrand {
+            file: found.file.clone(),
+            token,
+            label: found.says.label.clone(),
+            owner,
+            consent,
+            device: identity.device.clone(),
+            wanted,
+            lifetime,
+        };
+        Self::of(errand, found.says.login, user)
+    }
+
+    /// The private keys that are meant by that.
+    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeySays>, Error> {
+        match self.request(Request::Keys(wanted.clone()))? {
+            Reply::Keys(keys) => Ok(keys),
+            other => other.out_of_turn(),
+        }
+    }
+
+    /// Undoes what the journal says. Nobody else has it meanwhile but for a moment, in which it is handed over.
+    pub(in super::super) fn undo(&self, journal: Journal) -> Result<(), Error> {
+        let path: PathBuf = journal.path().to_owned();
+        drop(journal);
+        self.done(Request::Undo(path))
+    }
+
+    pub(super) fn done(&self, request: Request) -> Result<(), Error> {
+        match self.request(request)? {
+            Reply::Done => Ok(()),
+            other => other.out_of_turn(),
+        }
+    }
+}
+
+/// The store.
+#[derive(Debug)]
+pub(in super::super) struct ProcessStore {
+    identity: StoreIdentity,
+    capabilities: Vec<Capability>,
+    keys: Arc<ProcessKeys>,
+}
+
+/// The keys of a run on the token.
+#[derive(Debug)]
+pub(in super::super) struct ProcessKeys {
+    process: Arc<TokenProcess>,
+    test_keys: Arc<SoftwareStore>,
+    placed: Mutex<HashMap<Capability, Placed>>,
+}
+
+/// A key that is ready.
+#[derive(Debug, Clone)]
+struct Placed {
+    label: String,
+    public: PublicKey,
+    seen: Seen,
+    /// In which process.
+    generation: u32,
+}
+
+impl ProcessStore {
+    /// The token, in a run. Whoever has to enter a PIN does so before anything is measured.
+    pub(in super::super) fn open(
+        process: Arc<TokenProcess>,
+        identity: StoreIdentity,
+        capabilities: &[Capability],
+        run: &Run,
+    ) -> Result<Self, Error> {
+        let journals = run.journals.as_ref();
+        process.begin_run(RunErrand {
+            capabilities: capabilities.to_vec(),
+            journals: journals.map(|(place, run)| (place.path().to_owned(), run.clone())),
+        })?;
+        Ok(Self {
+            identity,
+            capabilities: capabilities.to_vec(),
+            keys: Arc::new(ProcessKeys {
+                process,
+                test_keys: Arc::clone(&run.test_keys),
+                placed: Mutex::default(),
+            }),
+        })
+    }
+}
+
+impl ProcessKeys {
+    /// Has the key there, in the process that is there now.
+    fn placed(&self, capability: Capability) -> Result<Placed, Error> {
+        let asked = asked_for(capability);
+        let generation = self.process.generation()?;
+        let mut all = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = all.get(&asked);
+        if let Some(placed) = before.filter(|placed| placed.generation == generation) {
+            return Ok(placed.clone());
+        }
+        let errand = self.process.errand();
+        let takes_test_key = !errand.wanted.names_one() && errand.lifetime == Lifetime::Session;
+        let test_key = if takes_test_key {
+            Some(self.test_keys.made_for(asked)?.sealed()?)
+        } else {
+            None
+        };
+        let Reply::Key(label, spki, seen) = self.process.request(Request::Key(asked, test_key))?
+        else {
+            return Err(out_of_turn());
+        };
+        let public = PKey::public_key_from_der(&spki)
+            .map(|key| PublicKey::of_public(asked.algorithm, key))
+            .map_err(|error| Error::call("d2i_PUBKEY", error, ""))?;
+        if let Some(before) = before
+            && before.public.spki_der().ok().as_ref() != Some(&spki)
+        {
+            return Err(Error::call(
+                format!("using '{}' again", before.label),
+                "the token had made it for a process that has ended since",
+                "",
+            ));
+        }
+        let placed = Placed {
+            label,
+            public,
+            seen,
+            generation,
+        };
+        all.insert(asked, placed.clone());
+        Ok(placed)
+    }
+
+    /// A process with one worker, which is given the key as well, or finds it.
+    pub(in super::super) fn worker_apart(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<WorkerProcess, Error> {
+        let TokenErrand { token, wanted, .. } = self.process.errand();
+        let wanted = match self.placed(capability)?.seen {
+            Seen::ByAll(object) => object,
+            Seen::ByOwners => wanted.clone(),
+            Seen::Here => {
+                let serial = token.serial();
+                return Err(Error::call(
+                    format!("opening token {serial} in another process"),
+                    "it takes no test keys from outside, and those that it makes are one process's",
+                    format!("--write-to {serial} has them written to the token; or {NAME_A_KEY}"),
+                ));
+            }
+        };
+        let process = self.process.another(wanted)?;
+        process.begin_run(RunErrand {
+            capabilities: vec![asked_for(capability)],
+            journals: None,
+        })?;
+        let keys = Self {
+            process: Arc::new(process),
+            test_keys: Arc::clone(&self.test_keys),
+            placed: Mutex::default(),
+        };
+        let line = WorkersLine::open(Arc::new(keys), capability, scheme, 1)?;
+        Ok(WorkerProcess::new(line, 1))
+    }
+
+    pub(in super::super) fn user(&self) -> &User {
+        &self.process.user
+    }
+
+    /// What another program is told.
+    pub(in super::super) fn for_programs(
+        &self,
+        capability: Capability,
+    ) -> Result<ProgramKey, Error> {
+        self.program(capability, Certificate::NotNeeded)
+    }
+
+    /// The same, with a certificate beside the key.
+    pub(in super::super) fn with_certificate(
+        &self,
+        capability: Capability,
+    ) -> Result<ProgramKey, Error> {
+        self.program(capability, Certificate::Wanted)
+    }
+
+    fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
+        self.placed(capability)?;
+        let request = Request::Program(asked_for(capability), by);
+        let Reply::Program(said) = self.process.request(request)? else {
+            return Err(out_of_turn());
+        };
+        let file = &self.process.errand().file;
+        Ok(ProgramKey {
+            module: file.path.clone(),
+            token: said.token,
+            object: said.object,
+            pin: said.pin.map(Pin::received),
+            environment: environment(file, &self.user().pins),
+            own_place: said.own_place,
+        })
+    }
+
+    /// The module's other tokens that would take a PIN.
+    pub(in super::super) fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+        match self.process.request(Request::OtherTokens)? {
+            Reply::Tokens(tokens) => Ok(tokens),
+            other => other.out_of_turn(),
+        }
+    }
+}
+
+impl KeyStore for ProcessStore {
+    fn identity(&self) -> Result<StoreIdentity, Error> {
+        Ok(self.identity.clone())
+    }
+
+    fn capabilities(&self) -> Result<Vec<Capability>, Error> {
+        Ok(self.capabilities.clone())
+    }
+
+    fn key(&self, capability: Capability) -> Result<KeyRef, Error> {
+        if !self.capabilities.contains(&asked_for(capability)) {
+            return Err(unsupported(self.identity.device.to_string(), capability));
+        }
+        let placed = self.keys.placed(capability)?;
+        Ok(KeyRef {
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            label: placed.label,
+        })
+    }
+
+    fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error> {
+        Ok(self.keys.placed(key.capability())?.public)
+    }
+
+    fn answers(&self, key: &KeyRef) -> Result<Answers, Error> {
+        Ok(answers(key.algorithm))
+    }
+
+    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
+        let access = ModuleAccess(Way::InProcess(Arc::clone(&self.keys), key.capability()));
+        Ok(Access::Module(Box::new(access)))
+    }
+
+    fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
+        let reason = "its module is in a process of its own, where workers use it";
+        Err(Error::call(format!("opening '{}'", key.label), reason, ""))
+    }
+
+    fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
+        if workers > 1 {
+            self.keys.process.done(Request::CheckThreads)?;
+        }
+        let keys = Arc::clone(&self.keys);
+        let line = WorkersLine::open(keys, key.capability(), scheme, workers)?;
+        Ok(Crew::Processes(vec![WorkerProcess::new(line, workers)]))
+    }
+
+    fn restore(&self) -> Result<(), Error> {
+        let mut placed = self
+            .keys
+            .placed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        placed.clear();
+        // Nothing but a journal outlives the process.
+        let may_write = self.keys.process.errand().consent == Consent::Given;
+        if self.keys.process.has_died() && !may_write {
+            return Ok(());
+        }
+        self.keys.process.done(Request::Restore)
+    }
+}
+
+/// The line to the workers of one case, in whichever process there is.
+struct WorkersLine {
+    keys: Arc<ProcessKeys>,
+    number: u32,
+    capability: Capability,
+    scheme: Option<Scheme>,
+    workers: usize,
+    /// In which process they are.
+    opened: Option<u32>,
+    met: Met,
+}
+
+impl WorkersLine {
+    /// With workers that have the key.
+    fn open(
+        keys: Arc<ProcessKeys>,
+        capability: Capability,
+        scheme: Option<Scheme>,
+        workers: usize,
+    ) -> Result<Self, Error> {
+        let mut line = Self {
+            number: keys.process.next_workers(),
+            keys,
+            capability,
+            scheme,
+            workers,
+            opened: None,
+            met: Met::Anew,
+        };
+        line.reopen()?;
+        Ok(line)
+    }
+
+    /// Has the workers in the process that is there now.
+    fn reopen(&mut self) -> Result<(), Error> {
+        let generation = self.keys.placed(self.capability)?.generation;
+        if self.opened != Some(generation) {
+            self.keys.process.done(Request::Workers {
+                number: self.number,
+                capability: self.capability,
+                scheme: self.scheme,
+                workers: self.workers,
+            })?;
+            self.opened = Some(generation);
+            self.met = Met::Anew;
+        }
+        Ok(())
+    }
+}
+
+impl Line for WorkersLine {
+    fn begin(&mut self) -> Result<Met, Error> {
+        self.reopen()?;
+        Ok(std::mem::replace(&mut self.met, Met::Before))
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+        self.keys.process.tell(self.number, order)
+    }
+
+    fn hear(&mut self, limit: Option<Duration>) -> Result<Word, Error> {
+        self.keys.process.hear(limit)
+    }
+}
