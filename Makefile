@@ -8,8 +8,8 @@ FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
-# Besides the default ones: where libtss2-dev is installed, and what takes long to build.
-TEST_FEATURES = --features keymark/tpm,keymark/tls,keymark/serve,keymark/png,keymark-charts/png
+# Besides the default ones: where libtss2-dev is installed.
+TEST_FEATURES = --features keymark/tpm
 ARGS ?=
 # What is built of the workspace.
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
@@ -32,21 +32,18 @@ bench-all: bench packages-soft kryoptic
 	    --concurrency 1,2 --processes 2 --precision 5% --max-time 2m $(ARGS)
 
 # TLS servers under load, two minutes: Apache and nginx with keys in files, on SoftHSM2 and on a Nitrokey HSM's twin.
-bench-tls: packages-bench packages-tls
-	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
+bench-tls: packages-bench packages-tls build
 	$(BIN) tls bench --server apache,nginx --algorithm rsa2048,nistp256 --kex x25519,ecdhe-p256 --users 8 --duration 6s
 	$(BIN) tls bench --server apache --device softhsm,twin:nitrokey-hsm --algorithm rsa2048 --users 2 --duration 20s
 
-# The archive as a local page, which takes a web server to build: `make serve ARGS="--port 8080"`.
-serve: packages-bench
-	$(CARGO) build --release --locked -p keymark --features keymark/serve
+# The archive as a local page: `make serve ARGS="--port 8080"`.
+serve: packages-bench build
 	$(BIN) serve $(ARGS)
 
 # keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
-tls-peers: packages-bench packages-tls
+tls-peers: packages-bench packages-tls build
 	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux
-	$(CARGO) build --release --locked -p keymark -p keymark-pkcs11 --features keymark/tls
 	[ -x target/tools/bin/oha ] || $(CARGO) install oha --version $(OHA_VERSION) --locked --root target/tools
 	PATH="$$PATH:$(CURDIR)/target/tools/bin" scripts/tls-peers $(BIN)
 
@@ -92,12 +89,12 @@ faults: packages-bench
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	$(CARGO) run --release --locked -p keymark-overhead --bin overhead -- --markdown docs/performance.md
+	$(CARGO) run --release --locked -p keymark-tools --bin overhead -- --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(CARGO) run --release --locked -p keymark-overhead --bin calibration -- --markdown docs/performance.md
+	$(CARGO) run --release --locked -p keymark-tools --bin calibration -- --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

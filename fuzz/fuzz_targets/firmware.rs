@@ -8,8 +8,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use keymark_tokens::card::Card;
-use keymark_tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
+use keymark_stores::tokens::card::Card;
+use keymark_stores::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
 use libfuzzer_sys::fuzz_target;
 
 const SELECT: &[u8] = &[0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];

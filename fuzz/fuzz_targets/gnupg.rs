@@ -2,11 +2,11 @@
 
 #![no_main]
 
-use keymark_gcrypt::sexp::Sexp;
+use keymark_native::gcrypt::sexp::Sexp;
 use keymark_bench::operation::Operation;
 use keymark_stacks::gnupg::listing::{chosen, listed_keys};
 use keymark_stacks::gnupg::status::{complaint, configured, has, status_lines};
-use keymark_tokens::attributes;
+use keymark_stores::tokens::attributes;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

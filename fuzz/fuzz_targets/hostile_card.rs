@@ -15,8 +15,8 @@ use keymark_bench::workload::Input;
 use keymark_stores::openpgp_card::{CardDevice, CardPlace, Channel, Port, Reset, Slot};
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::User;
-use keymark_tokens::card::Card;
-use keymark_tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_stores::tokens::card::Card;
+use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
 use libfuzzer_sys::fuzz_target;
 
 /// Ed25519, X25519 and Ed25519 in the three slots.

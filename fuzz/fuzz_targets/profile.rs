@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use keymark_tokens::profile::{Profile, Sampler};
+use keymark_bench::profile::{Profile, Sampler};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

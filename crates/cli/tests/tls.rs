@@ -1,6 +1,6 @@
 //! `keymark tls`, with the distribution's Apache and nginx.
 
-#![cfg(feature = "tls")]
+#![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::io::{BufRead, BufReader};

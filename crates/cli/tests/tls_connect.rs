@@ -1,6 +1,6 @@
 //! `keymark tls bench --connect`, with servers that somebody else has started.
 
-#![cfg(feature = "tls")]
+#![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::fs;

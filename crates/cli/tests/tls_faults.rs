@@ -1,6 +1,6 @@
 //! What goes wrong with servers: each has its message, what is finished is kept, and nothing stays.
 
-#![cfg(feature = "tls")]
+#![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::fs;

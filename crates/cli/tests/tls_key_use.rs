@@ -1,6 +1,6 @@
 //! What `keymark tls bench` says of servers' keys: calls to tokens, and where the time of a transaction goes.
 
-#![cfg(feature = "tls")]
+#![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use keymark_testkit::place::{Place, said};

@@ -1,6 +1,6 @@
 //! `keymark tls suite` and `--saturate`, with the distribution's nginx and haproxy.
 
-#![cfg(feature = "tls")]
+#![cfg(feature = "pkcs11")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use keymark_testkit::place::{Place, objects, said, text};

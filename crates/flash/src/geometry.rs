@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use keymark_outside::read;
-use keymark_outside::visible::located;
+use keymark_bench::outside::read;
+use keymark_bench::outside::visible::located;
 use serde::Deserialize;
 
 /// The only version of the format so far.

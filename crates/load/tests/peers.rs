@@ -115,7 +115,7 @@ fn certificates_of_other_kinds_are_for_openssl() {
         ("ed448", PKey::generate_ed448().unwrap(), Engine::OpenSsl),
         (
             "mldsa65",
-            keymark_evp::generate(c"ML-DSA-65").unwrap(),
+            keymark_native::evp::generate(c"ML-DSA-65").unwrap(),
             Engine::OpenSsl,
         ),
         ("rsa2048", rsa(2048), Engine::Rustls),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use goblin::elf::{Elf, header, program_header, sym};
 
-use keymark_outside::read;
+use keymark_bench::outside::read;
 
 use crate::layout::Layout;
 use crate::machine::{BusError, Machine, Memory};

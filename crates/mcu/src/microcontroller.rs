@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use keymark_outside::read;
-use keymark_outside::visible::located;
+use keymark_bench::outside::read;
+use keymark_bench::outside::visible::located;
 use keymark_stats::Seconds;
 use serde::Deserialize;
 

@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod archive;
+pub mod charts;
 pub mod compare;
 pub mod document;
 pub mod exchange;

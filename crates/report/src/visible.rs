@@ -1,4 +1,4 @@
-//! Text from outside, made harmless (`keymark_outside::visible`), and in the forms that programs read.
+//! Text from outside, made harmless (`keymark_bench::outside::visible`), and in the forms that programs read.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,8 +6,8 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use keymark_outside::visible::is_unseen;
-pub use keymark_outside::visible::{excerpt, message, visible, visible_lines};
+use keymark_bench::outside::visible::is_unseen;
+pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
 
 /// JSON in which everything unseen is escaped: it may be printed as well.
 ///

@@ -14,10 +14,10 @@ use std::path::Path;
 use keymark_bench::case::{Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
 use keymark_bench::stop::Stopped;
-use keymark_charts::terminal::{self, Signs};
-use keymark_charts::{Chart, Mark, Theme, svg};
 use keymark_report::analysis::Analysis;
 use keymark_report::archive::CaseWords;
+use keymark_report::charts::terminal::{self, Signs};
+use keymark_report::charts::{Chart, Mark, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::pictures::{self, Kind};
 use keymark_report::{archive, exchange};
@@ -193,7 +193,7 @@ fn published_figures_are_hollow() {
     assert_eq!(dots.len(), 11);
     assert!(
         dots.iter()
-            .all(|dot| *dot == (keymark_charts::Fill::Hollow, None))
+            .all(|dot| *dot == (keymark_report::charts::Fill::Hollow, None))
     );
     assert!(
         means

@@ -16,10 +16,12 @@ pub mod openssl;
 pub mod provider;
 pub mod raw;
 pub mod registry;
+#[cfg(feature = "pkcs11")]
+pub mod servers;
 pub mod ssh;
-#[cfg(feature = "tls")]
+#[cfg(feature = "pkcs11")]
 pub mod tls;
 
-pub use keymark_places::{private_dir, process};
+pub use keymark_stores::places::{private_dir, process};
 
-use keymark_places::program;
+use keymark_stores::places::program;

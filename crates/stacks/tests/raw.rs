@@ -7,6 +7,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
 use keymark_bench::case::{Case, Library, Parameters};
 use keymark_bench::operation::Operation;
+use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Performed, Stack, Verifiable, Workload};
 use keymark_stacks::raw::RawStack;
@@ -14,7 +15,6 @@ use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::software::{SoftwareStore, library};
 use keymark_stores::store::KeyStore;
-use keymark_tokens::profile::{Profile, ProfileStore};
 
 fn case(algorithm: Algorithm, operation: Operation) -> Case {
     keymark_testkit::case(algorithm.name())

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use crate::places::private_dir::{PrivateDir, record};
+use crate::places::program;
 use keymark_bench::error::Error;
-use keymark_places::private_dir::{PrivateDir, record};
-use keymark_places::program;
 
 /// What libtpms, of which swtpm is made, calls its TPMs: its maker, IBM, has made some of silicon, too.
 pub(crate) const LIBTPMS: &str = "SW   TPM";

@@ -17,12 +17,15 @@ pub mod journal;
 pub mod openpgp_card;
 #[cfg(feature = "pkcs11")]
 pub mod pkcs11;
+pub mod places;
 pub mod public_key;
 pub mod registry;
 mod scheme;
 pub mod software;
 pub mod store;
 pub mod test_key;
+#[cfg(feature = "openpgp-card")]
+pub mod tokens;
 #[cfg(feature = "tpm")]
 pub mod tpm;
 pub mod user;

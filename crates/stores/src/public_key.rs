@@ -179,7 +179,7 @@ impl PublicKey {
             (PublicNumbers::Elgamal(key), _) => {
                 message().and_then(|message| Ok((key.encrypt(&message)?, message)))
             }
-            (PublicNumbers::Evp(key), Family::MlKem(_)) => keymark_evp::encapsulate(key),
+            (PublicNumbers::Evp(key), Family::MlKem(_)) => keymark_native::evp::encapsulate(key),
             (PublicNumbers::Evp(key), Family::Rsa(_)) => encrypted(key, scheme),
             (PublicNumbers::Evp(key), family) => agreed(key, family),
         };

@@ -204,13 +204,13 @@ fn generate_evp(family: Family) -> Result<PKey<Private>, ErrorStack> {
         Family::Ed25519 => PKey::generate_ed25519(),
         Family::Cv448 => PKey::generate_x448(),
         Family::Ed448 => PKey::generate_ed448(),
-        Family::MlKem(512) => keymark_evp::generate(c"ML-KEM-512"),
-        Family::MlKem(768) => keymark_evp::generate(c"ML-KEM-768"),
-        Family::MlKem(_) => keymark_evp::generate(c"ML-KEM-1024"),
-        Family::MlDsa(44) => keymark_evp::generate(c"ML-DSA-44"),
-        Family::MlDsa(65) => keymark_evp::generate(c"ML-DSA-65"),
-        Family::MlDsa(_) => keymark_evp::generate(c"ML-DSA-87"),
-        Family::SlhDsa(bits, variant) => keymark_evp::generate(match (bits, variant) {
+        Family::MlKem(512) => keymark_native::evp::generate(c"ML-KEM-512"),
+        Family::MlKem(768) => keymark_native::evp::generate(c"ML-KEM-768"),
+        Family::MlKem(_) => keymark_native::evp::generate(c"ML-KEM-1024"),
+        Family::MlDsa(44) => keymark_native::evp::generate(c"ML-DSA-44"),
+        Family::MlDsa(65) => keymark_native::evp::generate(c"ML-DSA-65"),
+        Family::MlDsa(_) => keymark_native::evp::generate(c"ML-DSA-87"),
+        Family::SlhDsa(bits, variant) => keymark_native::evp::generate(match (bits, variant) {
             (128, SlhVariant::Small) => c"SLH-DSA-SHA2-128s",
             (128, SlhVariant::Fast) => c"SLH-DSA-SHA2-128f",
             (192, SlhVariant::Small) => c"SLH-DSA-SHA2-192s",
@@ -219,7 +219,7 @@ fn generate_evp(family: Family) -> Result<PKey<Private>, ErrorStack> {
             (_, SlhVariant::Fast) => c"SLH-DSA-SHA2-256f",
         }),
         // Both have gone elsewhere in the callers; libcrypto's own refusal is the answer.
-        Family::Elgamal(_) | Family::KyberComposite(_) => keymark_evp::generate(c"Elgamal"),
+        Family::Elgamal(_) | Family::KyberComposite(_) => keymark_native::evp::generate(c"Elgamal"),
     }
 }
 

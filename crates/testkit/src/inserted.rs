@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use keymark_tokens::reader::Reader;
-use keymark_tokens::vpcd::{Stopper, Vpcd, VpcdError};
+use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::vpcd::{Stopper, Vpcd, VpcdError};
 use tempfile::TempDir;
 
 use crate::pcscd::PrivatePcscd;

@@ -223,7 +223,7 @@ impl PrivatePcscd {
         &self.socket
     }
 
-    /// Where cards are inserted ([`keymark_tokens::vpcd::Vpcd::connect`]).
+    /// Where cards are inserted ([`keymark_stores::tokens::vpcd::Vpcd::connect`]).
     #[must_use]
     pub fn vpcd_address(&self) -> String {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.port)

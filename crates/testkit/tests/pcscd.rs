@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::inserted::Inserted;
 use keymark_testkit::pcscd::{Isolation, PrivatePcscd};
 use keymark_testkit::place::{said, short_directory};
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
-use keymark_tokens::firmware::{Firmware, FirmwareOptions};
-use keymark_tokens::reader::Reader;
 
 fn insert(pcscd: &PrivatePcscd, serial: [u8; 4]) -> Inserted {
     let options = FirmwareOptions {

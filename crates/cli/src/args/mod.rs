@@ -6,11 +6,10 @@ mod comparison;
 mod mcu;
 mod plot;
 mod report;
-#[cfg(feature = "serve")]
 mod serve;
 mod sharing;
 mod site;
-#[cfg(feature = "tls")]
+#[cfg(feature = "pkcs11")]
 mod tls;
 
 use std::num::NonZeroU32;
@@ -41,9 +40,8 @@ pub use mcu::{
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};
 pub use report::{ReportArguments, ReportFormat};
-#[cfg(feature = "serve")]
 pub use serve::PageArguments;
-#[cfg(feature = "tls")]
+#[cfg(feature = "pkcs11")]
 pub use tls::{
     TlsBenchArguments, TlsCheckArguments, TlsCommand, TlsConfigArguments, TlsRunArguments,
     TlsServeArguments, TlsSuite, TlsSuiteArguments, TlsVersionArgument,
@@ -112,7 +110,6 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive and answers this computer alone, whoever uses it."
     )]
-    #[cfg(feature = "serve")]
     Serve(PageArguments),
     /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
     #[command(
@@ -153,7 +150,7 @@ pub enum Command {
     #[command(subcommand)]
     Mcu(Box<McuCommand>),
     /// TLS servers: what a key costs in handshakes under load, and how a server is configured for it
-    #[cfg(feature = "tls")]
+    #[cfg(feature = "pkcs11")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
     /// Take in published figures (CSV) or a run of another machine (JSON)

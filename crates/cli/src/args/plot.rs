@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use keymark_charts::Theme;
 use keymark_report::archive::RunSelector;
+use keymark_report::charts::Theme;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
 
@@ -87,13 +87,7 @@ pub(super) fn picture_file(text: &str) -> Result<PictureFile, String> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     let format = match ending.map(str::to_ascii_lowercase).as_deref() {
         Some("svg") => PictureFormat::Svg,
-        Some("png") if cfg!(feature = "png") => PictureFormat::Png,
-        Some("png") => {
-            return Err(
-                "this keymark makes no PNG; build it with '--features png', or name a file.svg"
-                    .to_owned(),
-            );
-        }
+        Some("png") => PictureFormat::Png,
         _ => return Err(format!("'{text}' ends neither in .svg nor in .png")),
     };
     Ok(PictureFile { path, format })

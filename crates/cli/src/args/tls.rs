@@ -68,7 +68,7 @@ pub enum TokenWayArgument {
     Provider,
 }
 
-impl From<TokenWayArgument> for keymark_servers::TokenWay {
+impl From<TokenWayArgument> for keymark_stacks::servers::TokenWay {
     fn from(way: TokenWayArgument) -> Self {
         match way {
             TokenWayArgument::Engine => Self::Engine,

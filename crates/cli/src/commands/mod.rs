@@ -19,12 +19,11 @@ mod runs;
 mod saving;
 mod selection;
 mod series;
-#[cfg(feature = "serve")]
 mod serve;
 mod share;
 mod show;
 mod site;
-#[cfg(feature = "tls")]
+#[cfg(feature = "pkcs11")]
 mod tls;
 #[cfg(feature = "openpgp-card")]
 mod token;
@@ -58,9 +57,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Plot(own) => plot::run(own, &readable(arguments)?),
         Command::Export(own) => export::run(own, &readable(arguments)?),
         Command::Report(own) => report::run(own, &readable(arguments)?),
-        #[cfg(feature = "serve")]
         Command::Serve(own) if own.allow_import => serve::run(own, archive(arguments)?),
-        #[cfg(feature = "serve")]
         Command::Serve(own) => serve::run(own, readable(arguments)?),
         Command::Compare(own) => compare::run(own, &readable(arguments)?),
         Command::History(own) => history::run(own, &readable(arguments)?),
@@ -73,7 +70,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Profile(own) => profile::run(own, &readable(arguments)?),
         Command::Mcu(own) => mcu::run(own, arguments.archive.as_ref()),
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
-        #[cfg(feature = "tls")]
+        #[cfg(feature = "pkcs11")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
         Command::Worker => of_keymark(keymark_stacks::raw::worker::serve),
         #[cfg(feature = "pkcs11")]

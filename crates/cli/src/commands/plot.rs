@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use keymark_bench::record::Record;
-use keymark_charts::terminal::{self, Signs};
-use keymark_charts::{Chart, Theme, svg};
 use keymark_report::archive::{Archive, CaseWords, SideSelector};
+use keymark_report::charts::terminal::{self, Signs};
+use keymark_report::charts::{Chart, Theme, svg};
 use keymark_report::document::Figure;
 use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
 use keymark_report::render::Width;
@@ -104,14 +104,8 @@ pub(super) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Outco
     Ok(Exit::Fine)
 }
 
-#[cfg(feature = "png")]
 fn png(chart: &Chart, theme: Theme) -> Result<Vec<u8>, Failure> {
-    keymark_charts::png::draw(chart, theme).map_err(Failure::failed)
-}
-
-#[cfg(not(feature = "png"))]
-fn png(_: &Chart, _: Theme) -> Result<Vec<u8>, Failure> {
-    Err(Failure::usage("this keymark makes no PNG"))
+    keymark_report::charts::png::draw(chart, theme).map_err(Failure::failed)
 }
 
 /// `file.svg`, `file-2.svg`

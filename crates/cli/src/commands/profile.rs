@@ -1,7 +1,7 @@
 //! `keymark profile`
 
+use keymark_bench::profile::Profile;
 use keymark_report::archive::Archive;
-use keymark_tokens::profile::Profile;
 
 use super::Outcome;
 use crate::args::ProfileArguments;

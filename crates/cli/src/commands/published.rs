@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use keymark_bench::case::{DeviceName, Provenance, StackName};
+use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::record::Record;
 use keymark_report::analysis::PublishedFigure;
 use keymark_report::exchange::Shipped;
 use keymark_stats::Seconds;
-use keymark_tokens::profile::{Profile, ProfileStore};
 
 use crate::exit::Failure;
 

@@ -9,10 +9,10 @@ mod safety;
 use std::process::{Child, Command, Output, Stdio};
 
 use keymark_stores::openpgp_card::CardMaker;
+use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::{found, until};
-use keymark_tokens::reader::Reader;
 use serde_json::Value;
 
 use owner::owner;

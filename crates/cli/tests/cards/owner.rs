@@ -9,10 +9,10 @@ use keymark_stacks::gnupg::homes::{GnupgHomes, LoadedCard};
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::tokens::card::{Answer, Card, CardFault};
+use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::owner::Owner;
 use keymark_testkit::place::{objects, said, text};
-use keymark_tokens::card::{Answer, Card, CardFault};
-use keymark_tokens::reader::Reader;
 
 use super::CardPlace;
 

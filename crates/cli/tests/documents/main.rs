@@ -1,7 +1,7 @@
 //! README.md and docs/*.md: every command that stands there is run, or stands in `exceptions.rs` with the reason why
 //! not. Measurements have few runs.
 
-#![cfg(all(feature = "tls", feature = "openpgp-card"))]
+#![cfg(all(feature = "pkcs11", feature = "openpgp-card"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod exceptions;

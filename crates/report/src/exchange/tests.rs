@@ -284,6 +284,12 @@ proptest! {
         prop_assert!(errors.is_empty(), "{:?}", errors);
     }
 
+}
+
+proptest! {
+    // A record has thousands of places, of which each case tries one.
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn nothing_is_imported_that_the_schema_forbids(record in records(), at in any::<prop::sample::Index>()) {
         let value: Value = serde_json::from_slice(&exported(&record)).unwrap();

@@ -1,6 +1,6 @@
 //! Empirical distribution functions, with their percentiles.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Size, Spacing, Unit,
 };
 

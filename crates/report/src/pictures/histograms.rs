@@ -1,6 +1,6 @@
 //! How often each duration came, a panel a case.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Bounds, Chart, Column, Mark, Panel, Rule, Scale, Spacing, Unit,
 };
 

@@ -1,6 +1,6 @@
 //! What the time of operations is made of, as stacked bars.
 
-use keymark_charts::{
+use crate::charts::{
     About, Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit,
 };
 

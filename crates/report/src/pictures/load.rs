@@ -1,6 +1,6 @@
 //! Response times over load, with the knee.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing, Unit,
 };
 
@@ -54,7 +54,7 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         let scale = Scale::new("", Unit::PerSecond, Spacing::Linear);
         panels.push(Panel {
             heading: Some("throughput".to_owned()),
-            y: Axis::Scale(scale.within(keymark_charts::Bounds::FromZero)),
+            y: Axis::Scale(scale.within(crate::charts::Bounds::FromZero)),
             height: 140.0,
             marks: shown
                 .iter()

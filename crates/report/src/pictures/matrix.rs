@@ -1,6 +1,6 @@
 //! Algorithms and devices, a field each.
 
-use keymark_charts::{About, Axis, Cell, Chart, Group, Mark, Panel, Row};
+use crate::charts::{About, Axis, Cell, Chart, Group, Mark, Panel, Row};
 
 use super::means::{is_time, said};
 use super::words::{Names, left_out, listed};

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::operation::Operation;
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Size,
     Spacing, Unit,
 };
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
 use super::words::{Names, left_out, listed};

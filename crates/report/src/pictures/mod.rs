@@ -15,8 +15,8 @@ mod selection;
 mod throughput;
 mod words;
 
+use crate::charts::{Chart, Fill};
 use keymark_bench::case::Provenance;
-use keymark_charts::{Chart, Fill};
 
 use crate::document::Figure;
 

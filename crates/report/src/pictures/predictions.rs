@@ -1,10 +1,10 @@
 //! Predictions with what their assumptions leave open.
 
-use keymark_bench::case::Provenance;
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Size, Spacing,
     Unit,
 };
+use keymark_bench::case::Provenance;
 use keymark_stats::Seconds;
 
 use super::means::{FAR, is_time, tolerated};

@@ -1,6 +1,6 @@
 //! Durations in the order in which they came, a panel a case, above the machine's own speed.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
     Unit,
 };
@@ -154,7 +154,7 @@ fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
         points,
         path: Path::Straight,
         series: 7,
-        fill: keymark_charts::Fill::Solid,
+        fill: crate::charts::Fill::Solid,
         about: About {
             case: None,
             text: "time of a fixed calculation over its mean".to_owned(),

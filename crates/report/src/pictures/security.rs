@@ -1,6 +1,6 @@
 //! What strength costs: mean time over bits of security.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Chart, Dot, Mark, Panel, Rule, Scale, Size, Spacing, Unit,
 };
 use keymark_stats::Seconds;
@@ -62,7 +62,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
     notes.extend(left_out(shown.len(), all, "figures"));
     let ends = (f64::from(*weakest) - 12.0, f64::from(*strongest) + 12.0);
     let scale = Scale::new("bits of security", Unit::Bits, Spacing::Linear)
-        .within(keymark_charts::Bounds::Fixed(ends.0, ends.1))
+        .within(crate::charts::Bounds::Fixed(ends.0, ends.1))
         .ticks(strengths.iter().map(|bits| f64::from(*bits)).collect());
     Some(Chart {
         kind: "security",

@@ -1,6 +1,6 @@
 //! Throughput, and what it gains over that of one worker, over the number of workers.
 
-use keymark_charts::{
+use crate::charts::{
     About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
     Unit,
 };

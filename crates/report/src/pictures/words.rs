@@ -1,6 +1,6 @@
 //! Names of rows and series, as short as they can be told apart.
 
-use keymark_charts::Key;
+use crate::charts::Key;
 
 use crate::visible::visible;
 

@@ -12,7 +12,7 @@ use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
     verify_each,
 };
-use keymark_gcrypt::sexp::{Sexp, list};
+use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::libgcrypt::answer;

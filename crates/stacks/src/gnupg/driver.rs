@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use keymark_bench::error::Error;
-use keymark_places::library::OwnLibrary;
+use keymark_stores::places::library::OwnLibrary;
 
 pub(super) fn driver() -> Result<PathBuf, Error> {
     let library = OwnLibrary {

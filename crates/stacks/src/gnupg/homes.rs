@@ -18,9 +18,9 @@ use keymark_stores::openpgp_card::{CardAccess, CardPlace, MadeCards};
 use keymark_stores::pkcs11::ModuleAccess;
 use keymark_stores::store::KeyStore;
 #[cfg(feature = "openpgp-card")]
-use keymark_stores::user::Pin;
+use keymark_stores::tokens::reader::Reader;
 #[cfg(feature = "openpgp-card")]
-use keymark_tokens::reader::Reader;
+use keymark_stores::user::Pin;
 
 use super::Gnupg;
 #[cfg(feature = "openpgp-card")]

@@ -9,9 +9,9 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::openpgp_card::{CardDevice, Slot, TouchPolicy};
-use keymark_stores::user::Pin;
 #[cfg(feature = "openpgp-card")]
-use keymark_tokens::socket::CardServer;
+use keymark_stores::tokens::socket::CardServer;
+use keymark_stores::user::Pin;
 
 use super::home::Home;
 use super::listing::{self, ListedKey};

@@ -6,9 +6,9 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_stores::openpgp_card::{CardAccess, CardDevice, Slot};
 use keymark_stores::store::KeyStore;
+use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
-use keymark_tokens::reader::Reader;
-use keymark_tokens::socket::CardServer;
 
 use super::Gnupg;
 use super::card_link::{CardLink, ScdaemonReader};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
-use keymark_gcrypt::sexp::Sexp;
+use keymark_native::gcrypt::sexp::Sexp;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::Pin;

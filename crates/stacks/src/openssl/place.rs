@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 #[cfg(feature = "pkcs11")]
-use keymark_places::memory_file::{self, STANDARD_INPUT};
-#[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
+#[cfg(feature = "pkcs11")]
+use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
 use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -14,7 +15,6 @@ use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::{Stack, Workload};
 use keymark_load::{Failure, Measurement, Phase};
-use keymark_servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;

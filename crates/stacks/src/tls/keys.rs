@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_servers::{Identity, Installed, ServerError, TokenKey, TokenWay, Tracing};
 use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;

@@ -4,6 +4,7 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::servers::Weak;
 use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -15,7 +16,6 @@ use keymark_load::{
     Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
     Settings, Target, Think, Users, WeakSizes,
 };
-use keymark_servers::Weak;
 use keymark_stats::PerSecond;
 
 use super::key_use::KeyUse;

@@ -13,10 +13,10 @@ mod server;
 mod site;
 mod trust;
 
+pub use crate::servers::Tracing;
+use crate::servers::{Mpm, Software};
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
-pub use keymark_servers::Tracing;
-use keymark_servers::{Mpm, Software};
 
 pub use keys::Keys;
 pub use measuring::{Measuring, Watch};
@@ -63,8 +63,8 @@ pub const fn usual_version(exchange: KeyExchange) -> TlsVersion {
 fn of_server(
     version: TlsVersion,
     exchange: KeyExchange,
-) -> Result<keymark_servers::KeyExchange, Error> {
-    use keymark_servers::{DhBits, DhParameters, Group, KeyExchange as OfServer};
+) -> Result<crate::servers::KeyExchange, Error> {
+    use crate::servers::{DhBits, DhParameters, Group, KeyExchange as OfServer};
     let dhe = |bits| OfServer::Dhe(DhParameters::Generated(bits));
     let of_1_2 = |wanted: OfServer| match version {
         TlsVersion::V1_2 => Ok(wanted),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::servers::{Installed, SearchPath, Software};
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
-use keymark_servers::{Installed, SearchPath, Software};
 
 use super::SERVERS;
 

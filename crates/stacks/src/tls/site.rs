@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Arrangement, Balance, Case};
-use keymark_bench::error::Error;
-use keymark_servers::{
+use crate::servers::{
     Balancer, BodySize, CallsSoFar, Capacity, Certificates, Handshakes, Installed, Port,
     RunningServer, ServerSpec, TokenWay, Weak,
 };
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{Arrangement, Balance, Case};
+use keymark_bench::error::Error;
 
 use super::keys::Keys;
 use super::server::Servers;

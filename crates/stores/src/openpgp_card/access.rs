@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use keymark_tokens::reader::Reader;
+use crate::tokens::reader::Reader;
 
 use super::device::CardDevice;
 use super::slot::Slot;

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::tokens::firmware::MANUFACTURER;
+use crate::tokens::mark::{GET_MARK, Mark};
+use crate::tokens::reader::Reader;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
-use keymark_tokens::firmware::MANUFACTURER;
-use keymark_tokens::mark::{GET_MARK, Mark};
-use keymark_tokens::reader::Reader;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 

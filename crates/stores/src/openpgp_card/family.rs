@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
+use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_tokens::profile::{Profile, ProfileStore};
 
 use super::inserted::InsertedCard;
 use super::made::MadeCards;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::tokens::mark::Mark;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_tokens::mark::Mark;
 
 use super::access::CardPlace;
 use super::catalogue::{Catalogue, Evidence, usb_id_of};

@@ -5,15 +5,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::tokens::card::{Card, CardFault};
+use crate::tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
+use crate::tokens::reader::{Connection, Reader};
+use crate::tokens::twin::{self, Twin};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
+use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_tokens::card::{Card, CardFault};
-use keymark_tokens::firmware::{AllowedAlgorithms, Firmware, FirmwareOptions};
-use keymark_tokens::profile::{Profile, ProfileError, ProfileStore};
-use keymark_tokens::reader::{Connection, Reader};
-use keymark_tokens::twin::{self, Twin};
 
 use super::channel::{Channel, Port, Reset};
 use super::slot::Slot;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use keymark_bench::case::{DeviceName, Provenance, Scheme};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_cryptoki::Mechanism;
+use keymark_native::cryptoki::Mechanism;
 
 use super::identity::{identity, library};
 use super::keys::{self, KeySays};

@@ -9,7 +9,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_cryptoki::{Derived, Fault, Mechanism, Operator};
+use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};
 
 use super::codes::{refused, refused_oaep};
 use super::keys::{self, KeyPin, secret_length};

@@ -11,7 +11,7 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use openssl::bn::BigNum;
 use openssl::x509::X509;

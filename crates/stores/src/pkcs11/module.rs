@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error as CryptokiError, RvError};
 use keymark_bench::error::Error;
-use keymark_cryptoki::Calls;
-use keymark_cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::Calls;
+use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl Module {
 
 /// Initialises it, by what it is to find.
 pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error> {
-    let arguments = keymark_cryptoki::arguments(file.reserved.as_deref())
+    let arguments = keymark_native::cryptoki::arguments(file.reserved.as_deref())
         .map_err(|reason| Error::call("C_Initialize", reason, ""))?;
     let _under_way = UnderWay::begin(Call::C_Initialize);
     match client.initialize(arguments) {

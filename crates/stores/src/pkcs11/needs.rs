@@ -107,7 +107,7 @@ pub(super) fn explained(file: &Path, error: Error) -> Error {
 mod tests {
     use super::super::codes::refused;
     use super::*;
-    use keymark_cryptoki::Fault;
+    use keymark_native::cryptoki::Fault;
 
     #[test]
     fn a_refusal_says_what_the_module_needs() {

@@ -4,7 +4,7 @@ use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_cryptoki::{Mechanism, MechanismSays};
+use keymark_native::cryptoki::{Mechanism, MechanismSays};
 
 use super::says::TokenSays;
 

@@ -4,8 +4,8 @@ use cryptoki::context::Pkcs11;
 use cryptoki::slot::{Limit, Slot, TokenInfo};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
-use keymark_cryptoki::under_way::UnderWay;
-use keymark_cryptoki::{Calls, Mechanism, MechanismSays};
+use keymark_native::cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::{Calls, Mechanism, MechanismSays};
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 

@@ -5,11 +5,11 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::places::private_dir::PIN_FILE;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_places::private_dir::PIN_FILE;
 use keymark_shim_protocol::pkcs11::holder::{HOLDER, Holder, SAID_AFTER, SINCE};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;

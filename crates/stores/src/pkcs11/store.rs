@@ -357,7 +357,7 @@ impl KeyStore for OutOfReach {
 
 #[cfg(test)]
 mod tests {
-    use keymark_cryptoki::Fault;
+    use keymark_native::cryptoki::Fault;
 
     use super::super::codes;
     use super::*;

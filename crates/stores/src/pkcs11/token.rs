@@ -8,8 +8,8 @@ use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
-use keymark_cryptoki::PinEachUse;
-use keymark_cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::PinEachUse;
+use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::{failed, returned};

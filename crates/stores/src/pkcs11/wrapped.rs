@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::places::library::OwnLibrary;
 use keymark_bench::error::Error;
-use keymark_places::library::OwnLibrary;
 use keymark_shim_protocol::pkcs11::settings::Settings;
 
 const LIBRARY: OwnLibrary = OwnLibrary {

@@ -8,7 +8,7 @@ use cryptoki::object::{Attribute, ObjectHandle};
 use cryptoki::session::Session;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
-use keymark_cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::failed;

@@ -6,7 +6,7 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_evp::{Decapsulator, MessageSigner};
+use keymark_native::evp::{Decapsulator, MessageSigner};
 use openssl::bn::BigNumContext;
 use openssl::ec::{EcKey, EcPoint};
 use openssl::error::ErrorStack;

@@ -7,7 +7,9 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_libcrypto::{Context, FILE, Key, Libcrypto, LibcryptoError, MessageSigner, Padding};
+use keymark_native::libcrypto::{
+    Context, FILE, Key, Libcrypto, LibcryptoError, MessageSigner, Padding,
+};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::public_key::PublicKey;

@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
+use crate::places::private_dir::PrivateDir;
+use crate::places::program;
 use keymark_bench::error::Error;
-use keymark_places::private_dir::PrivateDir;
-use keymark_places::program;
 use serde::{Deserialize, Serialize};
 use tss_esapi::Context;
 use tss_esapi::interface_types::session_handles::AuthSession;

@@ -20,8 +20,8 @@ use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards, Slot};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
+use keymark_stores::tokens::reader::Reader;
 use keymark_testkit::store::FakeStore;
-use keymark_tokens::reader::Reader;
 
 use suite::{Exercise, Use};
 

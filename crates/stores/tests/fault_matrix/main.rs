@@ -16,9 +16,9 @@ use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::Input;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, KeyPresence, Port, Slot};
 use keymark_stores::store::KeyStore;
-use keymark_tokens::card::{Answer, Card, CardFault};
-use keymark_tokens::firmware::Firmware;
-use keymark_tokens::reader::Reader;
+use keymark_stores::tokens::card::{Answer, Card, CardFault};
+use keymark_stores::tokens::firmware::Firmware;
+use keymark_stores::tokens::reader::Reader;
 
 use theatre::{Fault, SELECT, Theatre, USER_PIN, every_fault, files, firmware};
 

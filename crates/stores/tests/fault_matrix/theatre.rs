@@ -10,10 +10,10 @@ use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::{
     CardDevice, CardFacts, CardMaker, CardPlace, Channel, Port, Reset, Slot, VirtualPort,
 };
+use keymark_stores::tokens::card::{Answer, Card, CardFault};
+use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_stores::tokens::reader::Reader;
 use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, User};
-use keymark_tokens::card::{Answer, Card, CardFault};
-use keymark_tokens::firmware::{Firmware, FirmwareOptions};
-use keymark_tokens::reader::Reader;
 
 pub(crate) const USER_PIN: &str = "123456";
 const ADMIN_PIN: &str = "12345678";

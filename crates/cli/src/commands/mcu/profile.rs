@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use keymark_bench::profile::{Profile, ProfileStore, Service, ServiceTime, slug};
 use keymark_report::units;
-use keymark_tokens::profile::{Profile, ProfileStore, Service, ServiceTime, slug};
 
 use super::predict::predict_all;
 use super::record;

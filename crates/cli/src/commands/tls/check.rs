@@ -1,7 +1,7 @@
 //! `keymark tls check`
 
-use keymark_servers::check::{self, Verdict};
-use keymark_servers::{Installed, SearchPath, Software};
+use keymark_stacks::servers::check::{self, Verdict};
+use keymark_stacks::servers::{Installed, SearchPath, Software};
 
 use super::super::Outcome;
 use crate::args::TlsCheckArguments;

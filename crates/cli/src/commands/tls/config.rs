@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_servers::administrator::{Source, guide};
-use keymark_servers::{Installed, SearchPath, TokenKey, TokenWay};
+use keymark_stacks::servers::administrator::{Source, guide};
+use keymark_stacks::servers::{Installed, SearchPath, TokenKey, TokenWay};
 use keymark_stacks::tls::SERVERS;
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::variables;

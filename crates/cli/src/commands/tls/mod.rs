@@ -18,8 +18,8 @@ use keymark_bench::case::{
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
-use keymark_servers::Weak;
 use keymark_stacks::inventory::Inventory;
+use keymark_stacks::servers::Weak;
 use keymark_stacks::tls::usual_version;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;

@@ -10,7 +10,7 @@ use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use keymark_stores::journal::{Content, Journals};
 use keymark_stores::openpgp_card::CardMaker;
-use keymark_tokens::vpcd::{PORT, Stopper, Vpcd};
+use keymark_stores::tokens::vpcd::{PORT, Stopper, Vpcd};
 use signal_hook::iterator::Signals;
 
 use super::{Outcome, abilities};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use keymark_charts::{Theme, light_and_dark, svg};
+use crate::charts::{Theme, light_and_dark, svg};
 
 use crate::document::Figure;
 use crate::pictures;

@@ -18,7 +18,7 @@ use cryptoki_sys::{
     CKM_SHA384_RSA_PKCS, CKM_SHA384_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS, CKM_SHA512_RSA_PKCS_PSS,
 };
 use keymark_bench::algorithm::Family;
-use keymark_tokens::profile::Profile;
+use keymark_bench::profile::Profile;
 
 /// Which keys a mechanism takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

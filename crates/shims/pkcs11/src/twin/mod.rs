@@ -18,9 +18,9 @@ use cryptoki_sys::{
 };
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::operation::Operation;
+use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 use keymark_shim_protocol::pkcs11::settings::TwinSettings;
 use keymark_shim_protocol::pkcs11::{Call, mark};
-use keymark_tokens::profile::{Profile, Sampler, ServiceTime};
 
 use crate::clock;
 use crate::key::{self, Key};

@@ -4,7 +4,7 @@ mod meanings;
 
 use cryptoki::error::{Error as CryptokiError, Rv, RvError};
 use keymark_bench::error::{Error, ReturnCode};
-use keymark_cryptoki::Fault;
+use keymark_native::cryptoki::Fault;
 
 use meanings::meaning;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::places::private_dir::PrivateDir;
 use keymark_bench::error::Error;
-use keymark_places::private_dir::PrivateDir;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;

@@ -9,12 +9,12 @@ mod twin;
 
 use std::path::PathBuf;
 
+use crate::places::private_dir::PrivateDir;
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
+use keymark_bench::profile::Profile;
 use keymark_bench::store::Capability;
-use keymark_places::private_dir::PrivateDir;
 use keymark_shim_protocol::pkcs11::settings::Manner;
-use keymark_tokens::profile::Profile;
 
 pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;

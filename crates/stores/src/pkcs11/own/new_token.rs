@@ -6,7 +6,7 @@ use cryptoki::session::UserType;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use keymark_bench::error::Error;
-use keymark_cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;

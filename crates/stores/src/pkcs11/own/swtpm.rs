@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::places::private_dir::{PrivateDir, check_room_for_socket};
+use crate::places::program;
 use keymark_bench::error::Error;
-use keymark_places::private_dir::{PrivateDir, check_room_for_socket};
-use keymark_places::program;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keymark_bench::error::Error;
+use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
-use keymark_tokens::profile::{Profile, ProfileStore};
 
 use super::super::wrapped::wrapped;
 use super::OwnPlace;

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::places::keymark_process::{Awaited, KeymarkProcess, Patron};
 use keymark_bench::error::Error;
 use keymark_bench::worker::{Order, Word};
-use keymark_places::keymark_process::{Awaited, KeymarkProcess, Patron};
 use keymark_shim_protocol::pkcs11::Call;
 use zeroize::Zeroizing;
 

@@ -7,13 +7,13 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::places::keymark_process::accept;
 use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
-use keymark_cryptoki::under_way::{interrupt, tell_in};
-use keymark_places::keymark_process::accept;
+use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
 use super::super::access::{KeyWay, Way};

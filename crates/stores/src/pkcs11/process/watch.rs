@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
+use crate::places::keymark_process::Watch;
 use keymark_bench::clock::{Clock as _, MonotonicClock, Timestamp};
-use keymark_cryptoki::under_way::Watched;
-use keymark_places::keymark_process::Watch;
+use keymark_native::cryptoki::under_way::Watched;
 
 /// Sees the calls of all threads.
 pub(super) struct CallWatch {

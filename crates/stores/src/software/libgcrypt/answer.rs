@@ -1,7 +1,7 @@
 //! What libgcrypt answers, in OpenSSL's forms.
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_gcrypt::sexp::Sexp;
+use keymark_native::gcrypt::sexp::Sexp;
 use openssl::bn::BigNum;
 use openssl::ecdsa::EcdsaSig;
 
@@ -59,7 +59,7 @@ pub(super) fn secret(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use keymark_gcrypt::sexp::list;
+    use keymark_native::gcrypt::sexp::list;
 
     use super::*;
 

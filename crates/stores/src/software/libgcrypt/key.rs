@@ -2,7 +2,7 @@
 
 use keymark_bench::algorithm::{Curve, Family};
 use keymark_bench::error::Error;
-use keymark_gcrypt::sexp::{Sexp, list};
+use keymark_native::gcrypt::sexp::{Sexp, list};
 use zeroize::Zeroizing;
 
 use crate::test_key::{Numbers, TestKey};

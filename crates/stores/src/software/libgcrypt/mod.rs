@@ -8,8 +8,8 @@ use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
-use keymark_gcrypt::sexp::{Sexp, list};
-use keymark_gcrypt::{Expression, FILE, GcryptError, Libgcrypt};
+use keymark_native::gcrypt::sexp::{Sexp, list};
+use keymark_native::gcrypt::{Expression, FILE, GcryptError, Libgcrypt};
 
 use super::library::{Loaded, capabilities_of, missing};
 use crate::store::unsupported;

@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use keymark_bench::record::Record;
-use keymark_charts::Theme;
 use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
+use keymark_report::charts::Theme;
 use keymark_report::pictures::Kind;
 
 use super::record;

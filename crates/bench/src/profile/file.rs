@@ -1,0 +1,306 @@
+//! Profiles as TOML files.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::algorithm::Algorithm;
+use crate::operation::Operation;
+use crate::outside::visible::{excerpt, located};
+use crate::store::{Assumed, Capability};
+use serde::{Deserialize, Serialize};
+
+use super::{Profile, ProfileStore, Service, ServiceTime};
+
+/// The only version of the format so far.
+const SCHEMA: u32 = 1;
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    name: String,
+    #[serde(default)]
+    store: ProfileStore,
+    product: String,
+    source: String,
+    #[serde(default)]
+    note: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yubikey_version: Option<String>,
+    #[serde(default)]
+    service: Vec<Entry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verify: Option<Time>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Entry {
+    algorithm: Algorithm,
+    operation: Operation,
+    #[serde(flatten)]
+    time: Time,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_mean_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assumed: Option<Assumed>,
+}
+
+impl Entry {
+    const fn capability(&self) -> Capability {
+        Capability {
+            algorithm: self.algorithm,
+            operation: self.operation,
+        }
+    }
+}
+
+#[derive(Deserialize, Serialize)]
+struct Time {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constant_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantiles_s: Option<Vec<f64>>,
+}
+
+pub(super) fn parse(text: &str) -> Result<Profile, String> {
+    let file: File = toml::from_str(text)
+        .map_err(|error: toml::de::Error| located(text, error.span(), error.message()))?;
+    if file.schema != SCHEMA {
+        return Err(format!(
+            "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+            file.schema
+        ));
+    }
+    let mut services = BTreeMap::new();
+    // What is assumed is taken from what is not.
+    let (assumed, measured): (Vec<_>, Vec<_>) = file
+        .service
+        .into_iter()
+        .partition(|entry| entry.assumed.is_some());
+    for entry in measured.into_iter().chain(assumed) {
+        let (algorithm, operation) = (entry.algorithm, entry.operation);
+        let what = format!("{algorithm} {operation}");
+        if !algorithm.has(operation) {
+            return Err(format!("{what}: {algorithm} has no such operation"));
+        }
+        let service = service(&entry, &services).map_err(|reason| format!("{what}: {reason}"))?;
+        if services.insert(entry.capability(), service).is_some() {
+            return Err(format!("{what} stands there twice"));
+        }
+    }
+    Ok(Profile {
+        yubikey_version: file.yubikey_version.as_deref().map(version).transpose()?,
+        name: checked(file.name)?,
+        store: file.store,
+        product: file.product,
+        source: file.source,
+        note: file.note,
+        services,
+        verify: file
+            .verify
+            .as_ref()
+            .map(time)
+            .transpose()
+            .map_err(|reason| format!("verify: {reason}"))?,
+    })
+}
+
+/// The entry's own time, or that of the operation that it is assumed to be.
+fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Service, String> {
+    let Some(assumed) = entry.assumed else {
+        return Ok(Service {
+            time: time(&entry.time)?,
+            published: entry.published_mean_s.map(published).transpose()?,
+            assumed: None,
+        });
+    };
+    if !assumed.holds_for(entry.capability()) {
+        return Err(format!(
+            "assumed '{assumed}' is for signing and authenticating with RSA"
+        ));
+    }
+    if entry.time.constant_s.is_some()
+        || entry.time.quantiles_s.is_some()
+        || entry.published_mean_s.is_some()
+    {
+        return Err(format!(
+            "a time that is assumed '{assumed}' has no figures of its own"
+        ));
+    }
+    let source = Capability {
+        operation: assumed.operation(),
+        ..entry.capability()
+    };
+    let time = known.get(&source).map(|service| service.time.clone());
+    Ok(Service {
+        time: time.ok_or_else(|| format!("assumed '{assumed}', which has no time"))?,
+        published: None,
+        assumed: Some(assumed),
+    })
+}
+
+/// Three numbers that Yubico's command can give: two decimal digits each.
+fn version(text: &str) -> Result<[u8; 3], String> {
+    let numbers: Option<Vec<u8>> = text.split('.').map(|number| number.parse().ok()).collect();
+    let numbers = numbers.filter(|numbers| numbers.iter().all(|number| *number < 100));
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| {
+            let text = excerpt(text);
+            format!("yubikey_version: '{text}' is no version such as 4.3.5")
+        })
+}
+
+/// A name that can stand in `twin:NAME` and in a table.
+fn checked(name: String) -> Result<String, String> {
+    let usable = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.is_empty() && name.chars().all(usable) {
+        Ok(name)
+    } else {
+        Err(format!(
+            "name: '{}' is not one or more letters, digits, '-', '_' and '.'",
+            excerpt(&name)
+        ))
+    }
+}
+
+fn published(seconds: f64) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("published_mean_s: {error}"))
+}
+
+fn time(time: &Time) -> Result<ServiceTime, String> {
+    match (time.constant_s, &time.quantiles_s) {
+        (Some(seconds), None) => ServiceTime::constant(seconds),
+        (None, Some(seconds)) => ServiceTime::quantiles(seconds),
+        _ => return Err("give either constant_s or quantiles_s".to_owned()),
+    }
+    .map_err(|error| error.to_string())
+}
+
+pub(super) fn write(profile: &Profile) -> Result<String, String> {
+    let file = File {
+        schema: SCHEMA,
+        name: checked(profile.name.clone())?,
+        store: profile.store,
+        product: profile.product.clone(),
+        source: profile.source.clone(),
+        note: profile.note.clone(),
+        yubikey_version: profile
+            .yubikey_version
+            .map(|[major, minor, patch]| format!("{major}.{minor}.{patch}")),
+        service: profile
+            .services
+            .iter()
+            .map(|(capability, service)| Entry {
+                algorithm: capability.algorithm,
+                operation: capability.operation,
+                time: match service.assumed {
+                    None => written(&service.time),
+                    Some(_) => Time {
+                        constant_s: None,
+                        quantiles_s: None,
+                    },
+                },
+                published_mean_s: service.published.map(|mean| mean.as_secs_f64()),
+                assumed: service.assumed,
+            })
+            .collect(),
+        verify: profile.verify.as_ref().map(written),
+    };
+    toml::to_string(&file).map_err(|error| error.to_string())
+}
+
+fn written(time: &ServiceTime) -> Time {
+    match time {
+        ServiceTime::Constant(time) => Time {
+            constant_s: Some(time.as_secs_f64()),
+            quantiles_s: None,
+        },
+        ServiceTime::Quantiles(quantiles) => Time {
+            constant_s: None,
+            quantiles_s: Some(quantiles.iter().map(Duration::as_secs_f64).collect()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "schema = 1\nname = 'x'\nproduct = 'X'\nsource = 'here'\n";
+
+    fn refusal(rest: &str) -> String {
+        parse(&format!("{HEAD}{rest}")).unwrap_err()
+    }
+
+    #[test]
+    fn each_mistake_is_named() {
+        let service = |body: &str| format!("[[service]]\n{body}\n");
+        for (rest, expected) in [
+            (
+                service("algorithm='rsa2049'\noperation='sign'\nconstant_s=1.0"),
+                "rsa2048",
+            ),
+            (
+                service("algorithm='cv25519'\noperation='sign'\nconstant_s=1.0"),
+                "no such operation",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'"),
+                "either constant_s or quantiles_s",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nconstant_s=-1.0"),
+                "no service time",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nquantiles_s=[2.0,1.0]"),
+                "ascending",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nconstant_s=1.0").repeat(2),
+                "twice",
+            ),
+            (
+                service("algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'"),
+                "no time",
+            ),
+            (
+                service("algorithm='ed25519'\noperation='sign'\nassumed='as decrypt'"),
+                "with RSA",
+            ),
+            (
+                service(
+                    "algorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\nconstant_s=1.0",
+                ),
+                "figures of its own",
+            ),
+            (
+                service("algorithm='rsa2048'\noperation='sign'\nassumed='by me'"),
+                "as decrypt",
+            ),
+            ("yubikey_version = '4.3'".to_owned(), "yubikey_version"),
+            ("yubikey_version = '4.3.100'".to_owned(), "4.3.100"),
+            ("wear = 3".to_owned(), "wear"),
+        ] {
+            let said = refusal(&rest);
+            assert!(said.contains(expected), "{rest}: {said}");
+        }
+        for name in ["''", "'a b'", "'a,b'"] {
+            let said = parse(&HEAD.replace("'x'", name)).unwrap_err();
+            assert!(said.contains("letters, digits"), "{said}");
+        }
+        let newer = parse(&HEAD.replace('1', "2")).unwrap_err();
+        assert!(newer.contains("update keymark"), "{newer}");
+    }
+
+    #[test]
+    fn verify_and_authenticate_have_times_too() {
+        let text = format!(
+            "{HEAD}[[service]]\nalgorithm='ed25519'\noperation='authenticate'\nquantiles_s=[0.1,0.3]\n[verify]\nconstant_s=0.8\n"
+        );
+        let profile = parse(&text).unwrap();
+        assert_eq!(profile.verify.unwrap().mean(), Duration::from_millis(800));
+        assert_eq!(profile.services.len(), 1);
+    }
+}

@@ -1,0 +1,197 @@
+//! A profile out of a measured run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::case::{Case, DeviceName, StoreKind};
+use crate::layers::Point;
+use crate::parts::Part;
+use crate::record::{CaseRecord, Record};
+use crate::store::Capability;
+
+use super::{Profile, ProfileStore, Service, ServiceTime, Unusable};
+
+/// Fewer samples say too little about a distribution.
+const LEAST: usize = 20;
+/// Quantiles in a profile: every twentieth, and the two ends.
+const LEVELS: usize = 20;
+
+/// A profile, and what of the run is not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredProfile {
+    /// What was measured, as a device's service times.
+    pub profile: Profile,
+    /// Cases with too few operations, and how many those have.
+    pub left_out: Vec<(Case, usize)>,
+}
+
+/// Why a run yields no profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unprofiled {
+    /// The run does not have the device.
+    #[error("run {run} measured {measured}, not '{named}'")]
+    NoSuchDevice {
+        /// Its name.
+        run: String,
+        /// Its devices.
+        measured: String,
+        /// As named.
+        named: String,
+    },
+    /// There are several, and none was named.
+    #[error("run {run} measured several devices; name one with --device: {measured}")]
+    SeveralDevices {
+        /// Its name.
+        run: String,
+        /// Its devices.
+        measured: String,
+    },
+    /// Nothing was measured that a profile is made of.
+    #[error(
+        "run {run} has no case of {device} through raw, one at a time, with at least {LEAST} operations; \
+         'keymark bench --device {device} --stack raw' measures them"
+    )]
+    NothingUsable {
+        /// Its name.
+        run: String,
+        /// As named.
+        device: DeviceName,
+    },
+    /// A measured time is none that a device can take.
+    #[error(transparent)]
+    Time(#[from] Unusable),
+}
+
+impl Unprofiled {
+    /// Whether another command line would do.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        match self {
+            Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } => true,
+            Self::NothingUsable { .. } | Self::Time(_) => false,
+        }
+    }
+}
+
+impl Profile {
+    /// The service times of a device in a run: quantiles of what was measured raw, one at a time.
+    ///
+    /// # Errors
+    /// When the run does not have them.
+    pub fn measured(
+        record: &Record,
+        device: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<MeasuredProfile, Unprofiled> {
+        let device = chosen(record, device)?;
+        let mut services = BTreeMap::new();
+        let (mut left_out, mut verify) = (Vec::new(), None);
+        let usable = |case: &&CaseRecord| {
+            let case = &case.case;
+            case.device == device && Point::of(case) == Point::RAW && case.is_alone()
+        };
+        for case in record.cases.iter().filter(usable) {
+            let capability = Capability {
+                algorithm: case.case.algorithm,
+                operation: case.case.operation,
+            };
+            let latencies = case.blocks.iter().flat_map(|block| block.latencies_ns());
+            let sorted = sorted(latencies.collect());
+            if sorted.len() < LEAST {
+                left_out.push((case.case.clone(), sorted.len()));
+                continue;
+            }
+            let service = Service::measured(quantiles(&sorted)?);
+            services.insert(capability, service);
+            let parts = case.parts.as_ref();
+            let mean = parts.and_then(|parts| parts.0.get(&Part::Verify));
+            verify = verify.or(mean.map(|mean| mean.mean_s));
+        }
+        if services.is_empty() {
+            let run = record.id.to_string();
+            return Err(Unprofiled::NothingUsable { run, device });
+        }
+        let verify = verify.map(|mean| ServiceTime::constant(mean.0));
+        let product = record.stores.iter().find(|store| store.device == device);
+        let profile = Self {
+            store: store_of(record, &device),
+            name: name.map_or_else(|| slug(device.as_str()), str::to_owned),
+            product: product.map_or_else(|| device.to_string(), |store| store.product.clone()),
+            source: format!(
+                "measured by keymark {} in run {}",
+                record.environment.keymark, record.id
+            ),
+            note: match store_of(record, &device) {
+                ProfileStore::OpenpgpCard => {
+                    "Quantiles of the APDU's time at the host, transport included."
+                }
+                ProfileStore::Pkcs11 => {
+                    "Quantiles of the time that the module's functions take at the host (C_SignInit and \
+                     C_Sign), transport included."
+                }
+            }
+            .to_owned(),
+            services,
+            verify: verify.transpose()?,
+            yubikey_version: None,
+        };
+        Ok(MeasuredProfile { profile, left_out })
+    }
+}
+
+/// The device that was named, or the only one.
+fn chosen(record: &Record, named: Option<&str>) -> Result<DeviceName, Unprofiled> {
+    let devices: BTreeSet<&DeviceName> =
+        record.cases.iter().map(|case| &case.case.device).collect();
+    let list = devices.iter().map(ToString::to_string);
+    let (run, measured) = (record.id.to_string(), list.collect::<Vec<_>>().join(", "));
+    match named {
+        Some(named) => {
+            let found = devices.into_iter().find(|device| device.as_str() == named);
+            found.cloned().ok_or_else(|| Unprofiled::NoSuchDevice {
+                run,
+                measured,
+                named: named.to_owned(),
+            })
+        }
+        None if devices.len() > 1 => Err(Unprofiled::SeveralDevices { run, measured }),
+        None => Ok(devices
+            .into_iter()
+            .next()
+            .map_or_else(DeviceName::software, DeviceName::clone)),
+    }
+}
+
+/// How the device was reached.
+fn store_of(record: &Record, device: &DeviceName) -> ProfileStore {
+    let mut cases = record.cases.iter().map(|case| &case.case);
+    let by_module = cases.any(|case| case.device == *device && case.store == StoreKind::PKCS11);
+    if by_module {
+        ProfileStore::Pkcs11
+    } else {
+        ProfileStore::OpenpgpCard
+    }
+}
+
+fn sorted(mut latencies: Vec<u64>) -> Vec<u64> {
+    latencies.sort_unstable();
+    latencies
+}
+
+fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
+    let quantile = |level: usize| sorted[level * (sorted.len() - 1) / LEVELS] as f64 / 1e9;
+    let quantiles: Vec<f64> = (0..=LEVELS).map(quantile).collect();
+    ServiceTime::quantiles(&quantiles)
+}
+
+/// A name that can stand behind `twin:`.
+#[must_use]
+pub fn slug(name: &str) -> String {
+    let usable = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(usable).collect()
+}

@@ -1,0 +1,335 @@
+//! The service times of a device, per algorithm and operation, with their source.
+
+mod file;
+mod measured;
+mod service_time;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::algorithm::Algorithm;
+use crate::operation::Operation;
+use crate::outside::read;
+use crate::store::{Assumed, Assumption, Capability};
+use serde::{Deserialize, Serialize};
+
+pub use measured::{MeasuredProfile, Unprofiled, slug};
+pub use service_time::{Sampler, ServiceTime, Unusable};
+
+/// Profiles that come with keymark, by file.
+const SHIPPED: [&str; 10] = [
+    include_str!("../../../../data/profiles/yubikey-neo.toml"),
+    include_str!("../../../../data/profiles/yubikey-4.toml"),
+    include_str!("../../../../data/profiles/nitrokey-pro.toml"),
+    include_str!("../../../../data/profiles/fst-01.toml"),
+    include_str!("../../../../data/profiles/nitrokey-hsm.toml"),
+    include_str!("../../../../data/profiles/nitrokey-hsm-vendor.toml"),
+    include_str!("../../../../data/profiles/tpm-stm.toml"),
+    include_str!("../../../../data/profiles/tpm-nuvoton.toml"),
+    include_str!("../../../../data/profiles/tpm-intel.toml"),
+    include_str!("../../../../data/profiles/jcop4-j3r180.toml"),
+];
+
+/// How long one device takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// What the twin is called, behind `twin:`.
+    pub name: String,
+    /// How the device is reached.
+    pub store: ProfileStore,
+    /// Product and firmware.
+    pub product: String,
+    /// Where the figures were read or measured.
+    pub source: String,
+    /// What to know about them.
+    pub note: String,
+    /// Card time of each private-key operation. What is not here, the twin does not do.
+    pub services: BTreeMap<Capability, Service>,
+    /// Card time of VERIFY, where it is known.
+    pub verify: Option<ServiceTime>,
+    /// What a YubiKey answers to Yubico's version command: of its OpenPGP application or its firmware.
+    pub yubikey_version: Option<[u8; 3]>,
+}
+
+/// How programs reach a device: what its twin stands in for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfileStore {
+    /// By APDUs.
+    #[default]
+    OpenpgpCard,
+    /// By a PKCS#11 module.
+    Pkcs11,
+}
+
+/// One private-key operation of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    /// Card time.
+    pub time: ServiceTime,
+    /// The published mean of the whole, host included, that the card time was derived from.
+    pub published: Option<Duration>,
+    /// What the time is taken from, if nobody measured this operation.
+    pub assumed: Option<Assumed>,
+}
+
+impl Service {
+    /// A time that somebody measured.
+    #[must_use]
+    pub const fn measured(time: ServiceTime) -> Self {
+        Self {
+            time,
+            published: None,
+            assumed: None,
+        }
+    }
+}
+
+/// Why a profile cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Not the file's format.
+    #[error("the profile {name} cannot be read: {reason}")]
+    Malformed {
+        /// File or name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file itself.
+    #[error(
+        "the profile {path} cannot be read: {source}; name a file that 'keymark profile' wrote"
+    )]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No such profile.
+    #[error("no profile is called '{wanted}'; there are: {known}, or the path of a file *.toml")]
+    Unknown {
+        /// What was asked for.
+        wanted: String,
+        /// The names there are.
+        known: String,
+    },
+}
+
+impl Profile {
+    /// The profiles that come with keymark.
+    ///
+    /// # Errors
+    /// When one of the files is malformed, which a test excludes.
+    pub fn shipped() -> Result<Vec<Self>, ProfileError> {
+        SHIPPED
+            .iter()
+            .map(|text| Self::parse(text, "that comes with keymark"))
+            .collect()
+    }
+
+    /// The shipped profile of that name, or the one in that file.
+    ///
+    /// # Errors
+    /// When there is neither.
+    pub fn find(wanted: &str) -> Result<Self, ProfileError> {
+        if wanted.ends_with(".toml") {
+            let path = PathBuf::from(wanted);
+            let text = read::text(&path, read::SETTINGS)
+                .map_err(|source| ProfileError::Io { path, source })?;
+            return Self::parse(&text, wanted);
+        }
+        let shipped = Self::shipped()?;
+        let names: Vec<_> = shipped.iter().map(|profile| profile.name.clone()).collect();
+        shipped
+            .into_iter()
+            .find(|profile| profile.name.eq_ignore_ascii_case(wanted))
+            .ok_or_else(|| ProfileError::Unknown {
+                wanted: wanted.to_owned(),
+                known: names.join(", "),
+            })
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// When it is malformed; `name` says which one in the error.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ProfileError> {
+        file::parse(text).map_err(|reason| ProfileError::Malformed {
+            name: name.to_owned(),
+            reason,
+        })
+    }
+
+    /// The profile as a file.
+    ///
+    /// # Errors
+    /// When its name is none that a twin can have.
+    pub fn to_toml(&self) -> Result<String, ProfileError> {
+        file::write(self).map_err(|reason| ProfileError::Malformed {
+            name: self.name.clone(),
+            reason,
+        })
+    }
+
+    /// What the device does.
+    pub fn capabilities(&self) -> impl Iterator<Item = Capability> + '_ {
+        self.services.keys().copied()
+    }
+
+    /// What it does in a time that nobody measured.
+    pub fn assumed(&self) -> impl Iterator<Item = Assumption> + '_ {
+        self.services.iter().filter_map(|(capability, service)| {
+            Some(Assumption {
+                capability: *capability,
+                assumed: service.assumed?,
+            })
+        })
+    }
+
+    /// Card time of an operation.
+    #[must_use]
+    pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
+        self.services.get(&Capability {
+            algorithm,
+            operation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_card_times_are_published_means_less_the_cpus() {
+        let cpu = [("cv25519", 36), ("rsa2048", 16), ("rsa4096", 43)];
+        let published = [
+            ("fst-01", "cv25519", 135),
+            ("yubikey-4", "rsa2048", 162),
+            ("nitrokey-pro", "rsa2048", 610),
+            ("yubikey-neo", "rsa2048", 736),
+            ("fst-01", "rsa2048", 1265),
+            ("yubikey-4", "rsa4096", 875),
+            ("nitrokey-pro", "rsa4096", 3150),
+            ("fst-01", "rsa4096", 8218),
+        ];
+        let shipped = Profile::shipped().unwrap();
+        let cards = shipped
+            .iter()
+            .filter(|profile| profile.store == ProfileStore::OpenpgpCard);
+        let services = cards.flat_map(|profile| profile.services.values());
+        let measured = services.filter(|service| service.assumed.is_none());
+        assert_eq!(measured.count(), published.len());
+        for (device, algorithm, whole) in published {
+            let profile = Profile::find(device).unwrap();
+            let service = profile
+                .service(algorithm.parse().unwrap(), Operation::Decrypt)
+                .unwrap();
+            let host = cpu.iter().find(|(name, _)| *name == algorithm).unwrap().1;
+            assert_eq!(
+                service.time.mean(),
+                Duration::from_millis(whole - host),
+                "{device} {algorithm}"
+            );
+            assert_eq!(service.published, Some(Duration::from_millis(whole)));
+        }
+    }
+
+    #[test]
+    fn shipped_hsms_and_tpms_have_the_times_of_their_sources() {
+        let published = include_str!("../../../../data/published/tokens-tpm-javacard.csv");
+        for (device, algorithm, operation, source) in [
+            (
+                "tpm-stm",
+                "rsa2048",
+                Operation::Sign,
+                "TPM 2.0 STM  fw 73.4.17568.4452,tpm,RSA-2048,sign RSASSA,",
+            ),
+            (
+                "tpm-nuvoton",
+                "nistp384",
+                Operation::Sign,
+                "fw 7.2.0.1,tpm,EC P-384,sign ECDSA,",
+            ),
+            (
+                "tpm-intel",
+                "rsa1024",
+                Operation::Decrypt,
+                "fw 302.12.0.0,tpm,RSA-1024,decrypt RSAES (PKCS1v1.5),",
+            ),
+            (
+                "jcop4-j3r180",
+                "nistp521",
+                Operation::Decrypt,
+                "J3R180 SECID P71,smartcard,EC-521,ecdh,",
+            ),
+            (
+                "nitrokey-hsm-vendor",
+                "rsa2048",
+                Operation::Sign,
+                ",RSA-2048,\"sign, hash off-card\",",
+            ),
+        ] {
+            let (_, row) = published.split_once(source).unwrap();
+            let figure: f64 = row.split(',').next().unwrap().parse().unwrap();
+            let milliseconds = match row.split(',').nth(1).unwrap() {
+                "per-minute" => 60_000.0 / figure,
+                _ => figure,
+            };
+            let profile = Profile::find(device).unwrap();
+            assert_eq!(profile.store, ProfileStore::Pkcs11);
+            let service = profile
+                .service(algorithm.parse().unwrap(), operation)
+                .unwrap();
+            let taken = service.time.mean().as_secs_f64() * 1e3;
+            assert!(
+                (taken - milliseconds).abs() < 0.001,
+                "{device}: {taken} {milliseconds}"
+            );
+        }
+    }
+
+    #[test]
+    fn shipped_cards_sign_with_rsa_in_the_time_that_they_decrypt_in() {
+        let shipped = Profile::shipped().unwrap().into_iter();
+        for profile in shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard) {
+            for operation in [Operation::Sign, Operation::Authenticate] {
+                let time = |algorithm, operation| {
+                    let service = profile.service(algorithm, operation)?;
+                    Some((service.time.clone(), service.assumed.is_some()))
+                };
+                for algorithm in ["rsa2048", "rsa4096", "cv25519"] {
+                    let algorithm: Algorithm = algorithm.parse().unwrap();
+                    let decrypted = time(algorithm, Operation::Decrypt);
+                    let expected = decrypted
+                        .filter(|_| algorithm.has(operation))
+                        .map(|(time, _)| (time, true));
+                    assert_eq!(time(algorithm, operation), expected, "{}", profile.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_profile_survives_its_file() {
+        for profile in Profile::shipped().unwrap() {
+            let text = profile.to_toml().unwrap();
+            assert_eq!(Profile::parse(&text, "again").unwrap(), profile);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_gets_those_there_are() {
+        let error = Profile::find("yubikey-9").unwrap_err().to_string();
+        assert!(
+            error.contains("yubikey-neo") && error.contains("'yubikey-9'"),
+            "{error}"
+        );
+        assert!(matches!(
+            Profile::find("none.toml"),
+            Err(ProfileError::Io { .. })
+        ));
+    }
+}

@@ -1,0 +1,32 @@
+//! One description of a chart, and what draws it. A [`Chart`] knows axes and marks and nothing of what is measured; how
+//! a figure was had shows in every mark without colour ([`Fill`]). Nothing is computed here but places on paper.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `chart.rs` | the description |
+//! | `unit.rs`, `scale.rs` | how values are written, and where they are on an axis |
+//! | `svg/` | SVG: colours resolved, no styles, the same bytes each time |
+//! | `terminal/` | text, in Unicode or ASCII |
+//! | `png.rs` | PNG of the SVG, with a font of its own (feature `png`) |
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
+)]
+
+mod chart;
+mod metrics;
+pub mod png;
+mod scale;
+pub mod svg;
+pub mod terminal;
+mod theme;
+mod unit;
+
+pub use chart::{
+    About, Along, Axis, Band, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Key, Line, Mark,
+    Panel, Path, Reach, Row, Rule, Scale, Size, Spacing,
+};
+pub use metrics::{Weight, width as text_width};
+pub use theme::{Theme, light_and_dark};
+pub use unit::Unit;

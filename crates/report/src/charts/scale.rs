@@ -1,0 +1,390 @@
+//! Where values are on an axis, and where ticks stand.
+
+use crate::charts::chart::{Along, Bounds, Chart, Mark, Panel, Scale, Spacing};
+use crate::charts::metrics::{self, Weight};
+
+/// Intervals may widen an axis beyond the figures by this factor; what goes farther is open.
+const BEYOND: f64 = 10.0;
+
+/// A scale that knows its place on paper.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed {
+    spacing: Spacing,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+/// A tick with its text; minor ones have none.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tick {
+    pub at: f64,
+    pub label: Option<String>,
+}
+
+/// The values that a scale has to show: figures, and ends of intervals.
+#[derive(Debug, Default)]
+struct Extent {
+    figures: Vec<f64>,
+    ends: Vec<f64>,
+}
+
+impl Extent {
+    fn of(marks: &[Mark], along: Along) -> Self {
+        let mut extent = Self::default();
+        for mark in marks {
+            extent.add(mark, along);
+        }
+        extent
+    }
+
+    fn add(&mut self, mark: &Mark, along: Along) {
+        let pick = |x: f64, y: f64| match along {
+            Along::X => x,
+            Along::Y => y,
+        };
+        match mark {
+            Mark::Dot(dot) => {
+                self.figures.push(pick(dot.x, dot.y));
+                if let Some(reach) = dot.reach.filter(|reach| reach.along == along) {
+                    self.ends.extend(reach.low.into_iter().chain(reach.high));
+                }
+            }
+            Mark::Bar(bar) if along == Along::X => {
+                self.figures.extend(bar.from.into_iter().chain([bar.to]));
+                if let Some(reach) = bar.reach.filter(|reach| reach.along == along) {
+                    self.ends.extend(reach.low.into_iter().chain(reach.high));
+                }
+            }
+            Mark::Line(line) => {
+                let places = line.points.iter().map(|&(x, y)| pick(x, y));
+                self.figures.extend(places);
+            }
+            Mark::Band(band) => match along {
+                Along::X => self.figures.extend(band.points.iter().map(|point| point.0)),
+                Along::Y => {
+                    let ends = band.points.iter().flat_map(|&(_, low, high)| [low, high]);
+                    self.ends.extend(ends);
+                }
+            },
+            Mark::Column(column) => match along {
+                Along::X => self.figures.extend([column.from, column.to]),
+                Along::Y => self.figures.extend([0.0, column.height]),
+            },
+            Mark::Rule(rule) if rule.along == along => self.figures.push(rule.at),
+            Mark::Bar(_) | Mark::Rule(_) | Mark::Cell(_) => {}
+        }
+    }
+}
+
+/// A scale of x, which all panels share, between two places.
+pub(crate) fn of_chart(chart: &Chart, scale: &Scale, (from, to): (f64, f64)) -> Placed {
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let mut extent = Extent::default();
+    marks.for_each(|mark| extent.add(mark, Along::X));
+    placed(scale, &extent, (from, to))
+}
+
+/// A scale of y between two places.
+pub(crate) fn of_panel(panel: &Panel, scale: &Scale, (from, to): (f64, f64)) -> Placed {
+    placed(scale, &Extent::of(&panel.marks, Along::Y), (from, to))
+}
+
+fn placed(scale: &Scale, extent: &Extent, (from, to): (f64, f64)) -> Placed {
+    let (low, high) = domain(scale, extent);
+    Placed {
+        spacing: scale.spacing,
+        low,
+        high,
+        from,
+        to,
+    }
+}
+
+fn domain(scale: &Scale, extent: &Extent) -> (f64, f64) {
+    if let Bounds::Fixed(low, high) = scale.bounds {
+        return widened(scale.spacing, low, high);
+    }
+    let usable =
+        |value: &f64| value.is_finite() && (*value > 0.0 || scale.spacing == Spacing::Linear);
+    let figures = extent.figures.iter().copied().filter(usable);
+    let Some((low, high)) = ends(figures) else {
+        return match scale.spacing {
+            Spacing::Linear => (0.0, 1.0),
+            Spacing::Logarithmic => (0.1, 1.0),
+        };
+    };
+    let room = match scale.spacing {
+        Spacing::Linear => {
+            let room = ((high - low) * BEYOND).max(high.abs().max(low.abs()));
+            (low - room, high + room)
+        }
+        Spacing::Logarithmic => (low / BEYOND, high * BEYOND),
+    };
+    let held = extent.ends.iter().copied().filter(usable);
+    let held = held.map(|end| end.clamp(room.0, room.1));
+    let (mut low, mut high) = ends(held.chain([low, high])).unwrap_or((low, high));
+    if scale.bounds == Bounds::FromZero {
+        (low, high) = (low.min(0.0), high.max(0.0));
+    }
+    (low, high) = widened(scale.spacing, low, high);
+    match scale.spacing {
+        Spacing::Logarithmic => (rounded_down(low * 0.999), rounded_up(high * 1.001)),
+        Spacing::Linear => {
+            let step = step(high - low, 5.0);
+            let down = (low / step + 1e-9).floor() * step;
+            (down, (high / step - 1e-9).ceil() * step)
+        }
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |ends, value| {
+        Some(ends.map_or((value, value), |(low, high): (f64, f64)| {
+            (low.min(value), high.max(value))
+        }))
+    })
+}
+
+/// Equal values have an axis, too.
+fn widened(spacing: Spacing, low: f64, high: f64) -> (f64, f64) {
+    match spacing {
+        Spacing::Linear if high - low > low.abs().max(high.abs()) * 1e-12 => (low, high),
+        Spacing::Linear if low == 0.0 => (0.0, 1.0),
+        Spacing::Linear => (low - low.abs() * 0.05, high + high.abs() * 0.05),
+        Spacing::Logarithmic if high > low * 1.000_001 => (low, high),
+        Spacing::Logarithmic => (low / 2.0, high * 2.0),
+    }
+}
+
+/// 1, 2 or 5 and a power of ten.
+fn step(span: f64, count: f64) -> f64 {
+    let rough = span / count.max(1.0);
+    let power = 10_f64.powf(rough.log10().floor());
+    let digit = rough / power;
+    let round = match digit {
+        d if d <= 1.0 => 1.0,
+        d if d <= 2.0 => 2.0,
+        d if d <= 5.0 => 5.0,
+        _ => 10.0,
+    };
+    let step = round * power;
+    if step.is_finite() && step > 0.0 {
+        step
+    } else {
+        f64::MIN_POSITIVE
+    }
+}
+
+fn rounded_down(value: f64) -> f64 {
+    let power = 10_f64.powf(value.log10().floor());
+    let found = [5.0, 2.0, 1.0].into_iter().map(|digit| digit * power);
+    let found = found.into_iter().find(|round| *round <= value);
+    found.filter(|round| *round > 0.0).unwrap_or(value)
+}
+
+fn rounded_up(value: f64) -> f64 {
+    let power = 10_f64.powf(value.log10().floor());
+    let mut found = [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power);
+    let found = found.find(|round| *round >= value);
+    found.filter(|round| round.is_finite()).unwrap_or(value)
+}
+
+impl Placed {
+    /// Where a value is; at the end of the axis if it is beyond. None of what has no place.
+    pub(crate) fn at(&self, value: f64) -> Option<f64> {
+        let part = match self.spacing {
+            Spacing::Linear if value.is_finite() => {
+                // Halves: the span of absurd values is no number.
+                (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)
+            }
+            Spacing::Logarithmic if value.is_finite() && value > 0.0 => {
+                (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
+            }
+            Spacing::Linear | Spacing::Logarithmic => return None,
+        };
+        let place = self.from + part.clamp(0.0, 1.0) * (self.to - self.from);
+        place.is_finite().then_some(place)
+    }
+
+    /// Whether a value is on the axis, and not beyond one of its ends.
+    pub(crate) fn holds(&self, value: f64) -> bool {
+        let slack = (self.high - self.low).abs() * 1e-9;
+        value >= self.low - slack && value <= self.high + slack
+    }
+
+    /// The ends on paper.
+    pub(crate) const fn ends(&self) -> (f64, f64) {
+        (self.from, self.to)
+    }
+
+    fn length(&self) -> f64 {
+        (self.to - self.from).abs()
+    }
+
+    /// Ticks, those that are named among them as far apart as their text needs: `room(label)` pixels.
+    pub(crate) fn ticks(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
+        // Text is wider than high, and upright axes go from the bottom to the top.
+        self.chosen(scale, room, if self.from > self.to { 28.0 } else { 60.0 })
+    }
+
+    fn chosen(&self, scale: &Scale, room: impl Fn(&str) -> f64, apart: f64) -> Vec<Tick> {
+        let candidates = if scale.ticks.is_empty() {
+            match self.spacing {
+                Spacing::Linear => self.linear(scale, apart),
+                Spacing::Logarithmic => self.logarithmic(scale, apart),
+            }
+        } else {
+            let held = scale.ticks.iter().filter(|value| self.holds(**value));
+            held.map(|value| (*value, Some(scale.unit.write(*value))))
+                .collect()
+        };
+        let mut ticks: Vec<Tick> = Vec::new();
+        let mut last: Option<(f64, f64)> = None;
+        for (value, label) in candidates {
+            let Some(at) = self.at(value) else { continue };
+            let label = label.filter(|label| {
+                let half = room(label) / 2.0;
+                let free = last.is_none_or(|(before, width)| (at - before).abs() >= half + width);
+                if free {
+                    last = Some((at, half));
+                }
+                free
+            });
+            ticks.push(Tick { at, label });
+        }
+        ticks
+    }
+
+    /// The same on a terminal, where a line is a unit of the upright axis and a column one of the other.
+    pub(crate) fn columns(&self, scale: &Scale, room: impl Fn(&str) -> f64) -> Vec<Tick> {
+        self.chosen(scale, room, if self.from > self.to { 3.0 } else { 12.0 })
+    }
+
+    fn linear(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
+        let step = step(
+            self.high - self.low,
+            (self.length() / apart).clamp(2.0, 10.0),
+        );
+        let first = (self.low / step - 1e-6).ceil();
+        (0..40)
+            .map(|number| (first + f64::from(number)) * step)
+            .take_while(|value| self.holds(*value))
+            // Not −0.
+            .map(|value| if value.abs() < step / 2.0 { 0.0 } else { value })
+            .map(|value| (value, Some(scale.unit.stepped(value, step))))
+            .collect()
+    }
+
+    /// Powers of ten are named; 2 and 5 as well on short axes, and the rest is between.
+    fn logarithmic(&self, scale: &Scale, apart: f64) -> Vec<(f64, Option<String>)> {
+        let (low, high) = (self.low.log10().floor(), self.high.log10().ceil());
+        let decades = self.high.log10() - self.low.log10();
+        let every = (decades / 10.0).ceil().max(1.0) as usize;
+        let named: &[u32] = match decades {
+            short if short < 3.2 => &[1, 2, 5],
+            _ => &[1],
+        };
+        if decades < 0.5 {
+            return self.linear(scale, apart);
+        }
+        let mut ticks = Vec::new();
+        for decade in (low as i32..=high as i32).step_by(every) {
+            let digits = if every == 1 { 1..=9 } else { 1..=1 };
+            for digit in digits {
+                let value = f64::from(digit) * 10_f64.powi(decade);
+                if !self.holds(value) {
+                    continue;
+                }
+                let label = named.contains(&digit).then(|| scale.unit.write(value));
+                ticks.push((value, label));
+            }
+        }
+        ticks
+    }
+}
+
+/// Width of a tick's text below an axis, with a gap.
+pub(crate) fn tick_room(label: &str, size: f64) -> f64 {
+    metrics::width(label, size, Weight::Regular) + 14.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::unit::Unit;
+
+    fn axis(values: &[f64], spacing: Spacing) -> (Scale, Placed) {
+        let scale = Scale::new("", Unit::Seconds, spacing);
+        let extent = Extent {
+            figures: values.to_vec(),
+            ends: Vec::new(),
+        };
+        let placed = placed(&scale, &extent, (0.0, 600.0));
+        (scale, placed)
+    }
+
+    fn labels(values: &[f64], spacing: Spacing) -> Vec<String> {
+        let (scale, placed) = axis(values, spacing);
+        let ticks = placed.ticks(&scale, |label| tick_room(label, 11.0));
+        ticks.into_iter().filter_map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_apart() {
+        let published = labels(&[0.016, 8.218], Spacing::Logarithmic);
+        assert_eq!(
+            published,
+            [
+                "10 ms", "20 ms", "50 ms", "100 ms", "200 ms", "500 ms", "1 s", "2 s", "5 s",
+                "10 s"
+            ]
+        );
+        let wide = labels(&[1e-7, 10.0], Spacing::Logarithmic);
+        assert!(wide.contains(&"1 ms".to_owned()), "{wide:?}");
+        assert_eq!(
+            labels(&[0.0, 0.021], Spacing::Linear),
+            ["0 s", "5 ms", "10 ms", "15 ms", "20 ms", "25 ms"]
+        );
+    }
+
+    #[test]
+    fn absurd_and_equal_values_have_an_axis() {
+        for values in [
+            &[][..],
+            &[1.0],
+            &[0.0, 0.0],
+            &[5.0, 5.0, 5.0],
+            &[1e-300, 1e300],
+            &[f64::NAN, f64::INFINITY, -1.0, 2.0],
+            &[f64::MIN, f64::MAX],
+            &[f64::MIN_POSITIVE],
+        ] {
+            for spacing in [Spacing::Linear, Spacing::Logarithmic] {
+                let (scale, placed) = axis(values, spacing);
+                let ticks = placed.ticks(&scale, |label| tick_room(label, 11.0));
+                assert!(ticks.len() < 100, "{values:?} {}", ticks.len());
+                for value in values.iter().chain([&1.0, &-1.0, &f64::MAX]) {
+                    let at = placed.at(*value);
+                    assert!(
+                        at.is_none_or(|at| (0.0..=600.0).contains(&at)),
+                        "{values:?} {at:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_does_not_run_away_with_the_axis() {
+        let scale = Scale::new("", Unit::Seconds, Spacing::Logarithmic);
+        let extent = Extent {
+            figures: vec![1.0, 2.0],
+            ends: vec![1e-9, 3.0],
+        };
+        let placed = placed(&scale, &extent, (0.0, 100.0));
+        assert!(!placed.holds(0.01) && placed.holds(0.1));
+        assert_eq!(placed.at(1e-9), Some(0.0));
+    }
+}

@@ -1,0 +1,300 @@
+//! Where everything is: margins as wide as their text, the legend above the data and never on it.
+
+use crate::charts::chart::{Along, Axis, Chart, Mark, Panel, Rule};
+use crate::charts::metrics::{self, Weight};
+use crate::charts::scale::{self, Placed};
+
+use super::legend::{self, Item};
+use super::{SMALL, TEXT, TITLE, text_width};
+
+/// Around everything.
+pub(super) const EDGE: f64 = 16.0;
+const WIDTH: f64 = 800.0;
+pub(super) const TITLE_LINE: f64 = 21.0;
+pub(super) const NOTE_LINE: f64 = 15.0;
+pub(super) const LEGEND_LINE: f64 = 19.0;
+pub(super) const ROW: f64 = 21.0;
+pub(super) const HEADING: f64 = 23.0;
+pub(super) const CELL: f64 = 26.0;
+/// Between figures and their text on either side.
+pub(super) const GAP: f64 = 10.0;
+const LABEL_LINE: f64 = 16.0;
+/// Names longer than this are cut; the whole is in the mark's title.
+const LABELS: f64 = 300.0;
+const VALUES: f64 = 150.0;
+const RULES: f64 = 215.0;
+const COLUMN: f64 = 62.0;
+const COLUMN_NAMES: f64 = 150.0;
+/// Of names above columns that have no room to lie level, in degrees.
+pub(super) const SLANT: f64 = 40.0;
+
+/// Places of all there is.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub width: f64,
+    pub height: f64,
+    pub title: Vec<String>,
+    pub legend: Vec<Item>,
+    pub legend_top: f64,
+    /// The data, from left to right.
+    pub left: f64,
+    pub right: f64,
+    pub panels: Vec<Place>,
+    /// The lower end of the last panel.
+    pub bottom: f64,
+    pub notes_top: f64,
+    pub notes: Vec<String>,
+    pub names: Names,
+}
+
+/// Where a panel is.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Of the heading and the axis' name.
+    pub top: f64,
+    /// Of the data.
+    pub from: f64,
+    pub to: f64,
+    /// Lines of labels of rules above the data: for each rule of x its line.
+    pub rules: Vec<usize>,
+}
+
+/// How names stand above columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    Level,
+    Slanted,
+}
+
+impl Layout {
+    pub(super) fn of(chart: &Chart) -> Self {
+        let left = EDGE + chart.panels.iter().map(left_of).fold(0.0, f64::max);
+        let right = EDGE + chart.panels.iter().map(right_of).fold(8.0, f64::max);
+        let mut width = WIDTH;
+        let (mut names, mut lean) = (Names::Level, 0.0);
+        if let Axis::Columns(columns) = &chart.x {
+            let wanted = left + right + columns.len() as f64 * COLUMN;
+            width = width.max(wanted);
+            let room = (width - left - right) / columns.len().max(1) as f64 - 6.0;
+            if columns.iter().any(|name| text_width(name, SMALL) > room) {
+                names = Names::Slanted;
+                // The last name leans out to the right.
+                let longest = columns.iter().map(|name| text_width(name, SMALL));
+                let longest = longest.fold(0.0, f64::max).min(COLUMN_NAMES);
+                lean = longest * SLANT.to_radians().cos();
+                width += lean;
+            }
+        }
+        let room = width - 2.0 * EDGE;
+        let title = metrics::wrap(&chart.title, TITLE, Weight::Bold, room);
+        let mut layout = Self {
+            width,
+            height: 0.0,
+            legend: legend::items(chart, room),
+            legend_top: EDGE + 6.0 + title.len() as f64 * TITLE_LINE,
+            title,
+            left,
+            right: width - right - lean,
+            panels: Vec::new(),
+            bottom: 0.0,
+            notes_top: 0.0,
+            notes: Vec::new(),
+            names,
+        };
+        layout.stack(chart);
+        layout.finish(chart, room);
+        layout
+    }
+
+    /// Panels, one below the other.
+    fn stack(&mut self, chart: &Chart) {
+        let lines = self
+            .legend
+            .iter()
+            .map(|item| item.line + 1)
+            .max()
+            .unwrap_or(0);
+        let mut y = self.legend_top + lines as f64 * LEGEND_LINE + 4.0;
+        y += self.names_height(&chart.x);
+        for panel in &chart.panels {
+            let top = y;
+            let named =
+                usize::from(panel.heading.is_some()) + usize::from(y_label(panel).is_some());
+            let rules = self.rule_lines(chart, panel);
+            let above = rules.iter().map(|line| line + 1).max().unwrap_or(0);
+            let from = top + named as f64 * LABEL_LINE + above as f64 * LABEL_LINE + 6.0;
+            let to = from + height_of(chart, panel);
+            self.panels.push(Place {
+                top,
+                from,
+                to,
+                rules,
+            });
+            y = to + 14.0;
+        }
+        self.bottom = y - 14.0;
+    }
+
+    fn finish(&mut self, chart: &Chart, room: f64) {
+        let axis = match &chart.x {
+            Axis::Scale(scale) if scale.label.is_empty() => 22.0,
+            Axis::Scale(_) => 40.0,
+            Axis::Rows(_) | Axis::Columns(_) => 4.0,
+        };
+        self.notes_top = self.bottom + axis + if chart.notes.is_empty() { 0.0 } else { 8.0 };
+        let lines = chart.notes.iter();
+        self.notes = lines
+            .flat_map(|note| metrics::wrap(note, SMALL, Weight::Regular, room))
+            .collect();
+        self.height = (self.notes_top + self.notes.len() as f64 * NOTE_LINE + EDGE).ceil();
+    }
+
+    fn names_height(&self, x: &Axis) -> f64 {
+        let Axis::Columns(columns) = x else {
+            return 0.0;
+        };
+        match self.names {
+            Names::Level => 20.0,
+            Names::Slanted => {
+                let longest = columns.iter().map(|name| text_width(name, SMALL));
+                let longest = longest.fold(0.0, f64::max).min(COLUMN_NAMES);
+                longest * SLANT.to_radians().sin() + 20.0
+            }
+        }
+    }
+
+    /// Labels of references above the data, in as many lines as keep them apart.
+    fn rule_lines(&self, chart: &Chart, panel: &Panel) -> Vec<usize> {
+        let Axis::Scale(axis) = &chart.x else {
+            return Vec::new();
+        };
+        let placed = scale::of_chart(chart, axis, (self.left, self.right));
+        let mut taken: Vec<Vec<(f64, f64)>> = Vec::new();
+        let mut lines = Vec::new();
+        for rule in rules(panel, Along::X) {
+            let (from, to) = self.rule_text(&placed, rule);
+            let free =
+                |line: &Vec<(f64, f64)>| line.iter().all(|(a, b)| to + 8.0 < *a || from > *b + 8.0);
+            let line = taken.iter().position(free).unwrap_or(taken.len());
+            if line == taken.len() {
+                taken.push(Vec::new());
+            }
+            if let Some(line) = taken.get_mut(line) {
+                line.push((from, to));
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// From where to where the text of a reference goes: centred, but within the data.
+    pub(super) fn rule_text(&self, placed: &Placed, rule: &Rule) -> (f64, f64) {
+        let width = text_width(&rule.label, SMALL).min(self.right - self.left);
+        let at = placed.at(rule.at).unwrap_or(self.left);
+        let from = (at - width / 2.0).min(self.right - width).max(self.left);
+        (from, from + width)
+    }
+}
+
+/// References that have their place on an axis.
+pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> {
+    panel.marks.iter().filter_map(move |mark| match mark {
+        Mark::Rule(rule) if rule.along == along => Some(rule),
+        Mark::Dot(_)
+        | Mark::Bar(_)
+        | Mark::Line(_)
+        | Mark::Band(_)
+        | Mark::Column(_)
+        | Mark::Cell(_)
+        | Mark::Rule(_) => None,
+    })
+}
+
+/// What an axis of values is called, above it.
+pub(super) fn y_label(panel: &Panel) -> Option<&str> {
+    match &panel.y {
+        Axis::Scale(scale) => Some(scale.label.as_str()).filter(|label| !label.is_empty()),
+        Axis::Rows(_) | Axis::Columns(_) => None,
+    }
+}
+
+fn left_of(panel: &Panel) -> f64 {
+    match &panel.y {
+        Axis::Scale(scale) => {
+            let placed = scale::of_panel(panel, scale, (panel.height, 0.0));
+            let ticks = placed.ticks(scale, |_| 18.0);
+            let labels = ticks.iter().filter_map(|tick| tick.label.as_deref());
+            labels
+                .map(|label| text_width(label, SMALL))
+                .fold(0.0, f64::max)
+                + 8.0
+        }
+        Axis::Rows(groups) => {
+            let rows = groups.iter().flat_map(|group| &group.rows);
+            let labels = rows.map(|row| text_width(&row.label, TEXT).min(LABELS));
+            labels.fold(0.0, f64::max) + GAP
+        }
+        Axis::Columns(_) => 0.0,
+    }
+}
+
+fn right_of(panel: &Panel) -> f64 {
+    let rules = rules(panel, Along::Y).map(|rule| text_width(&rule.label, SMALL).min(RULES));
+    let rules = rules.fold(0.0, f64::max);
+    let values = match &panel.y {
+        Axis::Rows(groups) => {
+            let rows = groups.iter().flat_map(|group| &group.rows);
+            rows.map(|row| text_width(&row.value, SMALL).min(VALUES))
+                .fold(0.0, f64::max)
+        }
+        Axis::Scale(_) | Axis::Columns(_) => 0.0,
+    };
+    let widest = rules.max(values);
+    if widest > 0.0 { widest + GAP } else { 8.0 }
+}
+
+/// How much room a row has.
+pub(super) const fn row_height(x: &Axis) -> f64 {
+    match x {
+        Axis::Columns(_) => CELL,
+        Axis::Scale(_) | Axis::Rows(_) => ROW,
+    }
+}
+
+fn height_of(chart: &Chart, panel: &Panel) -> f64 {
+    match &panel.y {
+        Axis::Rows(groups) => {
+            let row = row_height(&chart.x);
+            let each = groups.iter().map(|group| {
+                let heading = if group.heading.is_some() {
+                    HEADING
+                } else {
+                    0.0
+                };
+                heading + group.rows.len() as f64 * row
+            });
+            each.sum::<f64>() + 6.0
+        }
+        Axis::Scale(_) | Axis::Columns(_) => panel.height.clamp(40.0, 1_000.0),
+    }
+}
+
+/// Name of a row, cut to its room.
+pub(super) fn row_label(label: &str) -> String {
+    metrics::cut(label, TEXT, Weight::Regular, LABELS)
+}
+
+/// Figure of a row, cut to its room: only an absurd one needs it.
+pub(super) fn row_value(value: &str) -> String {
+    metrics::cut(value, SMALL, Weight::Regular, VALUES)
+}
+
+/// Name of a reference, cut to its room.
+pub(super) fn rule_label(label: &str) -> String {
+    metrics::cut(label, SMALL, Weight::Regular, RULES)
+}
+
+/// Name of a column, cut to its room.
+pub(super) fn column_label(label: &str) -> String {
+    metrics::cut(label, SMALL, Weight::Regular, COLUMN_NAMES)
+}

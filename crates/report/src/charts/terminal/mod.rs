@@ -1,0 +1,238 @@
+//! Charts as text, for a terminal.
+
+mod grid;
+mod rows;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::charts::chart::{Axis, Chart, Fill, Mark};
+
+/// Which signs may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signs {
+    /// Lines and circles.
+    Unicode,
+    /// Nothing but ASCII.
+    Ascii,
+}
+
+/// Narrower than this, nothing can be told apart.
+const NARROWEST: usize = 40;
+/// Wider than this, a picture is no small one.
+const WIDEST: usize = 110;
+
+/// The chart in lines of no more than so many columns.
+#[must_use]
+pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
+    let width = columns.clamp(NARROWEST, WIDEST);
+    let mut lines = vec![chart.title.clone()];
+    lines.extend(legend(chart, signs, width));
+    for panel in &chart.panels {
+        if let Some(heading) = &panel.heading {
+            lines.push(String::new());
+            lines.push(heading.clone());
+        }
+        match &panel.y {
+            Axis::Rows(groups) => lines.extend(rows::draw(chart, panel, groups, signs, width)),
+            Axis::Scale(scale) => lines.extend(grid::draw(chart, panel, scale, signs, width)),
+            Axis::Columns(_) => {}
+        }
+    }
+    lines.extend(chart.notes.iter().flat_map(|note| broken(note, width)));
+    let mut text = String::new();
+    for line in lines {
+        text += &cut(written(&line, signs).trim_end(), width);
+        text.push('\n');
+    }
+    text
+}
+
+/// In lines of so many columns, between words.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// What stands for a figure that was had so.
+const fn mark(fill: Fill, signs: Signs) -> char {
+    match (signs, fill) {
+        (Signs::Unicode, Fill::Solid) => '●',
+        (Signs::Unicode, Fill::Half) => '◐',
+        (Signs::Unicode, Fill::Hatched) => '◍',
+        (Signs::Unicode, Fill::Dotted) => '◌',
+        (Signs::Unicode, Fill::Hollow) => '○',
+        (Signs::Ascii, Fill::Solid) => '*',
+        (Signs::Ascii, Fill::Half) => '%',
+        (Signs::Ascii, Fill::Hatched) => '#',
+        (Signs::Ascii, Fill::Dotted) => ':',
+        (Signs::Ascii, Fill::Hollow) => 'o',
+    }
+}
+
+/// What stands for a series among lines.
+fn series_mark(series: usize) -> char {
+    char::from(b'a' + u8::try_from(series % 26).unwrap_or(0))
+}
+
+/// What a series' bar is made of.
+const fn bar_mark(series: usize, signs: Signs) -> char {
+    const UNICODE: [char; 5] = ['█', '▒', '▓', '░', '▚'];
+    const ASCII: [char; 5] = ['#', '=', '+', '-', ':'];
+    match signs {
+        Signs::Unicode => UNICODE[series % UNICODE.len()],
+        Signs::Ascii => ASCII[series % ASCII.len()],
+    }
+}
+
+/// What a column of a histogram is made of that was had so.
+const fn column_mark(fill: Fill, signs: Signs) -> char {
+    match (signs, fill) {
+        (Signs::Unicode, Fill::Solid) => '█',
+        (Signs::Unicode, Fill::Half) => '▌',
+        (Signs::Unicode, Fill::Hatched) => '▒',
+        (Signs::Ascii, Fill::Hatched) => '/',
+        (Signs::Ascii, Fill::Solid) => '#',
+        (Signs::Ascii, Fill::Half) => '%',
+        (_, Fill::Dotted) => ':',
+        (_, Fill::Hollow) => 'o',
+    }
+}
+
+/// How the figures of a series were had, where letters stand for its dots.
+fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
+    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    let mut fills = marks.filter_map(|mark| match mark {
+        Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
+        Mark::Line(line) => (line.series == series).then_some(line.fill),
+        Mark::Bar(_) | Mark::Band(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
+    });
+    fills.next()
+}
+
+/// Entries in lines.
+fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
+    let named = (0..)
+        .zip(&chart.keys)
+        .filter(|(_, key)| !key.name.is_empty());
+    let stacked = rows::is_stacked(chart);
+    let by_letter = chart
+        .panels
+        .iter()
+        .any(|panel| matches!(panel.y, Axis::Scale(_)));
+    let series = named.filter(|_| stacked || by_letter).map(|(number, key)| {
+        if stacked {
+            return format!("{} {}", bar_mark(number, signs), key.name);
+        }
+        let fill = fill_of(chart, number).map(|fill| format!("{} ", mark(fill, signs)));
+        format!(
+            "{} {}{}",
+            series_mark(number),
+            fill.unwrap_or_default(),
+            key.name
+        )
+    });
+    let fills = chart
+        .fills
+        .iter()
+        .map(|(fill, words)| format!("{} {words}", mark(*fill, signs)));
+    let mut lines: Vec<String> = Vec::new();
+    for entry in series.chain(fills) {
+        match lines.last_mut() {
+            Some(line) if line.width() + entry.width() + 3 <= width => {
+                line.push_str("   ");
+                line.push_str(&entry);
+            }
+            _ => lines.push(entry),
+        }
+    }
+    lines
+}
+
+/// In signs that may be used.
+fn written(text: &str, signs: Signs) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match (signs, c) {
+            // Nothing that moves a cursor or turns a line.
+            (_, c) if c.is_control() || c.width() == Some(0) => out.push('?'),
+            (Signs::Unicode, c) => out.push(c),
+            (Signs::Ascii, c) if c.is_ascii() => out.push(c),
+            (Signs::Ascii, 'µ') => out.push('u'),
+            (Signs::Ascii, '×') => out.push('x'),
+            (Signs::Ascii, '–' | '−' | '—') => out.push('-'),
+            (Signs::Ascii, '…') => out.push_str("..."),
+            (Signs::Ascii, '≤') => out.push_str("<="),
+            (Signs::Ascii, '±') => out.push_str("+-"),
+            (Signs::Ascii, _) => out.push('?'),
+        }
+    }
+    out
+}
+
+/// No more than so many columns.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        if kept.width() + c.width().unwrap_or(0) + 2 > width {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + ".."
+}
+
+/// Filled up on the left.
+fn right(text: &str, width: usize) -> String {
+    let text = cut(text, width);
+    format!("{}{text}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// Filled up on the right.
+fn left(text: &str, width: usize) -> String {
+    let text = cut(text, width);
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// Ticks of the axis of x, one line; the axis begins `indent` columns from the left.
+fn ticks(chart: &Chart, indent: usize, length: usize) -> Vec<String> {
+    let Axis::Scale(scale) = &chart.x else {
+        return Vec::new();
+    };
+    let placed =
+        crate::charts::scale::of_chart(chart, scale, (0.0, length.saturating_sub(1) as f64));
+    let mut line: Vec<char> = vec![' '; indent + length];
+    let mut free = 0;
+    for tick in placed.columns(scale, |label| label.width() as f64 + 2.0) {
+        let Some(label) = tick.label else { continue };
+        let middle = indent + tick.at.round() as usize;
+        // The last one stays on the screen.
+        let from = middle.saturating_sub(label.width() / 2);
+        let from = from.min(line.len().saturating_sub(label.width()));
+        if from < free {
+            continue;
+        }
+        for (place, c) in (from..).zip(label.chars()) {
+            if let Some(cell) = line.get_mut(place) {
+                *cell = c;
+            }
+        }
+        free = from + label.width() + 2;
+    }
+    let mut lines = vec![line.into_iter().collect()];
+    if !scale.label.is_empty() {
+        lines.push(format!("{}{}", " ".repeat(indent), scale.label));
+    }
+    lines
+}

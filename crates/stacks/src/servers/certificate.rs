@@ -1,0 +1,256 @@
+//! X.509 certificates for a measurement: a leaf for the server's key, issued by an authority that is made for it and has
+//! its private key in memory alone. So a key on a token signs nothing to get its certificate.
+
+use std::fmt;
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::error::Error;
+use keymark_stores::test_key::TestKey;
+use openssl::asn1::Asn1Time;
+use openssl::bn::{BigNum, MsbOption};
+use openssl::error::ErrorStack;
+use openssl::hash::MessageDigest;
+use openssl::pkey::{PKey, PKeyRef, Private, Public};
+use openssl::x509::extension::{
+    AuthorityKeyIdentifier, BasicConstraints, ExtendedKeyUsage, KeyUsage, SubjectAlternativeName,
+    SubjectKeyIdentifier,
+};
+use openssl::x509::{X509, X509Builder, X509Name, X509NameBuilder};
+
+use crate::servers::error::{Impossible, ServerError};
+
+/// Days that certificates are valid for: a measurement is shorter.
+const DAYS: u32 = 30;
+/// X.509 v3 (RFC 5280 §4.1.2.1).
+const VERSION_3: i32 = 2;
+
+/// A certification authority for one measurement.
+#[derive(Clone)]
+pub struct Authority {
+    key: PKey<Private>,
+    certificate: X509,
+    digest: MessageDigest,
+}
+
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authority")
+            .field("certificate", &self.certificate)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Authority {
+    /// One that signs as certificates for such keys are signed: a client that knows RSA alone can check an RSA
+    /// certificate's signature.
+    ///
+    /// # Errors
+    /// When no certificate for TLS can have such a key, or OpenSSL fails.
+    pub fn signing_for(algorithm: Algorithm) -> Result<Self, ServerError> {
+        let word = signer(algorithm).ok_or(Impossible::NoCertificate(algorithm))?;
+        let signer: Algorithm = word
+            .parse()
+            .map_err(|error| Error::call("choosing an authority's key", error, ""))?;
+        let key = private_key(&TestKey::generate(signer)?)?;
+        let digest = digest(signer);
+        let certificate = own_certificate(&key, digest).map_err(failed)?;
+        Ok(Self {
+            key,
+            certificate,
+            digest,
+        })
+    }
+
+    /// What a client has to trust.
+    #[must_use]
+    pub const fn certificate(&self) -> &X509 {
+        &self.certificate
+    }
+
+    /// A server certificate for `localhost`, 127.0.0.1 and ::1.
+    ///
+    /// # Errors
+    /// When OpenSSL fails.
+    pub fn issue(&self, public: &PKeyRef<Public>) -> Result<X509, Error> {
+        self.issued(public).map_err(failed)
+    }
+
+    fn issued(&self, public: &PKeyRef<Public>) -> Result<X509, ErrorStack> {
+        let issuer = self.certificate.subject_name();
+        let mut builder = begun(&*name("localhost")?, public)?;
+        builder.set_issuer_name(issuer)?;
+        builder.append_extension(BasicConstraints::new().critical().build()?)?;
+        let mut usage = KeyUsage::new();
+        usage.critical().digital_signature();
+        if public.rsa().is_ok() {
+            // RSA key exchange (RFC 5280 §4.2.1.3).
+            usage.key_encipherment();
+        }
+        builder.append_extension(usage.build()?)?;
+        builder.append_extension(ExtendedKeyUsage::new().server_auth().build()?)?;
+        let extensions = {
+            let context = builder.x509v3_context(Some(&self.certificate), None);
+            [
+                SubjectAlternativeName::new()
+                    .dns("localhost")
+                    .ip("127.0.0.1")
+                    .ip("::1")
+                    .build(&context)?,
+                SubjectKeyIdentifier::new().build(&context)?,
+                AuthorityKeyIdentifier::new().keyid(true).build(&context)?,
+            ]
+        };
+        for extension in extensions {
+            builder.append_extension(extension)?;
+        }
+        builder.sign(&self.key, self.digest)?;
+        Ok(builder.build())
+    }
+}
+
+/// Whether a certificate for TLS can have such a key.
+pub(crate) fn check(algorithm: Algorithm) -> Result<(), Impossible> {
+    match signer(algorithm) {
+        Some(_) => Ok(()),
+        None => Err(Impossible::NoCertificate(algorithm)),
+    }
+}
+
+/// The algorithm of an authority for such a key.
+fn signer(algorithm: Algorithm) -> Option<&'static str> {
+    match algorithm.family() {
+        Family::Rsa(_) => Some("rsa2048"),
+        Family::Weierstrass(Curve::NistP256) => Some("nistp256"),
+        Family::Weierstrass(Curve::NistP384) => Some("nistp384"),
+        Family::Ed25519 => Some("ed25519"),
+        Family::MlDsa(44) => Some("mldsa44"),
+        Family::MlDsa(65) => Some("mldsa65"),
+        Family::MlDsa(_) => Some("mldsa87"),
+        // TLS 1.3 knows P-521, Ed448 and Brainpool as well; nobody has certificates of these for servers.
+        Family::Weierstrass(
+            Curve::NistP521
+            | Curve::BrainpoolP256r1
+            | Curve::BrainpoolP384r1
+            | Curve::BrainpoolP512r1
+            | Curve::Secp256k1,
+        )
+        | Family::Ed448
+        | Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::Cv25519
+        | Family::Cv448
+        | Family::MlKem(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => None,
+    }
+}
+
+fn digest(signer: Algorithm) -> MessageDigest {
+    match signer.family() {
+        // They hash themselves.
+        Family::Ed25519 | Family::Ed448 | Family::MlDsa(_) | Family::SlhDsa(..) => {
+            MessageDigest::null()
+        }
+        Family::Weierstrass(Curve::NistP384) => MessageDigest::sha384(),
+        Family::Rsa(_)
+        | Family::Dsa(_)
+        | Family::Weierstrass(_)
+        | Family::Elgamal(_)
+        | Family::Cv25519
+        | Family::Cv448
+        | Family::MlKem(_)
+        | Family::KyberComposite(_) => MessageDigest::sha256(),
+    }
+}
+
+/// The key for OpenSSL.
+pub(crate) fn private_key(key: &TestKey) -> Result<PKey<Private>, Error> {
+    PKey::private_key_from_pkcs8(&key.pkcs8_der()?)
+        .map_err(|error| Error::call("d2i_PKCS8_PRIV_KEY_INFO", error, ""))
+}
+
+fn own_certificate(key: &PKeyRef<Private>, digest: MessageDigest) -> Result<X509, ErrorStack> {
+    let name = name("keymark test authority")?;
+    let public = PKey::public_key_from_der(&key.public_key_to_der()?)?;
+    let mut builder = begun(&name, &public)?;
+    builder.set_issuer_name(&name)?;
+    builder.append_extension(BasicConstraints::new().critical().ca().pathlen(0).build()?)?;
+    let usage = KeyUsage::new().critical().key_cert_sign().build()?;
+    builder.append_extension(usage)?;
+    let identifier = SubjectKeyIdentifier::new().build(&builder.x509v3_context(None, None))?;
+    builder.append_extension(identifier)?;
+    builder.sign(key, digest)?;
+    Ok(builder.build())
+}
+
+fn name(common: &str) -> Result<X509Name, ErrorStack> {
+    let mut name: X509NameBuilder = X509Name::builder()?;
+    name.append_entry_by_text("CN", common)?;
+    Ok(name.build())
+}
+
+/// Version, serial number, validity, subject and key.
+fn begun(
+    subject: &openssl::x509::X509NameRef,
+    public: &PKeyRef<Public>,
+) -> Result<X509Builder, ErrorStack> {
+    let mut builder = X509::builder()?;
+    builder.set_version(VERSION_3)?;
+    let mut serial = BigNum::new()?;
+    // Positive, and of 20 octets at most (RFC 5280 §4.1.2.2).
+    serial.rand(159, MsbOption::ONE, false)?;
+    let serial = serial.to_asn1_integer()?;
+    builder.set_serial_number(&serial)?;
+    builder.set_subject_name(subject)?;
+    builder.set_pubkey(public)?;
+    let (begin, end) = (Asn1Time::days_from_now(0)?, Asn1Time::days_from_now(DAYS)?);
+    builder.set_not_before(&begin)?;
+    builder.set_not_after(&end)?;
+    Ok(builder)
+}
+
+fn failed(error: ErrorStack) -> Error {
+    Error::call("X509_sign", error, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leaf_is_its_authoritys_and_says_what_a_server_has_to() {
+        for word in [
+            "rsa1024", "rsa3072", "nistp256", "nistp384", "ed25519", "mldsa65",
+        ] {
+            let algorithm: Algorithm = word.parse().unwrap();
+            let authority = Authority::signing_for(algorithm).unwrap();
+            let key = private_key(&TestKey::generate(algorithm).unwrap()).unwrap();
+            let public = PKey::public_key_from_der(&key.public_key_to_der().unwrap()).unwrap();
+            let leaf = authority.issue(&public).unwrap();
+            let issuer = authority.certificate().public_key().unwrap();
+            assert!(leaf.verify(&issuer).unwrap(), "{word}");
+            assert!(leaf.public_key().unwrap().public_eq(&public), "{word}");
+            let names = leaf.subject_alt_names().unwrap();
+            assert_eq!(
+                names.iter().filter_map(|name| name.dnsname()).next(),
+                Some("localhost")
+            );
+            assert_eq!(names.iter().filter_map(|name| name.ipaddress()).count(), 2);
+            assert_eq!(leaf.version(), VERSION_3);
+            let text = String::from_utf8(leaf.to_text().unwrap()).unwrap();
+            assert!(
+                text.contains("CA:FALSE") && text.contains("TLS Web Server"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_no_server_has_is_refused() {
+        let error = Authority::signing_for("cv25519".parse().unwrap()).unwrap_err();
+        assert_eq!(
+            error,
+            Impossible::NoCertificate("cv25519".parse().unwrap()).into()
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Whether a configuration of Apache or nginx can offer ECDSA certificates at all, and which lines to change.
+
+mod advice;
+mod apache;
+mod files;
+mod judge;
+mod nginx;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::error::Error;
+
+pub use advice::{Finding, Problem};
+
+use crate::servers::version::Version;
+
+/// Says it, unless it was said: a file may be included many times.
+fn say(findings: &mut Vec<Finding>, finding: Finding) {
+    if !findings.contains(&finding) {
+        findings.push(finding);
+    }
+}
+
+/// Whose configuration a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Apache httpd's.
+    Apache,
+    /// nginx's.
+    Nginx,
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Apache => "Apache",
+            Self::Nginx => "nginx",
+        })
+    }
+}
+
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct At {
+    /// The file.
+    pub file: PathBuf,
+    /// Its line, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = crate::servers::log::visible(&self.file.to_string_lossy());
+        write!(f, "{file}:{}", self.line)
+    }
+}
+
+/// A directive's values, and where they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Setting {
+    values: Vec<String>,
+    at: At,
+}
+
+impl Setting {
+    fn first(&self) -> &str {
+        self.values.first().map_or("", String::as_str)
+    }
+}
+
+/// A host as it is configured, what it inherits included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Host {
+    name: String,
+    at: At,
+    certificates: Vec<Setting>,
+    keys: Vec<Setting>,
+    /// Of TLS 1.2.
+    ciphers: Option<Setting>,
+    groups: Option<Setting>,
+    protocols: Option<Setting>,
+    /// Whether the server's order of ciphers counts.
+    order: Order,
+    /// Apache's `SSLOpenSSLConfCmd DHParameters`.
+    ignored: Vec<Setting>,
+    /// What relative paths begin at.
+    root: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Servers,
+    Clients,
+}
+
+/// Who gets an ECDSA certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Clients with TLS 1.2 as well as 1.3.
+    Offered,
+    /// Only those with TLS 1.3: the cipher string has nothing for the others.
+    Tls13Only,
+    /// Nobody.
+    NotOffered,
+    /// A certificate could not be read.
+    Unknown,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Offered => "offers an ECDSA certificate",
+            Self::Tls13Only => "offers an ECDSA certificate to clients with TLS 1.3 alone",
+            Self::NotOffered => "offers no ECDSA certificate",
+            Self::Unknown => "may offer an ECDSA certificate: not all could be read",
+        })
+    }
+}
+
+/// One host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostReport {
+    /// What it is called.
+    pub name: String,
+    /// Where it begins.
+    pub at: At,
+    /// Who gets an ECDSA certificate.
+    pub verdict: Verdict,
+    /// What is to be changed, or known.
+    pub findings: Vec<Finding>,
+}
+
+/// All hosts of a configuration that have TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Whose it is.
+    pub dialect: Dialect,
+    /// In their order; none where no host has TLS.
+    pub hosts: Vec<HostReport>,
+    /// Of the files themselves.
+    pub findings: Vec<Finding>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        for host in &self.hosts {
+            let name = crate::servers::log::visible(&host.name);
+            writeln!(f, "{}: {name} {}", host.at, host.verdict)?;
+            for finding in &host.findings {
+                writeln!(f, "{finding}")?;
+            }
+        }
+        if self.hosts.is_empty() {
+            writeln!(f, "no host with TLS is configured here")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a configuration, with the files that it includes. `nginx` is the version of the nginx that it is for, if that is
+/// known.
+///
+/// # Errors
+/// When it cannot be read, or is neither Apache's nor nginx's.
+pub fn file(
+    path: &Path,
+    dialect: Option<Dialect>,
+    nginx: Option<&Version>,
+) -> Result<Report, Error> {
+    let text = files::read(path)?;
+    let dialect = dialect.or_else(|| guessed(&text)).ok_or_else(|| {
+        Error::call(
+            format!("reading {}", path.display()),
+            "it is neither a configuration of Apache nor one of nginx",
+            "give a file with ssl_certificate or SSLCertificateFile in it",
+        )
+    })?;
+    let mut findings = Vec::new();
+    let hosts = match dialect {
+        Dialect::Apache => apache::hosts(path, &text, &mut findings),
+        Dialect::Nginx => nginx::hosts(path, &text, &mut findings)?,
+    };
+    let hosts = hosts.iter().map(|host| judge::judged(host, dialect, nginx));
+    Ok(Report {
+        dialect,
+        hosts: hosts.collect(),
+        findings,
+    })
+}
+
+fn guessed(text: &str) -> Option<Dialect> {
+    let lower = text.to_ascii_lowercase();
+    let apache = ["<virtualhost", "sslengine", "sslcertificatefile", "include"];
+    let nginx = [
+        "ssl_certificate",
+        "ssl_ciphers",
+        "server {",
+        "server{",
+        "http {",
+        "include ",
+    ];
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    // Both have `include`; nginx ends it with a semicolon.
+    if has(&nginx) && lower.contains(';') && !has(&apache[..3]) {
+        Some(Dialect::Nginx)
+    } else if has(&apache) {
+        Some(Dialect::Apache)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

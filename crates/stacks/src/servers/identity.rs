@@ -1,0 +1,397 @@
+//! Who a server is: its certificates, and where their private keys are.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::error::Error;
+use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
+use keymark_stores::pkcs11::{ProgramKey, ServedKey, ServedToken};
+use keymark_stores::test_key::TestKey;
+use keymark_stores::user::Pin;
+use openssl::pkey::{PKey, Private};
+use openssl::x509::X509;
+
+use crate::servers::certificate::{self, Authority, private_key};
+use crate::servers::error::{Impossible, ServerError};
+use crate::servers::software::Installed;
+use crate::servers::token;
+use crate::servers::token_trace::Tracing;
+
+/// How OpenSSL gets at a key on a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenWay {
+    /// libp11's engine.
+    Engine,
+    /// pkcs11-provider.
+    Provider,
+}
+
+impl fmt::Display for TokenWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Engine => "engine",
+            Self::Provider => "provider",
+        })
+    }
+}
+
+/// A key on a PKCS#11 token, as a server is told of it.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+#[derive(Clone)]
+pub struct TokenKey {
+    module: PathBuf,
+    uri: Pkcs11Uri,
+    pin: Option<Pin>,
+    environment: Vec<(OsString, OsString)>,
+    own_place: Option<PathBuf>,
+    tracing: Tracing,
+}
+
+impl TokenKey {
+    /// The private key of that URI behind the module. A PIN's file in the URI is not used: the PIN is `pin`.
+    ///
+    /// # Errors
+    /// When it is no URI of a key.
+    pub fn new(module: &Path, uri: &str, pin: Option<Pin>) -> Result<Self, Error> {
+        let uri: Pkcs11Uri = uri
+            .parse()
+            .map_err(|error| Error::call("reading a pkcs11: URI", error, ""))?;
+        if !uri.object.names_one() {
+            return Err(Error::call(
+                "reading a pkcs11: URI",
+                "it names no key",
+                "add object=LABEL or id=%NN",
+            ));
+        }
+        // Without a type pkcs11-provider comes to the public key first, by chance.
+        let object = ObjectPart {
+            kind: Some(ObjectKind::Private),
+            ..uri.object
+        };
+        Ok(Self {
+            module: module.to_owned(),
+            uri: Pkcs11Uri {
+                object,
+                pin_file: None,
+                module_path: None,
+                module_name: None,
+                ..uri
+            },
+            pin,
+            environment: Vec::new(),
+            own_place: None,
+            tracing: Tracing::Off,
+        })
+    }
+
+    /// What the module has to find in its environment.
+    #[must_use]
+    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
+        Self {
+            environment,
+            ..self
+        }
+    }
+
+    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
+    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
+    /// files are left as they are.
+    #[must_use]
+    pub fn with_own_place(self, place: &Path) -> Self {
+        Self {
+            own_place: Some(place.to_owned()),
+            ..self
+        }
+    }
+
+    /// The same, and whether the server's calls for it are counted.
+    #[must_use]
+    pub fn with_tracing(self, tracing: Tracing) -> Self {
+        Self { tracing, ..self }
+    }
+
+    /// The same key behind another module.
+    pub(crate) fn behind(&self, module: &Path) -> Self {
+        Self {
+            module: module.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// A key that a store has for other programs.
+    ///
+    /// # Errors
+    /// When its URI names no key.
+    pub fn of_program(key: ProgramKey) -> Result<Self, Error> {
+        let made = Self::new(key.module(), &key.uri(None), key.pin.clone())?;
+        Ok(made.with_environment(key.environment))
+    }
+
+    /// A key of a token that keymark serves.
+    ///
+    /// # Errors
+    /// When its URI names no key.
+    pub fn of_served(token: &ServedToken, key: &ServedKey) -> Result<Self, Error> {
+        let made = Self::new(token.module(), &key.uri, Some(token.pin().clone()))?;
+        Ok(match token.pin_file().parent() {
+            Some(place) => made.with_own_place(place),
+            None => made,
+        })
+    }
+
+    /// The module.
+    #[must_use]
+    pub fn module(&self) -> &Path {
+        &self.module
+    }
+
+    /// The private key's URI (RFC 7512), with the file of the PIN if that is to be in it.
+    pub(crate) fn uri(&self, pin_file: Option<&Path>) -> String {
+        let uri = Pkcs11Uri {
+            pin_file: pin_file.map(Path::to_owned),
+            ..self.uri.clone()
+        };
+        // RFC 7512 lets them stand; in a configuration they would mean something.
+        uri.to_string().replace('$', "%24").replace('\'', "%27")
+    }
+
+    /// Whether both are known by one token behind one module, as far as their URIs say.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        self.module == other.module && self.uri.token == other.uri.token
+    }
+
+    pub(crate) const fn pin(&self) -> Option<&Pin> {
+        self.pin.as_ref()
+    }
+
+    pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
+        &self.environment
+    }
+
+    pub(crate) fn own_place(&self) -> Option<&Path> {
+        self.own_place.as_deref()
+    }
+
+    pub(crate) const fn tracing(&self) -> Tracing {
+        self.tracing
+    }
+}
+
+/// Where a private key is, for the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyPlace {
+    /// In a file that the server reads.
+    File,
+    /// On a PKCS#11 token.
+    Token(TokenWay),
+}
+
+#[derive(Clone)]
+pub(crate) enum Held {
+    File(PKey<Private>),
+    Token(Box<TokenKey>, TokenWay),
+}
+
+/// A certificate with its private key.
+#[derive(Clone)]
+pub struct Identity {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) certificate: X509,
+    authority: Option<X509>,
+    pub(crate) held: Held,
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("algorithm", &self.algorithm)
+            .field("key", &self.key_place())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Identity {
+    /// A test key that the server gets as a file, with a new certificate.
+    ///
+    /// # Errors
+    /// When no certificate for TLS can have such a key.
+    pub fn in_file(key: &TestKey) -> Result<Self, ServerError> {
+        let private = private_key(key)?;
+        let public = private
+            .public_key_to_der()
+            .and_then(|der| PKey::public_key_from_der(&der))
+            .map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
+        let authority = Authority::signing_for(key.algorithm)?;
+        Ok(Self {
+            algorithm: key.algorithm,
+            certificate: authority.issue(&public)?,
+            authority: Some(authority.certificate().clone()),
+            held: Held::File(private),
+        })
+    }
+
+    /// A new key in a file.
+    ///
+    /// # Errors
+    /// When no certificate for TLS can have such a key.
+    pub fn generate(algorithm: Algorithm) -> Result<Self, ServerError> {
+        // Asked first: a large key takes its time.
+        certificate::check(algorithm)?;
+        Self::in_file(&TestKey::generate(algorithm)?)
+    }
+
+    /// A key on a token, with a new certificate. The installed program `openssl` loads the key once with what the server
+    /// will use, so that a wrong PIN is tried once and no server tries it again.
+    ///
+    /// # Errors
+    /// When the way cannot have such a key, or the token refuses.
+    pub fn on_token(
+        server: &Installed,
+        algorithm: Algorithm,
+        key: TokenKey,
+        way: TokenWay,
+    ) -> Result<Self, ServerError> {
+        if way == TokenWay::Engine && !is_known_to_engine(algorithm.family()) {
+            return Err(Impossible::NotByEngine(algorithm).into());
+        }
+        let authority = Authority::signing_for(algorithm)?;
+        let public = token::public_key(server, &key, way)?;
+        Ok(Self {
+            algorithm,
+            certificate: authority.issue(&public)?,
+            authority: Some(authority.certificate().clone()),
+            held: Held::Token(Box::new(key), way),
+        })
+    }
+
+    /// A certificate and a key that somebody else has made, in PEM. Whether they belong together is the server's to say.
+    ///
+    /// # Errors
+    /// When they are not PEM.
+    pub fn given(
+        algorithm: Algorithm,
+        certificate_pem: &[u8],
+        key_pem: &[u8],
+    ) -> Result<Self, Error> {
+        let certificate = X509::from_pem(certificate_pem)
+            .map_err(|error| Error::call("PEM_read_bio_X509", error, ""))?;
+        let key = PKey::private_key_from_pem(key_pem)
+            .map_err(|error| Error::call("PEM_read_bio_PrivateKey", error, ""))?;
+        Ok(Self {
+            algorithm,
+            certificate,
+            authority: None,
+            held: Held::File(key),
+        })
+    }
+
+    /// What the key is.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// The server's certificate.
+    #[must_use]
+    pub const fn certificate(&self) -> &X509 {
+        &self.certificate
+    }
+
+    /// What a client has to trust; none of one that keymark has not made.
+    #[must_use]
+    pub const fn authority(&self) -> Option<&X509> {
+        self.authority.as_ref()
+    }
+
+    /// The same in PEM.
+    #[must_use]
+    pub fn authority_pem(&self) -> Option<String> {
+        let pem = self.authority.as_ref()?.to_pem().ok()?;
+        String::from_utf8(pem).ok()
+    }
+
+    /// Where the private key is.
+    #[must_use]
+    pub const fn key_place(&self) -> KeyPlace {
+        match &self.held {
+            Held::File(_) => KeyPlace::File,
+            Held::Token(_, way) => KeyPlace::Token(*way),
+        }
+    }
+
+    pub(crate) fn token(&self) -> Option<(&TokenKey, TokenWay)> {
+        match &self.held {
+            Held::File(_) => None,
+            Held::Token(key, way) => Some((key, *way)),
+        }
+    }
+}
+
+/// libp11 0.4.12 has RSA and ECDSA, and no EdDSA.
+const fn is_known_to_engine(family: Family) -> bool {
+    keymark_stores::pkcs11::is_known_to_programs(family)
+}
+
+/// One certificate, or two on one host: clients that know ECDSA get that one, older ones the RSA one.
+#[derive(Debug, Clone)]
+pub struct Certificates {
+    first: Identity,
+    second: Option<Identity>,
+}
+
+impl Certificates {
+    /// One.
+    #[must_use]
+    pub const fn one(identity: Identity) -> Self {
+        Self {
+            first: identity,
+            second: None,
+        }
+    }
+
+    /// Two.
+    ///
+    /// # Errors
+    /// When they are not an RSA and an ECDSA one.
+    pub fn rsa_and_ecdsa(rsa: Identity, ecdsa: Identity) -> Result<Self, Impossible> {
+        Self::check_pair(rsa.algorithm, ecdsa.algorithm)?;
+        Ok(Self {
+            first: rsa,
+            second: Some(ecdsa),
+        })
+    }
+
+    fn check_pair(rsa: Algorithm, ecdsa: Algorithm) -> Result<(), Impossible> {
+        match (rsa.family(), ecdsa.family()) {
+            (Family::Rsa(_), Family::Weierstrass(Curve::NistP256 | Curve::NistP384)) => Ok(()),
+            _ => Err(Impossible::NotADualPair(rsa, ecdsa)),
+        }
+    }
+
+    /// Whether two such keys are a pair, in either order.
+    pub(crate) fn check_two(one: Algorithm, other: Algorithm) -> Result<(), Impossible> {
+        Self::check_pair(one, other).or_else(|refused| {
+            let swapped = Self::check_pair(other, one);
+            swapped.map_err(|_| refused)
+        })
+    }
+
+    /// Two, in either order.
+    ///
+    /// # Errors
+    /// When they are not an RSA and an ECDSA one.
+    pub fn of_two(one: Identity, other: Identity) -> Result<Self, Impossible> {
+        if matches!(one.algorithm.family(), Family::Weierstrass(_)) {
+            Self::rsa_and_ecdsa(other, one)
+        } else {
+            Self::rsa_and_ecdsa(one, other)
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Identity> {
+        [&self.first].into_iter().chain(&self.second)
+    }
+}

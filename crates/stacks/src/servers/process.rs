@@ -1,0 +1,318 @@
+//! The processes of one server, from their start to their end.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::error::Error;
+use keymark_stores::places::private_dir;
+use keymark_stores::places::process::Process;
+use keymark_stores::places::watchdog::Watchdog;
+use nix::sys::signal::Signal;
+
+/// How long processes are given to end by themselves.
+const GRACE: Duration = Duration::from_secs(3);
+const STEP: Duration = Duration::from_millis(5);
+/// `/proc` counts in hundredths of a second on all that Debian supports (`USER_HZ`, time(7)).
+const TICK: Duration = Duration::from_millis(10);
+
+/// Processor time of all of a server's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProcessorTime {
+    /// In user mode.
+    pub user: Duration,
+    /// In the kernel.
+    pub system: Duration,
+}
+
+impl ProcessorTime {
+    /// Both together.
+    #[must_use]
+    pub const fn total(self) -> Duration {
+        self.user.saturating_add(self.system)
+    }
+
+    /// What was spent since an earlier reading.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self {
+            user: self.user.saturating_sub(earlier.user),
+            system: self.system.saturating_sub(earlier.system),
+        }
+    }
+}
+
+/// A master and its workers. They end with the value.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    /// None when it had ended before it was looked at.
+    master: Option<Process>,
+    directory: PathBuf,
+    log: PathBuf,
+    /// Those that were seen, since a worker without its master is nobody's child.
+    seen: Mutex<Vec<Process>>,
+    /// Ends what is left, also when keymark is killed.
+    watchdog: Watchdog,
+}
+
+impl Running {
+    /// Starts the command; what it says goes to `log`.
+    pub(crate) fn start(
+        command: &mut Command,
+        directory: &Path,
+        log: &Path,
+    ) -> Result<Self, Error> {
+        let said = |path: &Path| {
+            File::options()
+                .append(true)
+                .create(true)
+                .open(path)
+                .map_err(|error| Error::call(format!("opening {}", path.display()), error, ""))
+        };
+        let call = command.get_program().to_string_lossy().into_owned();
+        let watchdog = Watchdog::start(directory)?;
+        command.stdout(said(log)?).stderr(said(log)?);
+        let child = watchdog
+            .spawn(command)
+            .map_err(|error| Error::call(call, error, ""))?;
+        let running = Self {
+            master: Process::of(child.id()),
+            child,
+            directory: directory.to_owned(),
+            log: log.to_owned(),
+            seen: Mutex::default(),
+            watchdog,
+        };
+        running.look()?;
+        Ok(running)
+    }
+
+    /// The master and everything below it, or those that a master has left that has ended.
+    fn family(&self) -> Vec<Process> {
+        match self.master.filter(|master| master.lives()) {
+            Some(master) => Process::with_descendants(master.number),
+            None => self.watchdog.watched(),
+        }
+    }
+
+    /// The processes that live now. New ones are taken down, so that they end with the private directory at the latest.
+    pub(crate) fn look(&self) -> Result<Vec<Process>, Error> {
+        let now = self.family();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for process in &now {
+            if !seen.contains(process) {
+                private_dir::record(&self.directory, process.number)?;
+                seen.push(*process);
+            }
+        }
+        seen.retain(|process| process.lives());
+        Ok(seen.clone())
+    }
+
+    /// How it has ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// What all of them have spent, children that have ended and were waited for included.
+    pub(crate) fn processor_time(&self) -> Result<ProcessorTime, Error> {
+        let mut time = ProcessorTime::default();
+        for process in self.look()? {
+            // One that has ended meanwhile is in its parent's account.
+            if let Some(spent) = spent(process) {
+                time.user += spent.user;
+                time.system += spent.system;
+            }
+        }
+        Ok(time)
+    }
+
+    /// Ends them: by a word to the master first.
+    pub(crate) fn stop(&mut self) {
+        let _ = self.look();
+        let mut left = self
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(master) = self.master {
+            master.signal(Signal::SIGTERM);
+        }
+        self.await_end_of(&mut left);
+        // Workers that were started meanwhile as well.
+        left.extend(self.family());
+        for process in &left {
+            process.signal(Signal::SIGKILL);
+        }
+        self.watchdog.end();
+        self.await_end_of(&mut left);
+        // A zombie until then; it may have been waited for above.
+        let _ = self.child.wait();
+    }
+
+    /// Until none of them lives, or their time is up.
+    fn await_end_of(&mut self, processes: &mut Vec<Process>) {
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(GRACE);
+        loop {
+            let _ = self.child.try_wait();
+            processes.retain(|process| process.lives());
+            if processes.is_empty() || clock.now() >= deadline {
+                return;
+            }
+            std::thread::sleep(STEP);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// `proc_pid_stat(5)`: utime, stime, and those of children that were waited for.
+fn spent(process: Process) -> Option<ProcessorTime> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.number)).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let ticks = |field: usize| -> Option<u32> {
+        let ticks: u64 = fields.get(field)?.parse().ok()?;
+        u32::try_from(ticks).ok()
+    };
+    Some(ProcessorTime {
+        user: TICK * ticks(11)?.saturating_add(ticks(13)?),
+        system: TICK * ticks(12)?.saturating_add(ticks(14)?),
+    })
+}
+
+/// Whether the process itself listens at that port of 127.0.0.1: its sockets, and the kernel's list, which has those that listen
+/// before all others (Documentation/networking/proc_net_tcp.rst). Of the others there are tens of thousands after a load.
+pub(crate) fn listens(number: u32, port: u16) -> bool {
+    const LISTEN: &str = "0A";
+    let Ok(table) = File::open("/proc/net/tcp") else {
+        return false;
+    };
+    let local = format!("0100007F:{port:04X}");
+    let mut sockets: Vec<String> = Vec::new();
+    for line in BufReader::new(table).lines().skip(1).map_while(Result::ok) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if fields.get(3) != Some(&LISTEN) {
+            break;
+        }
+        if fields.get(1) == Some(&local.as_str()) {
+            sockets.extend(fields.get(9).map(|inode| format!("socket:[{inode}]")));
+        }
+    }
+    let files = fs::read_dir(format!("/proc/{number}/fd"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    files
+        .filter_map(|file| fs::read_link(file.path()).ok())
+        .any(|target| {
+            sockets
+                .iter()
+                .any(|socket| target.as_os_str() == socket.as_str())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+
+    fn shell(script: &str, directory: &Path) -> Running {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).stdin(Stdio::null());
+        Running::start(&mut command, directory, &directory.join("log")).unwrap()
+    }
+
+    #[test]
+    fn children_that_have_ended_are_in_the_account() {
+        let directory = tempfile::tempdir().unwrap();
+        // A child that works for some tenths of a second, and a shell that waits for it.
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let running = shell(
+            &format!("sh -c '{busy}'; echo done; sleep 600"),
+            directory.path(),
+        );
+        let log = directory.path().join("log");
+        let done = (0..3_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            crate::servers::log::read(&log).contains("done")
+        });
+        assert!(done);
+        let time = running.processor_time().unwrap();
+        assert!(time.total() >= TICK, "{time:?}");
+        assert!(time.since(time).total().is_zero());
+    }
+
+    #[test]
+    fn a_worker_whose_master_died_before_it_was_seen_ends_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = "sleep 0.3; sleep 600 & echo $! > worker; kill -9 $$";
+        let script = format!("cd {}; {script}", directory.path().display());
+        let mut running = shell(&script, directory.path());
+        let ended = (0..3_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            running.ended().is_some()
+        });
+        assert!(ended);
+        let number = fs::read_to_string(directory.path().join("worker")).unwrap();
+        let worker = Process::of(number.trim().parse().unwrap()).unwrap();
+        drop(running);
+        assert!(!worker.lives());
+    }
+
+    #[test]
+    fn who_listens_is_known_among_thousands_of_connections() {
+        use std::net::{TcpListener, TcpStream};
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections: Vec<_> = (0..300)
+            .map(|_| (TcpStream::connect(address).unwrap(), listener.accept()))
+            .collect();
+        let own = std::process::id();
+        assert!(listens(own, address.port()));
+        let other = connections[0].0.local_addr().unwrap();
+        assert!(
+            !listens(own, other.port()),
+            "it is connected, and does not listen"
+        );
+        assert!(!listens(1, address.port()), "it is another's");
+    }
+
+    #[test]
+    fn workers_that_ignore_the_word_end_all_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = "trap '' TERM; sleep 600 & echo ready; while :; do sleep 1; done";
+        let running = shell(script, directory.path());
+        let log = directory.path().join("log");
+        let ready = (0..3_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            crate::servers::log::read(&log).contains("ready")
+        });
+        assert!(ready);
+        let processes = running.look().unwrap();
+        assert!(processes.len() >= 2, "{processes:?}");
+        let record = fs::read_to_string(directory.path().join("processes")).unwrap();
+        assert!(record.lines().count() >= 2, "{record}");
+        drop(running);
+        assert!(processes.iter().all(|process| !process.lives()));
+    }
+}

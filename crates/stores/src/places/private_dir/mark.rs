@@ -1,0 +1,209 @@
+//! The file by which a private directory is known again: it says which directory it was written for, so that
+//! neither a file of that name nor a copy of the directory passes for one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+use super::process::World;
+use crate::places::process::Process;
+
+/// Locked for as long as its keymark lives.
+pub(super) const LOCK: &str = "lock";
+const TITLE: &str = "private directory of keymark";
+/// More than a mark ever has.
+const LONGEST: u64 = 1024;
+
+/// How long the lock of a dead keymark is waited for: a child that has not come to its program yet when its keymark
+/// is killed holds it, too.
+const LINGERING: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
+
+/// What the file says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// Device and inode of the directory.
+    directory: (u64, u64),
+    /// Where the numbers of its processes mean something.
+    pub(super) world: World,
+    /// Whose it is.
+    keymark: Process,
+}
+
+impl Mark {
+    /// For a directory of this keymark's.
+    pub(super) fn of(directory: &Path) -> io::Result<Self> {
+        let meta = fs::symlink_metadata(directory)?;
+        Ok(Self {
+            directory: (meta.dev(), meta.ino()),
+            world: World::here()?,
+            keymark: Process::of(std::process::id()).ok_or(io::ErrorKind::NotFound)?,
+        })
+    }
+
+    fn text(&self) -> String {
+        let (device, inode) = self.directory;
+        let World { boot, namespace } = &self.world;
+        let Process { number, started } = self.keymark;
+        format!("{TITLE}\n{device} {inode}\n{boot} {namespace}\n{number} {started}\n")
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.strip_suffix('\n')?.split('\n');
+        if lines.next()? != TITLE {
+            return None;
+        }
+        let (device, inode) = lines.next()?.split_once(' ')?;
+        let (boot, namespace) = lines.next()?.split_once(' ')?;
+        let (number, started) = lines.next()?.split_once(' ')?;
+        let mark = Self {
+            keymark: Process {
+                number: number.parse().ok()?,
+                started: started.parse().ok()?,
+            },
+            directory: (device.parse().ok()?, inode.parse().ok()?),
+            world: World {
+                boot: boot.to_owned(),
+                namespace: namespace.parse().ok()?,
+            },
+        };
+        lines.next().is_none().then_some(mark)
+    }
+
+    /// Writes it into the directory, locked before anything is in it.
+    pub(super) fn put(&self, directory: &Path) -> io::Result<File> {
+        let mut lock = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(directory.join(LOCK))?;
+        lock.lock()?;
+        lock.write_all(self.text().as_bytes())?;
+        Ok(lock)
+    }
+
+    /// Of a directory that no keymark holds any more: its lock, now held here, and its mark.
+    /// Nothing where there is none, or where it is not this directory's.
+    pub(super) fn take(directory: &Path) -> Option<(File, Self)> {
+        let mut lock = open_lock(directory)?;
+        let mut text = String::new();
+        Read::by_ref(&mut lock)
+            .take(LONGEST)
+            .read_to_string(&mut text)
+            .ok()?;
+        let mark = Self::parse(&text)?;
+        // `directory` may be a link of /proc to an open one.
+        let meta = fs::metadata(directory).ok()?;
+        let its_own = mark.directory == (meta.dev(), meta.ino());
+        (its_own && mark.is_let_go(&lock)).then_some((lock, mark))
+    }
+
+    /// Takes the lock: at once, or, of a keymark that is dead, when its last child has let go of it.
+    fn is_let_go(&self, lock: &File) -> bool {
+        let here = World::here().is_ok_and(|here| here == self.world);
+        let mut waited = Duration::ZERO;
+        while lock.try_lock().is_err() {
+            if !here || self.keymark.lives() || waited >= LINGERING {
+                return false;
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        }
+        true
+    }
+}
+
+/// The lock file, if it is a file of this user's that is still there, and nobody holds it.
+pub(super) fn take_lock(directory: &Path) -> Option<File> {
+    open_lock(directory).filter(|lock| lock.try_lock().is_ok())
+}
+
+fn open_lock(directory: &Path) -> Option<File> {
+    let lock = OpenOptions::new()
+        .read(true)
+        // A link leads elsewhere, and a pipe would keep us waiting.
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+        .open(directory.join(LOCK))
+        .ok()?;
+    let meta = lock.metadata().ok()?;
+    let own = meta.is_file() && meta.uid() == nix::unistd::geteuid().as_raw() && meta.nlink() == 1;
+    own.then_some(lock)
+}
+
+#[cfg(test)]
+impl Mark {
+    /// As [`Mark::of`], of a keymark that has ended. Tests let go of locks while other tests start programs, whose
+    /// children hold them for a moment more: only a dead keymark's is waited for.
+    fn of_the_dead(directory: &Path) -> Self {
+        let mut ended = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let keymark = Process::of(ended.id()).unwrap();
+        ended.kill().unwrap();
+        ended.wait().unwrap();
+        Self {
+            keymark,
+            ..Self::of(directory).unwrap()
+        }
+    }
+
+    /// Makes this keymark's directory, whose lock was let go, a dead one's.
+    pub(super) fn outlive(directory: &Path) {
+        let text = Self::of_the_dead(directory).text();
+        fs::write(directory.join(LOCK), text).unwrap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = Mark::of(directory.path()).unwrap();
+        assert_eq!(Mark::parse(&mark.text()).as_ref(), Some(&mark));
+        for other in ["", "\n", "private directory of keymark\n", "1 2\n3 4\n"] {
+            assert_eq!(Mark::parse(other), None, "{other:?}");
+        }
+        assert_eq!(Mark::parse(&(mark.text() + "more\n")), None);
+        let cut = mark.text();
+        assert_eq!(Mark::parse(cut.trim_end()), None);
+    }
+
+    #[test]
+    fn the_lock_of_a_dead_keymark_is_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let mark = Mark::of_the_dead(directory.path());
+        let lock = mark.put(directory.path()).unwrap();
+        // A child that is on its way to its program has the same open file.
+        let lingering = std::thread::spawn(move || {
+            std::thread::sleep(STEP * 20);
+            drop(lock);
+        });
+        assert!(Mark::take(directory.path()).is_some());
+        lingering.join().unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_is_held_or_a_link_is_not_taken() {
+        let directory = tempfile::tempdir().unwrap();
+        let lock = Mark::of(directory.path())
+            .unwrap()
+            .put(directory.path())
+            .unwrap();
+        assert!(Mark::take(directory.path()).is_none(), "held");
+        drop(lock);
+        Mark::outlive(directory.path());
+        assert!(Mark::take(directory.path()).is_some());
+        let moved = directory.path().join("elsewhere");
+        fs::rename(directory.path().join(LOCK), &moved).unwrap();
+        std::os::unix::fs::symlink(&moved, directory.path().join(LOCK)).unwrap();
+        assert!(Mark::take(directory.path()).is_none(), "a link");
+    }
+}

@@ -1,0 +1,101 @@
+//! A process group that ends with keymark, whatever ends keymark.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use keymark_bench::error::Error;
+
+use crate::places::private_dir;
+use crate::places::process::Process;
+use crate::places::program;
+
+const SHELL: &str = "/bin/sh";
+/// Its input is a pipe whose other end this keymark alone holds; `0` is its own group (kill(1)).
+const UNTIL_INPUT_ENDS: &str = "read -r _; kill -KILL 0";
+
+/// A shell that leads a group and ends everything in it, itself as well, when its input ends: with the value, or with
+/// keymark. Programs are started into its group and stay keymark's own children; workers that they fork are in it, too,
+/// also those that have lost their master.
+#[derive(Debug)]
+pub struct Watchdog {
+    shell: Child,
+}
+
+impl Watchdog {
+    /// Starts one, for programs whose private directory that is.
+    ///
+    /// # Errors
+    /// When there is no shell, or the directory cannot be written to.
+    pub fn start(directory: &Path) -> Result<Self, Error> {
+        let shell = program::command(Path::new(SHELL))
+            .args(["-c", UNTIL_INPUT_ENDS])
+            // Its name, so that whoever looks for the directory's processes finds it.
+            .arg(directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Ctrl-C is keymark's to handle.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Error::call(SHELL, error, ""))?;
+        let watchdog = Self { shell };
+        private_dir::record(directory, watchdog.shell.id())?;
+        Ok(watchdog)
+    }
+
+    /// Starts a program in the group.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        let group = i32::try_from(self.shell.id()).map_err(io::Error::other)?;
+        command.process_group(group).spawn()
+    }
+
+    /// What is in the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
+    #[must_use]
+    pub fn watched(&self) -> Vec<Process> {
+        if self.shell.stdin.is_none() {
+            return Vec::new();
+        }
+        let mut members = Process::in_group(self.shell.id());
+        members.retain(|process| process.number != self.shell.id());
+        members
+    }
+
+    /// Ends all that is left of the group.
+    pub fn end(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_lost_its_parent_ends_with_the_group() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut watchdog = Watchdog::start(directory.path()).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & sleep 600 & exit"]);
+        watchdog.spawn(&mut command).unwrap().wait().unwrap();
+        let orphans = watchdog.watched();
+        assert_eq!(orphans.len(), 2, "{orphans:?}");
+        watchdog.end();
+        let ended = (0..1_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            orphans.iter().all(|orphan| !orphan.lives())
+        });
+        assert!(ended);
+    }
+}

@@ -1,0 +1,143 @@
+//! A card reader in this process: one card, used by several at once, one command at a time.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::tokens::card::{Answer, Card, CardFault};
+
+/// The slot and what is in it.
+struct Slot {
+    card: Option<Box<dyn Card>>,
+    /// Counts losses of power: who saw a smaller number lost what was verified.
+    resets: u64,
+}
+
+/// A reader; clones are the same reader.
+#[derive(Clone)]
+pub struct Reader(Arc<Mutex<Slot>>);
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// A reader with the card in it, switched on.
+    #[must_use]
+    pub fn new(mut card: Box<dyn Card>) -> Self {
+        card.power_on();
+        Self(Arc::new(Mutex::new(Slot {
+            card: Some(card),
+            resets: 0,
+        })))
+    }
+
+    /// A connection to the card.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection {
+            resets: self.slot().resets,
+            reader: self.clone(),
+        }
+    }
+
+    /// Pulls the card out.
+    pub fn remove(&self) -> Option<Box<dyn Card>> {
+        self.slot().card.take()
+    }
+
+    /// Puts a card in and switches it on.
+    pub fn insert(&self, mut card: Box<dyn Card>) {
+        card.power_on();
+        let mut slot = self.slot();
+        slot.card = Some(card);
+        slot.resets += 1;
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One user of the card.
+#[derive(Debug)]
+pub struct Connection {
+    reader: Reader,
+    resets: u64,
+}
+
+impl Connection {
+    /// Answer to reset.
+    ///
+    /// # Errors
+    /// When no card is in.
+    pub fn atr(&self) -> Result<Vec<u8>, CardFault> {
+        let slot = self.reader.slot();
+        let card = slot.card.as_ref().ok_or(CardFault::Removed)?;
+        Ok(card.atr().to_vec())
+    }
+
+    /// Switches the card off and on, for everybody, and returns its answer to reset.
+    ///
+    /// # Errors
+    /// When no card is in.
+    pub fn power_on(&mut self) -> Result<Vec<u8>, CardFault> {
+        let mut slot = self.reader.slot();
+        slot.resets += 1;
+        self.resets = slot.resets;
+        let card = slot.card.as_mut().ok_or(CardFault::Removed)?;
+        card.power_on();
+        Ok(card.atr().to_vec())
+    }
+
+    /// Asks the card.
+    ///
+    /// # Errors
+    /// When there is none; when it was reset by somebody else, once; when it does not answer.
+    pub fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        let mut slot = self.reader.slot();
+        let resets = slot.resets;
+        let card = slot.card.as_mut().ok_or(CardFault::Removed)?;
+        if std::mem::replace(&mut self.resets, resets) != resets {
+            return Err(CardFault::Reset);
+        }
+        card.transmit(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::firmware::{Firmware, FirmwareOptions};
+
+    fn reader() -> Reader {
+        Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()))
+    }
+
+    #[test]
+    fn a_reset_is_told_to_the_others_once() {
+        let reader = reader();
+        let (mut one, mut other) = (reader.connect(), reader.connect());
+        assert_eq!(one.power_on().unwrap(), other.atr().unwrap());
+        let select = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
+        assert_eq!(other.transmit(&select), Err(CardFault::Reset));
+        assert_eq!(other.transmit(&select).unwrap().response, [0x90, 0]);
+        assert_eq!(one.transmit(&select).unwrap().response, [0x90, 0]);
+    }
+
+    #[test]
+    fn a_card_that_is_pulled_out_is_gone_and_another_is_a_reset() {
+        let reader = reader();
+        let mut connection = reader.connect();
+        let card = reader.remove().unwrap();
+        assert_eq!(connection.atr(), Err(CardFault::Removed));
+        assert_eq!(
+            connection.transmit(&[0, 0xC0, 0, 0]),
+            Err(CardFault::Removed)
+        );
+        reader.insert(card);
+        assert_eq!(connection.transmit(&[0, 0xC0, 0, 0]), Err(CardFault::Reset));
+        assert!(connection.transmit(&[0, 0xC0, 0, 0]).is_ok());
+    }
+}

@@ -1,0 +1,159 @@
+//! Serves a reader's card at a Unix socket, for keymark's PC/SC library.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use keymark_shim_protocol::wire::{Request, Response};
+
+use crate::tokens::card::{Answer, CardFault};
+use crate::tokens::reader::{Connection, Reader};
+
+/// The connections there are, by number; `None` once the service ends.
+type Clients = Mutex<Option<BTreeMap<u64, UnixStream>>>;
+
+/// A served card; dropping it ends the service and removes the socket.
+#[derive(Debug)]
+pub struct CardServer {
+    socket: PathBuf,
+    clients: Arc<Clients>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+impl CardServer {
+    /// Serves the card that is, or will be, in the reader.
+    ///
+    /// # Errors
+    /// When there can be no socket of that name.
+    pub fn start(reader: Reader, socket: &Path) -> io::Result<Self> {
+        let listener = UnixListener::bind(socket)?;
+        let clients: Arc<Clients> = Arc::new(Mutex::new(Some(BTreeMap::new())));
+        let known = Arc::clone(&clients);
+        let accepting = std::thread::Builder::new()
+            .name("card server".to_owned())
+            .spawn(move || accept(&listener, &reader, &known))?;
+        Ok(Self {
+            socket: socket.into(),
+            clients,
+            accepting: Some(accepting),
+        })
+    }
+
+    /// Where it is served.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+fn accept(listener: &UnixListener, reader: &Reader, clients: &Arc<Clients>) {
+    for (number, stream) in (0..).zip(listener.incoming()) {
+        let Ok((clone, stream)) = stream.and_then(|stream| Ok((stream.try_clone()?, stream)))
+        else {
+            continue;
+        };
+        let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
+        // The end of the service is told by a last connection.
+        let Some(known) = known.as_mut() else { return };
+        known.insert(number, clone);
+        let (connection, clients) = (reader.connect(), Arc::clone(clients));
+        std::thread::spawn(move || {
+            serve(stream, connection);
+            let mut known = clients.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_mut().and_then(|known| known.remove(&number));
+        });
+    }
+}
+
+/// Until the client goes, or sends what is no request.
+fn serve(mut stream: UnixStream, mut connection: Connection) {
+    while let Ok(Some(request)) = Request::read(&mut stream) {
+        let answered = match request {
+            Request::Transmit(command) => connection.transmit(&command),
+            Request::PowerOn => connection.power_on().map(immediately),
+            Request::Status => connection.atr().map(immediately),
+        };
+        let response = match answered {
+            Ok(Answer { response, work }) => Response::Done {
+                work,
+                bytes: response,
+            },
+            Err(CardFault::Removed) => Response::Removed,
+            Err(CardFault::Reset) => Response::Reset,
+            Err(CardFault::Mute | CardFault::TooSlow { .. }) => Response::Mute,
+        };
+        if response.write(&mut stream).is_err() {
+            return;
+        }
+    }
+}
+
+fn immediately(response: Vec<u8>) -> Answer {
+    Answer {
+        response,
+        work: std::time::Duration::ZERO,
+    }
+}
+
+impl Drop for CardServer {
+    fn drop(&mut self) {
+        let clients = self
+            .clients
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        for client in clients.into_iter().flat_map(BTreeMap::into_values) {
+            let _ = client.shutdown(Shutdown::Both);
+        }
+        // Nobody can be told any more if the socket was removed meanwhile.
+        if UnixStream::connect(&self.socket).is_ok()
+            && let Some(accepting) = self.accepting.take()
+        {
+            let _ = accepting.join();
+        }
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::firmware::{Firmware, FirmwareOptions};
+
+    fn ask(stream: &mut UnixStream, request: &Request) -> io::Result<Response> {
+        request.write(stream)?;
+        Response::read(stream)
+    }
+
+    #[test]
+    fn clients_reach_the_card_and_are_told_of_each_others_resets() {
+        let folder = tempfile::tempdir().unwrap();
+        let reader = Reader::new(Box::new(Firmware::new(FirmwareOptions::default()).unwrap()));
+        let server = CardServer::start(reader.clone(), &folder.path().join("card")).unwrap();
+        let mut one = UnixStream::connect(server.socket()).unwrap();
+        let mut other = UnixStream::connect(server.socket()).unwrap();
+        let select = Request::Transmit(vec![0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0]);
+        for client in [&mut one, &mut other] {
+            let Response::Done { bytes, work } = ask(client, &select).unwrap() else {
+                panic!("no response");
+            };
+            assert_eq!(bytes, [0x90, 0]);
+            assert!(!work.is_zero());
+        }
+        ask(&mut one, &Request::PowerOn).unwrap();
+        assert_eq!(ask(&mut other, &select).unwrap(), Response::Reset);
+        reader.remove();
+        assert_eq!(
+            ask(&mut other, &Request::Status).unwrap(),
+            Response::Removed
+        );
+        let socket = server.socket().to_owned();
+        drop(server);
+        assert!(ask(&mut one, &select).is_err());
+        assert!(!socket.exists());
+    }
+}

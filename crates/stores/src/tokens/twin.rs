@@ -1,0 +1,407 @@
+//! A twin: the virtual card with the service times of a real device, and no more than the device
+//! can do.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Duration;
+
+use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::operation::Operation;
+
+use crate::tokens::attributes;
+use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
+use crate::tokens::firmware::AllowedAlgorithms;
+use crate::tokens::mark::Mark;
+use keymark_bench::profile::{Profile, Sampler, ServiceTime};
+
+const SELECT: u8 = 0xA4;
+const GET_DATA: u8 = 0xCA;
+const PUT_DATA: u8 = 0xDA;
+const PUT_DATA_ODD: u8 = 0xDB;
+const GENERATE: u8 = 0x47;
+/// DOs with the algorithm attributes of SIG, DEC and AUT.
+const ATTRIBUTES: [u8; 3] = [0xC1, 0xC2, 0xC3];
+const VERIFY: u8 = 0x20;
+const PSO: u8 = 0x2A;
+const INTERNAL_AUTHENTICATE: u8 = 0x88;
+/// Yubico's own: three BCD bytes (yubikit/openpgp.py, `_read_version`).
+const GET_VERSION: u8 = 0xF1;
+/// CLA bit of a command that is not the last of its chain (ISO 7816-4 §5.1.1.1).
+const CHAINED: u8 = 0x10;
+
+/// The algorithms that a device of the profile can hold keys of.
+#[must_use]
+pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
+    let flags = profile
+        .capabilities()
+        .filter_map(|capability| flag(capability.algorithm));
+    flags.fold(AllowedAlgorithms::empty(), |all, flag| all | flag)
+}
+
+/// The firmware's name of an algorithm.
+#[must_use]
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the other families are alike in this"
+)]
+pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
+    Some(match algorithm.family() {
+        Family::Rsa(2048) => AllowedAlgorithms::RSA_2048,
+        Family::Rsa(3072) => AllowedAlgorithms::RSA_3072,
+        Family::Rsa(4096) => AllowedAlgorithms::RSA_4096,
+        Family::Weierstrass(Curve::NistP256) => AllowedAlgorithms::P_256,
+        Family::Weierstrass(Curve::NistP384) => AllowedAlgorithms::P_384,
+        Family::Weierstrass(Curve::NistP521) => AllowedAlgorithms::P_521,
+        Family::Cv25519 => AllowedAlgorithms::X_25519,
+        Family::Ed25519 => AllowedAlgorithms::ED_25519,
+        _ => return None,
+    })
+}
+
+/// A card that takes a device's time.
+pub struct Twin {
+    card: Box<dyn Card>,
+    mark: Mark,
+    profile: Profile,
+    /// Algorithms of the slots SIG, DEC and AUT.
+    slots: [Option<Algorithm>; 3],
+    sampler: Sampler,
+    clock: MonotonicClock,
+    told: Told,
+}
+
+/// Who is told of what a twin refuses, in words.
+type Told = Box<dyn Fn(&str) + Send>;
+
+impl fmt::Debug for Twin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Twin")
+            .field("profile", &self.profile.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long the device takes for a command, if it is one that has a time.
+enum Time {
+    /// The firmware's own time will do.
+    Own,
+    /// The device's; more if this CPU needs more, since nobody measures this command.
+    AtLeast(ServiceTime),
+    /// The device's.
+    Of(ServiceTime),
+    /// The device has no such operation, or nobody knows its time.
+    Refused(Operation, Option<Algorithm>),
+}
+
+impl Twin {
+    /// A twin around `card`, which must accept no other algorithms than the profile's ([`allowed`]).
+    #[must_use]
+    pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
+        Self {
+            card,
+            mark: Mark::Twin(profile.name.clone()),
+            profile,
+            slots: [None; 3],
+            sampler: Sampler::new(seed),
+            clock: MonotonicClock::new(),
+            told: Box::new(|_| {}),
+        }
+    }
+
+    /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
+    #[must_use]
+    pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
+        Self {
+            told: Box::new(told),
+            ..self
+        }
+    }
+
+    /// Asks the firmware which algorithms its slots have.
+    fn look_at_slots(&mut self) {
+        for (slot, tag) in self.slots.iter_mut().zip(ATTRIBUTES) {
+            let asked = self.card.transmit(&[0x00, GET_DATA, 0x00, tag, 0x00]);
+            let answer = asked.map(|answer| answer.response).unwrap_or_default();
+            *slot = answer
+                .strip_suffix(&[0x90, 0x00])
+                .and_then(attributes::algorithm);
+        }
+    }
+
+    fn time(&self, command: &[u8]) -> Time {
+        let &[class, ins, p1, p2, ref body @ ..] = command else {
+            return Time::Own;
+        };
+        if class & CHAINED != 0 {
+            return Time::Own;
+        }
+        let [signature, decryption, authentication] = self.slots;
+        let (operation, algorithm) = match (ins, p1, p2) {
+            (PSO, 0x80, 0x86) => (Operation::Decrypt, decryption),
+            (PSO, 0x9E, 0x9A) => (Operation::Sign, signature),
+            (INTERNAL_AUTHENTICATE, ..) => (Operation::Authenticate, authentication),
+            // Without data it asks how many tries are left.
+            (VERIFY, 0, _) if !body.is_empty() => {
+                let verify = self.profile.verify.clone();
+                return verify.map_or(Time::Own, Time::AtLeast);
+            }
+            _ => return Time::Own,
+        };
+        algorithm
+            .and_then(|algorithm| self.profile.service(algorithm, operation))
+            .map_or(Time::Refused(operation, algorithm), |service| {
+                Time::Of(service.time.clone())
+            })
+    }
+
+    /// What the device says to a command that the firmware does not know.
+    fn answer_of_its_own(&self, command: &[u8]) -> Option<Vec<u8>> {
+        let version = match command {
+            [0, GET_VERSION, 0, 0, ..] => self.profile.yubikey_version?,
+            _ => return None,
+        };
+        let bcd = version.map(|number| ((number / 10) << 4) | (number % 10));
+        Some([&bcd[..], &StatusWord::OK.0.to_be_bytes()].concat())
+    }
+
+    fn tell_of_refused(&self, operation: Operation, algorithm: Option<Algorithm>) {
+        let key = algorithm.map_or("its key".to_owned(), |algorithm| algorithm.to_string());
+        (self.told)(&format!(
+            "twin:{} refuses to {operation} with {key} ({}): its profile has no time for it",
+            self.profile.name,
+            StatusWord::CONDITIONS
+        ));
+    }
+
+    /// Tells of a key that the firmware has refused, made or imported, because the profile has no such
+    /// algorithm.
+    fn tell_of_key(&self, command: &[u8], answer: &Answer) {
+        let status = StatusWord::of(&answer.response).filter(|status| *status != StatusWord::OK);
+        let (true, Some(status)) = (brings_key(command), status) else {
+            return;
+        };
+        let algorithms = self.slots.iter().flatten();
+        let unknown: BTreeSet<&str> = algorithms
+            .filter(|algorithm| {
+                let mut known = self.profile.capabilities();
+                !known.any(|capability| capability.algorithm == **algorithm)
+            })
+            .map(|algorithm| algorithm.name())
+            .collect();
+        if !unknown.is_empty() {
+            let unknown: Vec<_> = unknown.into_iter().collect();
+            (self.told)(&format!(
+                "twin:{} refuses a key ({status}): its profile has no time for {}",
+                self.profile.name,
+                unknown.join(", ")
+            ));
+        }
+    }
+}
+
+impl Card for Twin {
+    fn atr(&self) -> &[u8] {
+        self.card.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.card.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        if let Some(answer) = self.mark.asked_by(command) {
+            return Ok(answer);
+        }
+        let begin = self.clock.now();
+        if let Some(response) = self.answer_of_its_own(command) {
+            let work = Duration::ZERO;
+            return Ok(Answer { response, work });
+        }
+        let kind = self.time(command);
+        let exactly = matches!(kind, Time::Of(_));
+        let time = match kind {
+            Time::Own => {
+                let answer = self.card.transmit(command)?;
+                if changes_slots(command) {
+                    self.look_at_slots();
+                }
+                self.tell_of_key(command, &answer);
+                return Ok(answer);
+            }
+            Time::Refused(operation, algorithm) => {
+                self.tell_of_refused(operation, algorithm);
+                return Ok(Answer {
+                    response: StatusWord::CONDITIONS.response(),
+                    work: Duration::ZERO,
+                });
+            }
+            Time::Of(time) | Time::AtLeast(time) => self.sampler.draw(&time),
+        };
+        let answer = self.card.transmit(command)?;
+        let needed = self.clock.now().since(begin);
+        if needed > time && exactly {
+            return Err(CardFault::TooSlow {
+                needed,
+                profile: time,
+            });
+        }
+        self.clock.wait_until(begin.after(time));
+        Ok(Answer {
+            response: answer.response,
+            work: self.clock.now().since(begin),
+        })
+    }
+}
+
+/// After which the slots may have other algorithms than before.
+fn changes_slots(command: &[u8]) -> bool {
+    match command {
+        [_, SELECT, ..] => true,
+        [_, PUT_DATA, 0x00, tag, ..] => ATTRIBUTES.contains(tag),
+        _ => false,
+    }
+}
+
+/// The last command that makes a key, or brings one (OpenPGP card 3.4.1 §4.4.3.12, §7.2.14).
+const fn brings_key(command: &[u8]) -> bool {
+    matches!(
+        command,
+        [_, GENERATE, 0x80, ..] | [0x00, PUT_DATA_ODD, 0x3F, 0xFF, ..]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers everything at once, or after `takes`.
+    struct Stub {
+        takes: Duration,
+    }
+
+    impl Card for Stub {
+        fn atr(&self) -> &[u8] {
+            &[0x3B, 0x00]
+        }
+
+        fn power_on(&mut self) {}
+
+        fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+            let rsa2048 = vec![0x01, 0x08, 0x00, 0x00, 0x20, 0x00, 0x90, 0x00];
+            let response = match command {
+                [_, GET_DATA, ..] => rsa2048,
+                _ => {
+                    std::thread::sleep(self.takes);
+                    StatusWord::OK.response()
+                }
+            };
+            Ok(Answer {
+                response,
+                work: Duration::ZERO,
+            })
+        }
+    }
+
+    fn twin(takes: Duration) -> Twin {
+        let profile = Profile::parse(
+            "schema=1\nname='x'\nproduct='X'\nsource='here'\n[verify]\nconstant_s=0.02\n\
+             [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.05\n",
+            "x",
+        )
+        .unwrap();
+        let mut twin = Twin::new(Box::new(Stub { takes }), profile, 1);
+        twin.transmit(&[0, SELECT, 4, 0]).unwrap();
+        twin
+    }
+
+    const DECIPHER: [u8; 6] = [0, PSO, 0x80, 0x86, 1, 0];
+
+    #[test]
+    fn the_time_of_the_profile_is_taken_and_no_less() {
+        let mut twin = twin(Duration::ZERO);
+        assert!(twin.transmit(&DECIPHER).unwrap().work >= Duration::from_millis(50));
+        let verify = twin.transmit(&[0, VERIFY, 0, 0x82, 1, 0x31]).unwrap();
+        assert!(verify.work >= Duration::from_millis(20));
+        // Parts of a chain, and the question for tries left, are no private-key operations.
+        for command in [&[0x10, PSO, 0x80, 0x86, 1, 0][..], &[0, VERIFY, 0, 0x82]] {
+            assert_eq!(twin.transmit(command).unwrap().work, Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn what_the_device_does_not_do_is_refused() {
+        let mut twin = twin(Duration::ZERO);
+        let signed = twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
+        assert_eq!(
+            StatusWord::of(&signed.response),
+            Some(StatusWord::CONDITIONS)
+        );
+        let profile = Profile::find("yubikey-neo").unwrap();
+        assert_eq!(allowed(&profile).bits(), AllowedAlgorithms::RSA_2048.bits());
+    }
+
+    #[test]
+    fn what_is_refused_is_told_with_the_reason() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut twin =
+            twin(Duration::ZERO).telling(move |text| tell.send(text.to_owned()).unwrap());
+        twin.transmit(&DECIPHER).unwrap();
+        twin.transmit(&[0, PSO, 0x9E, 0x9A, 1, 0]).unwrap();
+        let said = told.try_recv().unwrap();
+        assert!(
+            said.contains("twin:x refuses to sign with rsa2048 (6985)"),
+            "{said}"
+        );
+        assert!(told.try_recv().is_err());
+
+        let (tell, told) = std::sync::mpsc::channel();
+        let profile = Profile::find("fst-01").unwrap();
+        let options = crate::tokens::firmware::FirmwareOptions {
+            algorithms: allowed(&profile),
+            ..Default::default()
+        };
+        let card = crate::tokens::firmware::Firmware::new(options).unwrap();
+        let mut twin = Twin::new(Box::new(card), profile, 1)
+            .telling(move |text| tell.send(text.to_owned()).unwrap());
+        twin.transmit(&[0, SELECT, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1])
+            .unwrap();
+        twin.transmit(b"\x00\x20\x00\x83\x0812345678").unwrap();
+        let ed25519 = b"\x16\x2B\x06\x01\x04\x01\xDA\x47\x0F\x01";
+        let put = [&[0, PUT_DATA, 0, 0xC1, 10], &ed25519[..]].concat();
+        assert_eq!(twin.transmit(&put).unwrap().response, [0x90, 0]);
+        assert!(told.try_recv().is_err());
+        twin.transmit(&[0, GENERATE, 0x80, 0, 2, 0xB6, 0, 0])
+            .unwrap();
+        let said = told.try_recv().unwrap();
+        assert!(
+            said.contains("twin:fst-01 refuses a key") && said.contains("no time for ed25519"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_yubikeys_twin_answers_its_version_and_others_do_not() {
+        for (name, answer) in [
+            ("yubikey-neo", &[0x01, 0x00, 0x10, 0x90, 0x00][..]),
+            ("yubikey-4", &[0x04, 0x03, 0x05, 0x90, 0x00]),
+            ("fst-01", &[0x6D, 0x00]),
+        ] {
+            let card = crate::tokens::firmware::Firmware::new(Default::default()).unwrap();
+            let mut twin = Twin::new(Box::new(card), Profile::find(name).unwrap(), 1);
+            let asked = twin.transmit(&[0, GET_VERSION, 0, 0]).unwrap();
+            assert_eq!(asked.response, answer, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_twin_that_cannot_keep_up_says_so() {
+        let mut twin = twin(Duration::from_millis(60));
+        let fault = twin.transmit(&DECIPHER).unwrap_err();
+        assert!(matches!(fault, CardFault::TooSlow { .. }), "{fault}");
+        assert!(
+            fault.to_string().contains("faster than its twin"),
+            "{fault}"
+        );
+    }
+}

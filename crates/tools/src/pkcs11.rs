@@ -1,0 +1,330 @@
+//! Signing on SoftHSM2 and Kryoptic: keymark's runner against a minimal C loop over C_SignInit and C_Sign with the same
+//! key, and on SoftHSM2 against OpenDNSSEC's `ods-hsmspeed`. They take turns.
+
+use std::ffi::OsString;
+use std::fs;
+use std::hint::black_box;
+use std::num::NonZeroU32;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use keymark_bench::case::{Case, Load, Parameters, StackName};
+use keymark_bench::clock::{Clock as _, MonotonicClock};
+use keymark_bench::operation::Operation;
+use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
+use keymark_shim_protocol::pkcs11::Call as Noted;
+use keymark_stacks::raw::RawStack;
+use keymark_stores::device::{Run, StoreFamily as _, Wish};
+use keymark_stores::pkcs11::Pkcs11Family;
+use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
+
+use crate::kryoptic::{self, KryopticToken};
+use crate::pkcs11_loop::{self, Calls, HALF, Loop};
+use crate::{Failure, Figure, Limit, median, raw};
+
+/// Processes on both sides: where one of them has its memory makes it up to some 2 % faster or slower for as long as it
+/// lives, which no number of pairs within it averages out.
+const PROCESSES: usize = 10;
+/// Pairs of keymark and the C loop in each.
+const PAIRS: usize = 25;
+/// Pairs of keymark and ods-hsmspeed in each, which makes a key each time.
+const SPEED_PAIRS: usize = 2;
+/// Time of each half of a pair beside ods-hsmspeed.
+const SPEED_HALF: Duration = Duration::from_millis(300);
+/// A file beside the token.
+const SPEED_CONFIGURATION: &str = "conf.xml";
+/// The keys: their labels are keymark's names of the algorithms.
+const KEYS: [(&str, &str, &str); 2] = [
+    ("rsa2048", "rsa:2048", "01"),
+    ("nistp256", "EC:prime256v1", "02"),
+];
+/// What ods-hsmspeed makes, and no other.
+const SPEED_KEY: &str = "rsa2048";
+const THREADS: [u32; 2] = [1, 2];
+
+/// keymark's throughput over both.
+///
+/// # Errors
+/// When SoftHSM2, Kryoptic, OpenSC, OpenDNSSEC's tool or a C compiler is missing, or an operation fails.
+pub fn measure() -> Result<Vec<Figure>, Failure> {
+    let (softhsm, kryoptic) = (SoftHsmToken::new(), KryopticToken::new()?);
+    let other = SoftHsmToken::new();
+    let mut figures = vec![watching()?];
+    for (label, kind, id) in KEYS {
+        softhsm.make_key(kind, id, label);
+        kryoptic.make_key(kind, id, label)?;
+    }
+    configure_speed(&softhsm)?;
+    let tokens = [
+        Sides {
+            name: "SoftHSM2",
+            directory: softhsm.path(""),
+            module: SoftHsmToken::library(),
+            environment: (CONFIGURATION, softhsm.configuration()),
+            speed: Some(other.configuration()),
+        },
+        Sides {
+            name: "Kryoptic",
+            directory: kryoptic.directory().to_owned(),
+            module: kryoptic.library().to_owned(),
+            environment: (kryoptic::CONFIGURATION, kryoptic.configuration()),
+            speed: None,
+        },
+    ];
+    for token in &tokens {
+        pkcs11_loop::compile(&token.directory)?;
+        for (key, ..) in KEYS {
+            for threads in THREADS {
+                figures.extend(token.figures(key, threads)?);
+            }
+        }
+    }
+    Ok(figures)
+}
+
+/// What an operation of 50 µs costs more because its two calls are noted for whoever watches the process.
+fn watching() -> Result<Figure, Failure> {
+    const OPERATIONS: u32 = 1_000_000;
+    const OPERATION: Duration = Duration::from_micros(50);
+    let (_watched, file) = Watched::new()?;
+    tell_in(&file)?;
+    let clock = MonotonicClock::new();
+    let begin = clock.now();
+    for _ in 0..OPERATIONS {
+        drop(black_box(UnderWay::begin(black_box(Noted::C_SignInit))));
+        drop(black_box(UnderWay::begin(black_box(Noted::C_Sign))));
+    }
+    let each = clock.now().since(begin) / OPERATIONS;
+    Ok(Figure {
+        name:
+            "noting the two calls of an operation of 50 µs for keymark, which watches, of its time"
+                .to_owned(),
+        value: each.as_secs_f64() / OPERATION.as_secs_f64(),
+        limit: Limit::AtMost(0.01),
+        unit: "",
+    })
+}
+
+/// What is measured on one token.
+#[derive(Debug)]
+struct Sides {
+    name: &'static str,
+    /// With the C loop.
+    directory: PathBuf,
+    module: PathBuf,
+    environment: (&'static str, PathBuf),
+    /// Tokens for ods-hsmspeed, where it is asked.
+    speed: Option<PathBuf>,
+}
+
+impl Sides {
+    fn figures(&self, key: &str, threads: u32) -> Result<Vec<Figure>, Failure> {
+        let to = [
+            ("a C loop", PAIRS, Limit::AtLeast(0.99)),
+            ("ods-hsmspeed", SPEED_PAIRS, Limit::AtLeast(1.0)),
+        ];
+        let mut ratios = [const { Vec::new() }; 2];
+        for _ in 0..PROCESSES {
+            let each = self.of_process(key, threads)?;
+            (ratios.iter_mut().zip(each)).for_each(|(ratios, ratio)| ratios.push(ratio));
+        }
+        let compared = ratios.into_iter().zip(to);
+        let figure = |(ratios, (other, pairs, limit))| Figure {
+            name: format!(
+                "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
+                self.name,
+                counted(threads)
+            ),
+            value: median(ratios),
+            limit,
+            unit: "",
+        };
+        let compared = compared.filter(|(ratios, _)| !ratios.is_empty());
+        Ok(compared.map(figure).collect())
+    }
+
+    /// The ratios of one process, to the C loop and to ods-hsmspeed where it is asked.
+    fn of_process(&self, key: &str, threads: u32) -> Result<Vec<f64>, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(ARGUMENT).arg(&self.directory).arg(&self.module);
+        command.args([key, &threads.to_string()]);
+        if key == SPEED_KEY {
+            command.args(&self.speed);
+        }
+        let (variable, configuration) = &self.environment;
+        let output = command.env(variable, configuration).output()?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ratios: Result<Vec<f64>, _> = said.split_whitespace().map(str::parse).collect();
+        let ratios = ratios.map_err(|_| said)?;
+        if ratios.is_empty() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+        Ok(ratios)
+    }
+}
+
+fn counted(threads: u32) -> String {
+    match threads {
+        1 => "1 thread".to_owned(),
+        several => format!("{several} threads"),
+    }
+}
+
+/// Median of the ratios of two rates that take turns.
+pub(crate) fn in_turn(
+    pairs: usize,
+    mut own: impl FnMut() -> Result<f64, Failure>,
+    mut other: impl FnMut() -> Result<f64, Failure>,
+) -> Result<f64, Failure> {
+    let mut ratios = Vec::with_capacity(pairs);
+    for pair in 0..pairs {
+        // Who goes first changes, so that drift favours neither.
+        let (own, other) = if pair % 2 == 0 {
+            let own = own()?;
+            (own, other()?)
+        } else {
+            let other = other()?;
+            (own()?, other)
+        };
+        ratios.push(own / other);
+    }
+    Ok(median(ratios))
+}
+
+/// keymark's side, in a process that was started with the token's configuration.
+struct Own {
+    case: Case,
+    stack: RawStack,
+}
+
+impl Own {
+    /// The stack on a key that is on the module's token.
+    fn of(module: &Path, key: &str, threads: u32) -> Result<Self, Failure> {
+        let pin = PinSource::Known(Pin::new(PIN));
+        let user = User {
+            pins: Pins {
+                user: pin.clone(),
+                admin: pin,
+            },
+            ..User::of_made_device()
+        };
+        let uri = format!("{URI};object={key}?module-path={}", module.display());
+        let looked = Pkcs11Family.look(&Wish::Named(vec![uri]), &user)?;
+        let device = looked
+            .devices
+            .into_iter()
+            .next()
+            .ok_or("there is no such token")?;
+        let identity = device.identity();
+        let case = Case {
+            device: identity.device.clone(),
+            store: identity.kind,
+            provenance: identity.provenance,
+            algorithm: key.parse()?,
+            operation: Operation::Sign,
+            stack: StackName::RAW,
+            parameters: Parameters::None,
+            load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
+            input_bytes: 40,
+            replica: 0,
+        };
+        let stack = RawStack::new(device.open(&Run::new(0))?, 0);
+        Ok(Self { case, stack })
+    }
+
+    /// Operations a second as a row says.
+    fn rate(&self, time: Duration) -> Result<f64, Failure> {
+        raw::keymark(&self.case, &self.stack, time)
+    }
+}
+
+/// Argument with which the binary calls itself: modules find their tokens by the environment of the process.
+pub const ARGUMENT: &str = "sign-on-token";
+
+/// The process's part, for a directory, a module, a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
+/// configuration is given.
+///
+/// # Errors
+/// As [`measure`].
+pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
+    let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
+    let [directory, module, key, threads, more @ ..] = texts.as_slice() else {
+        return Err("four arguments are wanted".into());
+    };
+    let (directory, module) = (Path::new(directory), Path::new(module));
+    let threads = threads.parse()?;
+    let mut bare = Loop::start(directory, (module, None), key, Calls::Sign)?;
+    // Its login is over by then: while a process logs in, SoftHSM2 shows the token to no other.
+    let rate = bare.rate(threads)?;
+    let own = Own::of(module, key, threads)?;
+    let mut said = in_turn(PAIRS, || own.rate(HALF), || bare.rate(threads))?.to_string();
+    if let [tokens, ..] = more {
+        let operations = ((rate * SPEED_HALF.as_secs_f64()) as u32).max(20);
+        let speed = || speed(directory, Path::new(tokens), threads, operations);
+        let ratio = in_turn(SPEED_PAIRS, || own.rate(SPEED_HALF), speed)?;
+        said = format!("{said} {ratio}");
+    }
+    Ok(said)
+}
+
+/// What ods-hsmspeed reads: a token of its own, where it makes and deletes keys.
+fn configure_speed(token: &SoftHsmToken) -> Result<(), Failure> {
+    let configuration = token.path(SPEED_CONFIGURATION);
+    let text = format!(
+        "<Configuration><RepositoryList><Repository name=\"keymark\"><Module>{}</Module>\
+         <TokenLabel>{LABEL}</TokenLabel><PIN>{PIN}</PIN></Repository></RepositoryList></Configuration>\n",
+        SoftHsmToken::library().display()
+    );
+    fs::write(&configuration, text)?;
+    fs::set_permissions(&configuration, fs::Permissions::from_mode(0o600))?;
+    Ok(())
+}
+
+/// Signatures a second by ods-hsmspeed on a token of those tokens.
+fn speed(directory: &Path, tokens: &Path, threads: u32, operations: u32) -> Result<f64, Failure> {
+    let each = (operations / threads).max(1).to_string();
+    let output = Command::new("ods-hsmspeed")
+        .arg("-c")
+        .arg(directory.join(SPEED_CONFIGURATION))
+        .args(["-r", "keymark", "-s", "2048", "-i", &each])
+        .args(["-t", &threads.to_string()])
+        .env(CONFIGURATION, tokens)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    signatures_a_second(&said)
+        .ok_or_else(|| format!("ods-hsmspeed said {said:?}, {:?}", output.stderr).into())
+}
+
+/// Out of `1 thread, 300 signatures per thread, 584.77 sig/s (RSA 2048 bits)`.
+fn signatures_a_second(said: &str) -> Option<f64> {
+    let (before, _) = said.split_once(" sig/s")?;
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_found_in_what_the_tool_says() {
+        let said = "1 thread, 300 signatures per thread, 584.77 sig/s (RSA 2048 bits)\n";
+        assert_eq!(signatures_a_second(said), Some(584.77));
+        assert_eq!(signatures_a_second("no key"), None);
+    }
+
+    #[test]
+    fn sides_take_turns_and_the_first_changes() {
+        use std::cell::RefCell;
+        let order = RefCell::new(String::new());
+        let say = |who, rate| {
+            order.borrow_mut().push(who);
+            Ok(rate)
+        };
+        let ratio = in_turn(4, || say('k', 3.0), || say('c', 2.0)).unwrap();
+        assert!((ratio - 1.5).abs() < 1e-12);
+        assert_eq!(*order.borrow(), "kcckkcck");
+    }
+}
