@@ -84,7 +84,7 @@ fuzz: packages-bench
 # Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
 faults: packages-bench
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test kills -- --nocapture
+	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test it kills:: -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench kryoptic build
