@@ -65,7 +65,7 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
             heading,
             y: Axis::Scale(
                 Scale::new(
-                    "share of operations that take no longer",
+                    "share finished within a given time",
                     Unit::Share,
                     Spacing::Linear,
                 )
@@ -114,7 +114,7 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
             about: About {
                 case: Some(visible(&one.label).into_owned()),
                 text: format!(
-                    "{}: {level} % take no longer than {}",
+                    "{}: {level} % finish within {}",
                     visible(&one.label),
                     units::estimated_duration(estimate)
                 ),

@@ -36,7 +36,7 @@ pub(super) fn chart(title: &str, histograms: &[Histogram]) -> Option<Chart> {
         panels: shown.iter().map(|one| panel(one)).collect(),
         keys: Vec::new(),
         fills: fills(shown.iter().map(|one| one.provenance)),
-        notes: vec!["Lines: the middle of either group.".to_owned()],
+        notes: vec!["Lines: the middle of each group.".to_owned()],
     })
 }
 
@@ -80,7 +80,7 @@ fn panel(one: &Histogram) -> Panel {
 fn said(one: &Histogram) -> String {
     let held: usize = one.bins.iter().map(|(_, _, count)| count).sum();
     format!(
-        "{}, {}: {held} operations in two groups about {} and {}; {} beyond the picture",
+        "{}, {}: {held} operations in two groups about {} and {}; {} outside the picture",
         visible(&one.label),
         one.provenance,
         units::duration(one.groups.0),

@@ -160,7 +160,7 @@ impl Assuan {
         } else {
             format!("the connection to gpg-agent broke: {error}")
         };
-        Error::call(command, reason, "has the agent been ended?")
+        Error::call(command, reason, "did the agent end?")
     }
 
     fn answer(
@@ -181,7 +181,7 @@ impl Assuan {
                     None => {
                         self.send(command, b"CAN\n")?;
                         let reason =
-                            format!("gpg-agent asks for {keyword}, which nobody here can give");
+                            format!("gpg-agent asks for {keyword}, which keymark cannot answer");
                         // The refusal that follows belongs to this command.
                         while !matches!(
                             self.response(command, data)?,

@@ -96,7 +96,7 @@ impl Home {
             return Err(Error::call(
                 format!("making the GNUPGHOME {}", path.display()),
                 format!(
-                    "its sockets' paths would have {length} bytes, and the system allows {SOCKET_PATH}"
+                    "its sockets' paths would have {length} bytes; the system allows {SOCKET_PATH}"
                 ),
                 "set TMPDIR to a shorter directory",
             ));
@@ -177,7 +177,7 @@ impl Home {
         };
         if error.kind() == io::ErrorKind::TimedOut {
             let _ = agent.kill();
-            let reason = format!("it has not started after {AGENT_START:?}");
+            let reason = format!("it did not start within {AGENT_START:?}");
             return Error::call(call, reason, "");
         }
         let said = fs::read_to_string(self.path.join(AGENT_LOG)).unwrap_or_default();
@@ -194,7 +194,11 @@ impl Home {
         let number = self.connect()?.command(command)?;
         match String::from_utf8_lossy(&number).trim().parse() {
             Ok(number) => private_dir::record(&self.path, number),
-            Err(_) => Err(Error::call(command, "the answer is no process", "")),
+            Err(_) => Err(Error::call(
+                command,
+                "the answer is not a process number",
+                "",
+            )),
         }
     }
 

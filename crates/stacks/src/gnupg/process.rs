@@ -259,7 +259,7 @@ impl Verifier for Plaintexts {
             if self.0[result.input] == result.output {
                 Ok(())
             } else {
-                Err("the decrypted text is not the text that was encrypted".to_owned())
+                Err("the decrypted text is not the encrypted text".to_owned())
             }
         };
         results.iter().map(check).collect()

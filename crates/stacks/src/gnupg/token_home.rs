@@ -91,7 +91,7 @@ impl Home {
         }
         Err(Error::call(
             "LEARN",
-            "gnupg-pkcs11-scd does not find the key: it knows keys by their certificates",
+            "gnupg-pkcs11-scd does not find the key: it finds keys by their certificates",
             "put an X.509 certificate with the key's CKA_ID on the token, or measure with --stack raw",
         ))
     }

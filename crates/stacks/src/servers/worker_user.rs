@@ -37,8 +37,8 @@ impl WorkerUser {
         let (user, group) = found.ok_or_else(|| {
             Error::call(
                 "looking for a user without rights",
-                format!("there is none of {}", USERS.join(", ")),
-                "root's servers give their workers to one of them: adduser --system www-data",
+                format!("no user {} exists", USERS.join(", ")),
+                "root's servers run their workers as one of them: adduser --system www-data",
             )
         })?;
         Ok(Some(Self {
@@ -130,8 +130,8 @@ fn reachable(directory: &Path) -> Result<(), Error> {
         if meta.permissions().mode() & 0o001 == 0 {
             return Err(Error::call(
                 format!("letting the server's workers into {}", directory.display()),
-                format!("{} is closed to others", parent.display()),
-                "set TMPDIR to a directory that others may pass through, as /tmp",
+                format!("other users cannot pass through {}", parent.display()),
+                "set TMPDIR to a directory that others may pass through, such as /tmp",
             ));
         }
     }

@@ -66,7 +66,7 @@ impl SignedMessages {
         for (verdict, opinion) in verdicts[first..].iter_mut().zip(opinions) {
             if let (Ok(()), Err(reason)) = (&*verdict, opinion) {
                 *verdict = Err(format!(
-                    "keymark takes the signature, gpg does not: {reason}"
+                    "keymark accepts the signature, but gpg does not: {reason}"
                 ));
             }
         }
@@ -83,7 +83,7 @@ impl Verifier for SignedMessages {
         };
         let check = |result: &Verifiable<'_>| match self.texts.get(result.input) {
             Some(text) => signer.check(text, result.output),
-            None => Err("nobody knows what was to be signed".to_owned()),
+            None => Err("the text to be signed is unknown".to_owned()),
         };
         let mut verdicts = verify_each(results, check);
         if !self.asked.swap(true, Ordering::Relaxed) {

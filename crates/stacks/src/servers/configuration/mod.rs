@@ -13,8 +13,9 @@ use crate::servers::handshakes::{Group, Handshakes};
 use crate::servers::spec::SecurityLevel;
 
 /// For administrators, where a key is reached by the engine.
-const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot decrypt for \
-                                           it, and such handshakes fail; by pkcs11-provider they work.";
+const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \
+                                           decrypt for it, and such handshakes fail; with pkcs11-provider they \
+                                           work.";
 
 /// A line, and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -168,7 +168,7 @@ impl TokenProcess {
                     "opening token {} in another process",
                     self.errand.token.serial()
                 ),
-                "each process would ask for the PIN on the token's own keys",
+                "each process would ask for the PIN on the token's keypad",
                 "measure threads: --concurrency",
             ));
         }
