@@ -51,10 +51,10 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
     }
     match record.state {
         RunState::Interrupted => {
-            lines.push("ended early, before everything was measured".to_owned())
+            lines.push("ended early, before everything was measured".to_owned());
         }
         RunState::Unfinished => {
-            lines.push("unfinished: keymark was killed; figures until then are shown".to_owned())
+            lines.push("unfinished: keymark was killed; figures until then are shown".to_owned());
         }
         RunState::Finished | RunState::Published => {}
     }
