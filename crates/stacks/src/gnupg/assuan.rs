@@ -2,6 +2,9 @@
 //!
 //! Written here because it stands inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
+//!
+//! The client is our own because it stands inside the timed region, and the libraries there are bring an
+//! asynchronous runtime along.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;

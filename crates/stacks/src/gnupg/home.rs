@@ -1,4 +1,10 @@
 //! A private `GNUPGHOME` with its own agent and one test key. The user's keyring is never touched.
+//!
+//! All layers and devices have the same keys: the store gives the test key, it is written as gpg-agent keeps keys,
+//! under the keygrip that GnuPG's own tool computes, and gpg makes the OpenPGP key around it (`Key-Grip`).
+//!
+//! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
+//! however it ends, so does `cat`, and the agent follows within about a second.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

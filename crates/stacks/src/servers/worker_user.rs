@@ -1,4 +1,7 @@
 //! Who a server's workers are: where root starts it, a user with no rights, and what that one may enter.
+//!
+//! libp11 and pkcs11-provider load the module again in each worker, so a temporary token lets that group use its
+//! files, except its PIN.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

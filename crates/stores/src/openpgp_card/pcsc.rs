@@ -1,4 +1,6 @@
 //! Cards in readers, through pcscd.
+//!
+//! A connection never resets the card when it ends, as the crate `pcsc` does by default.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;

@@ -1,4 +1,7 @@
 //! Conversations with a card outside the timed region.
+//!
+//! A session is about the card that it found first, and refuses any other. An application that is selected is not
+//! selected again, which could forget verified PINs. This is the one place that sends a card's PIN.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;

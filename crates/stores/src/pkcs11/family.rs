@@ -1,4 +1,7 @@
 //! Looking for tokens.
+//!
+//! Which token is meant is decided before anybody logs in, by what tokens show; a PIN that does not name its token
+//! goes to no second one.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,7 @@
 //! One token in use: its sessions and its PIN. This is the one place that logs in.
+//!
+//! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
+//! the slot is asked before each login.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

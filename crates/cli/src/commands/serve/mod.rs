@@ -1,5 +1,9 @@
 //! `keymark serve`: the archive as a local page. It listens on the loopback interface only, and changes nothing
 //! unless it was started to.
+//!
+//! axum runs on one thread, the archive behind a lock on the runtime's blocking threads. `guard` stands before
+//! every answer: loopback, own name (DNS rebinding), GET. `connections` takes the place of `axum::serve`, which has
+//! no time limits.
 
 mod connections;
 mod guard;

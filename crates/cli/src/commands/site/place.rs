@@ -1,4 +1,7 @@
 //! Where a site is written: whole or not at all, and never over what is not an earlier site.
+//!
+//! A site is written beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
+//! `SHA256SUMS`: what is not in it, or changed, is somebody's.
 
 use std::collections::HashMap;
 use std::fs;

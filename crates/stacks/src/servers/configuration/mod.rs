@@ -1,4 +1,9 @@
 //! The configuration of servers, as text: for keymark's own ones, and the same for administrators.
+//!
+//! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
+//!
+//! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the
+//! provider as a PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first.
 
 pub(crate) mod apache;
 pub(crate) mod haproxy;

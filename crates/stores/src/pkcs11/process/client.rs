@@ -1,4 +1,7 @@
 //! keymark's end: the process of one token.
+//!
+//! Processes get ready one after another, by a lock on the module's file: SoftHSM2 writes to its token at each
+//! login, and does not find a token that is being written while it is initialised.
 
 use std::ffi::OsString;
 use std::io;
