@@ -76,7 +76,6 @@ pub struct HistoryRow {
 const MACHINE: [&str; 4] = ["processor", "cores", "virtual machine", "memory"];
 
 /// One trend a case and machine, in the order in which they first came. Machines are never mixed.
-#[must_use]
 pub fn trends(past: &[Past]) -> Vec<Trend> {
     let mut groups: Vec<(Case, String, Vec<&Past>)> = Vec::new();
     for each in past {
@@ -181,7 +180,6 @@ impl Trend {
     }
 
     /// Every point, for programs.
-    #[must_use]
     pub fn rows(&self) -> Vec<HistoryRow> {
         let row = |(number, point): (usize, &Point)| {
             let level = self.level(number);
@@ -214,7 +212,6 @@ impl Trend {
 }
 
 /// The trends, each with its levels and its last points.
-#[must_use]
 pub fn document(trends: &[Trend], shown: usize) -> Document {
     let mut sections = Vec::new();
     for trend in trends {

@@ -30,7 +30,6 @@ fn as_words<S: serde::Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S
 }
 
 /// The cases, in the order of the first run.
-#[must_use]
 pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
     let Some(first) = runs.first() else {
         return Vec::new();
@@ -52,7 +51,6 @@ pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
 }
 
 /// The report of a series.
-#[must_use]
 pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
     let mut columns = case_columns();
     columns.extend([

@@ -10,7 +10,6 @@ use crate::document::{Block, Cell, Column, Figure, Remark, RemarkKind, Section, 
 impl Analysis {
     /// One table with both, operation by operation, and the data of its picture. `None` if the articles have nothing of
     /// what was measured.
-    #[must_use]
     pub fn beside(&self, record: &Record, articles: &[Record]) -> Option<Section> {
         let mut columns = case_columns();
         columns.extend([

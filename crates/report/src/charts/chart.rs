@@ -91,13 +91,11 @@ impl Scale {
     }
 
     /// The same from and to elsewhere.
-    #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }
     }
 
     /// The same with ticks at these values.
-    #[must_use]
     pub fn ticks(self, ticks: Vec<f64>) -> Self {
         Self { ticks, ..self }
     }

@@ -13,7 +13,6 @@ use crate::document::{
 use crate::units;
 
 /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
-#[must_use]
 pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
     let several = comparison.sides.len() > 2;
     let mut columns = case_columns();

@@ -17,7 +17,6 @@ pub struct Limits {
 
 impl Document {
     /// With no more than that. Tables that are too long share what there is, and so do sections with too many pictures.
-    #[must_use]
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),

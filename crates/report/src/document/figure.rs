@@ -96,7 +96,6 @@ pub enum Figure {
 
 impl Figure {
     /// What it shows.
-    #[must_use]
     pub fn title(&self) -> &str {
         match self {
             Self::Means { title, .. }

@@ -16,7 +16,6 @@ pub struct Table {
 
 impl Table {
     /// A table without rows.
-    #[must_use]
     pub const fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
@@ -25,7 +24,6 @@ impl Table {
     }
 
     /// What stands in a column of a row.
-    #[must_use]
     pub fn cell(&self, row: &TableRow, column: usize) -> Cell {
         let Some(wanted) = self.columns.get(column) else {
             return Cell::Missing;
@@ -55,7 +53,6 @@ pub struct TableRow {
 
 impl TableRow {
     /// The row of a case.
-    #[must_use]
     pub fn of(case: &Case, cells: Vec<Cell>) -> Self {
         Self {
             device: case.device.clone(),
@@ -85,7 +82,6 @@ pub struct Column {
 
 impl Column {
     /// A name by which rows are told apart.
-    #[must_use]
     pub fn name(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -97,7 +93,6 @@ impl Column {
     }
 
     /// A value that always stands there.
-    #[must_use]
     pub fn value(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
@@ -107,7 +102,6 @@ impl Column {
     }
 
     /// The rows' devices.
-    #[must_use]
     pub fn device() -> Self {
         Self {
             source: Source::Device,
@@ -116,7 +110,6 @@ impl Column {
     }
 
     /// The kinds of the rows' figures.
-    #[must_use]
     pub fn provenance() -> Self {
         Self {
             source: Source::Provenance,
@@ -126,7 +119,6 @@ impl Column {
     }
 
     /// The kinds of other figures than the rows' own.
-    #[must_use]
     pub fn provenance_of(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
@@ -135,7 +127,6 @@ impl Column {
     }
 
     /// May be left out; low ranks go first.
-    #[must_use]
     pub fn leave(self, rank: u8) -> Self {
         Self {
             narrow: Narrow::Leave(rank),
@@ -144,7 +135,6 @@ impl Column {
     }
 
     /// May lose its intervals; low ranks go first.
-    #[must_use]
     pub fn shorten(self, rank: u8) -> Self {
         Self {
             shorten: Some(rank),

@@ -52,7 +52,6 @@ impl Kind {
     ];
 
     /// The word for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Means => "means",
@@ -70,7 +69,6 @@ impl Kind {
     }
 
     /// What it shows, and what a run has to have for it.
-    #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
             Self::Means => "mean times as dots with intervals, and the line of what users tolerate",
@@ -88,7 +86,6 @@ impl Kind {
     }
 
     /// Of the figures of that kind.
-    #[must_use]
     pub const fn of(figure: &Figure) -> Self {
         match figure {
             Figure::Means { .. } => Self::Means,
@@ -105,7 +102,6 @@ impl Kind {
     }
 
     /// Whether a figure can be shown so.
-    #[must_use]
     pub fn shows(self, figure: &Figure) -> bool {
         Self::of(figure) == self || (self == Self::Bars && Self::of(figure) == Self::Means)
     }
@@ -127,7 +123,6 @@ impl FromStr for Kind {
 }
 
 /// The kind that fits a run best: what it was made to show.
-#[must_use]
 pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
     let has = |kind: Kind| {
@@ -161,7 +156,6 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
 }
 
 /// Figures of several runs: what shows the same stands in one.
-#[must_use]
 pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     for figure in figures {

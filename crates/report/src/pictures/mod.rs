@@ -32,7 +32,6 @@ const ROWS: usize = 100;
 const CURVES: usize = 8;
 
 /// The chart of a figure; none if there is not enough in it, for which [`NOT_ENOUGH`] stands.
-#[must_use]
 pub fn chart(figure: &Figure) -> Option<Chart> {
     match figure {
         Figure::Means {
@@ -73,7 +72,6 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
 }
 
 /// The chart as that kind of picture: bars in place of dots are another view of the same figure.
-#[must_use]
 pub fn chart_as(figure: &Figure, kind: Kind) -> Option<Chart> {
     match (figure, kind) {
         (

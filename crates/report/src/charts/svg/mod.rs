@@ -32,7 +32,6 @@ struct Canvas<'c> {
 }
 
 /// The chart as an SVG file of its own, which may stand in HTML as it is.
-#[must_use]
 pub fn draw(chart: &Chart, theme: Theme) -> String {
     let layout = Layout::of(chart);
     let mut canvas = Canvas {

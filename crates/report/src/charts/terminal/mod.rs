@@ -22,7 +22,6 @@ const NARROWEST: usize = 40;
 const WIDEST: usize = 110;
 
 /// The chart in lines of no more than so many columns.
-#[must_use]
 pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     let width = columns.clamp(NARROWEST, WIDEST);
     let mut lines = vec![chart.title.clone()];
