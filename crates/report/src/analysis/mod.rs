@@ -43,7 +43,6 @@ pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;
 pub use remarks::failures;
-pub(crate) use tables::{case_cells, case_columns};
 
 pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};

@@ -17,7 +17,7 @@ pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
     StackPart, ThroughputCurve, Timeline,
 };
-pub use table::{Align, Column, Narrow, Source, Table, TableRow};
+pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
 
 /// Version of the document as JSON.
 pub const SCHEMA: u32 = 1;
