@@ -15,7 +15,7 @@ pub use cell::{Answer, Cell};
 pub use conditions::{Again, Conditions, Fact};
 pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
-    StackPart, ThroughputCurve, Timeline,
+    StackPart, Subject, ThroughputCurve, Timeline,
 };
 pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
 

@@ -135,7 +135,7 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     }
     let single = figures.iter().any(|figure| match figure {
         Figure::Means { means, .. } => {
-            matches!(means.as_slice(), [only] if only.provenance != Provenance::Published)
+            matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published)
         }
         Figure::Distributions { .. }
         | Figure::Histograms { .. }
@@ -241,7 +241,7 @@ fn join(known: &mut Figure, figure: Figure) {
 fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit) {
     for curve in more {
         let same = |other: &&mut LoadCurve| {
-            (&other.label, other.provenance) == (&curve.label, curve.provenance)
+            (&other.of.label, other.of.provenance) == (&curve.of.label, curve.of.provenance)
         };
         match curves.iter_mut().find(same) {
             Some(known) => joined_loads(known, curve, load),

@@ -13,7 +13,8 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 use super::source::{Held, Source};
 use crate::analysis::{Row, figures};
 use crate::document::{
-    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Table, TableOf,
+    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
+    TableOf,
 };
 use crate::units::{self, counted};
 
@@ -146,8 +147,11 @@ fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)])
     let dot = |(source, held): &(&Source, &Held)| {
         let mean = figures::mean(&held.row)?;
         Some(Mean {
-            device: DeviceName::new(source.label()),
-            label: format!("{}, {}", mean.label, source.name),
+            of: Subject {
+                device: DeviceName::new(source.label()),
+                label: format!("{}, {}", mean.of.label, source.name),
+                ..mean.of
+            },
             ..mean
         })
     };

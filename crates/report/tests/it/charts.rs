@@ -3,8 +3,8 @@
 
 use keymark_report::charts::terminal::{self, Signs};
 use keymark_report::charts::{
-    About, Along, Axis, Band, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Key, Line, Mark,
-    Panel, Path, Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
+    About, Along, Axis, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Line, Mark, Panel,
+    Path, Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -61,8 +61,8 @@ fn reach() -> impl Strategy<Value = Reach> + Clone {
 fn mark() -> impl Strategy<Value = Mark> {
     let style = (0_usize..12, select(FILLS.to_vec()), about());
     let label = proptest::option::of(words());
-    let points = proptest::collection::vec((numbers(), numbers(), numbers()), 0..6);
-    let path = select(vec![Path::Straight, Path::Steps, Path::Fitted]);
+    let points = proptest::collection::vec((numbers(), numbers()), 0..6);
+    let path = select(vec![Path::Straight, Path::Fitted]);
     prop_oneof![
         (
             numbers(),
@@ -73,14 +73,9 @@ fn mark() -> impl Strategy<Value = Mark> {
         )
             .prop_map(
                 |(x, row, reach, (series, fill, about), label)| Mark::Dot(Dot {
-                    x,
-                    y: f64::from(row),
                     reach,
-                    series,
-                    fill,
-                    size: Size::Figure,
                     label,
-                    about,
+                    ..Dot::new((x, f64::from(row)), series, fill, about)
                 })
             ),
         (
@@ -102,8 +97,7 @@ fn mark() -> impl Strategy<Value = Mark> {
                     about,
                 })
             ),
-        (points.clone(), path, style.clone()).prop_map(|(points, path, (series, fill, about))| {
-            let points = points.into_iter().map(|(x, y, _)| (x, y)).collect();
+        (points, path, style.clone()).prop_map(|(points, path, (series, fill, about))| {
             Mark::Line(Line {
                 points,
                 path,
@@ -112,11 +106,6 @@ fn mark() -> impl Strategy<Value = Mark> {
                 about,
             })
         }),
-        (points, style.clone()).prop_map(|(points, (series, _, about))| Mark::Band(Band {
-            points,
-            series,
-            about
-        })),
         (numbers(), numbers(), numbers(), style.clone()).prop_map(
             |(from, to, height, (series, fill, about))| Mark::Column(Column {
                 from,
@@ -207,7 +196,7 @@ prop_compose! {
             summary,
             x,
             panels: panels.collect(),
-            keys: keys.into_iter().map(Key::of).collect(),
+            keys,
             fills: FILLS.map(|fill| (fill, format!("{fill:?}"))).to_vec(),
             notes,
         }

@@ -326,7 +326,7 @@ fn runs_stand_in_one_picture_and_are_told_apart() {
     let devices: Vec<String> = means
         .unwrap()
         .iter()
-        .map(|mean| mean.device.to_string())
+        .map(|mean| mean.of.device.to_string())
         .collect();
     assert_eq!(
         devices,

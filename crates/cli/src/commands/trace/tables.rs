@@ -9,7 +9,7 @@ use keymark_stats::{Ratio, Seconds};
 
 use super::Origin;
 use super::apdu::{self, name};
-use super::summary::{Kind, Trace};
+use super::summary::Trace;
 
 /// Where the time went, a line each.
 pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
