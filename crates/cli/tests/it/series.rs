@@ -96,7 +96,7 @@ fn single_runs_are_shown_but_not_judged() {
     let said = said(&output);
     assert!(said.contains("not distinguishable"), "{said}");
     assert!(
-        said.contains("here (standard deviation, of 8 earlier runs)"),
+        said.contains("here (standard deviation of 8 earlier runs)"),
         "{said}"
     );
     let refused = place.refused(&["compare", alone, "one", "--fail-above", "5%"], 3);

@@ -88,9 +88,9 @@ fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
         (
             "twin:yubikey-9",
             "rsa2048",
-            "no profile is called 'yubikey-9'",
+            "unknown profile 'yubikey-9'",
         ),
-        ("no such card", "rsa2048", "no device called 'no such card'"),
+        ("no such card", "rsa2048", "no device matches 'no such card'"),
     ] {
         let refused = place.output(&[
             "bench",

@@ -232,7 +232,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     let row = objects(&text(&refused.stdout)).remove(0);
     let reason = row["reason"].as_str().unwrap();
     assert!(
-        reason.contains("descriptors are needed and 64 are allowed"),
+        reason.contains("file descriptors, but the limit is 64"),
         "{reason}"
     );
     assert!(reason.contains("ulimit -Hn"), "{reason}");
