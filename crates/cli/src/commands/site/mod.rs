@@ -11,14 +11,15 @@ use keymark_report::exchange::folder::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, SHIPPED, json};
 use keymark_report::render::html::{self, Place};
-use keymark_report::report::{Part, report};
+use keymark_report::report::report;
 use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
 use self::place::Target;
-use super::{Outcome, again, published, show};
+use super::Outcome;
 use crate::args::SiteArguments;
+use crate::documents::{self, published, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -128,7 +129,7 @@ impl Building {
 
     /// Makes the files of a record: it itself, and its report.
     fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
-        let analysis = show::analysis(record);
+        let analysis = documents::analysis(record);
         let mut file = Vec::new();
         json::write(record, &mut file).map_err(Failure::failed)?;
         let content = String::from_utf8_lossy(&file);
@@ -151,7 +152,7 @@ impl Building {
         let mut shipped = Vec::new();
         for article in SHIPPED {
             let record = article.record().map_err(Failure::failed)?;
-            let analysis = show::analysis(&record);
+            let analysis = documents::analysis(&record);
             let source = Source::of(
                 &record,
                 &analysis,
@@ -173,12 +174,8 @@ impl Building {
 
 /// The report of a record, as `keymark report` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
-    let part = Part {
-        record,
-        document: analysis.document(record, &published::figures(record)),
-        again: again::again(record),
-    };
-    report(vec![part], None)
+    let document = analysis.document(record, &published::figures(record));
+    report(vec![reports::part(record, document)], None)
 }
 
 /// What was done to a record that was exported and not shared.
