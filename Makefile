@@ -40,7 +40,7 @@ bench-tls: packages-bench packages-tls build
 serve: packages-bench build
 	$(BIN) serve $(ARGS)
 
-# keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
+# keymark's TLS client beside those of others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
 tls-peers: packages-bench packages-tls build
 	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux

@@ -98,8 +98,14 @@ fn a_module_that_crashes_ends_its_case_alone() {
         for row in rows {
             let reason = row["reason"].to_string();
             if row["device"] != "software" && row["operation"] == "sign" {
-                let crashed = format!("{call} of misbehaving.so failed: it crashed (SIGSEGV)");
-                assert!(reason.contains(&crashed), "{mode}: {reason}");
+                // While one thread crashes another may be in a call, too: nobody knows whose fault it is.
+                let (calls, _) = reason.split_once(" of misbehaving.so").unwrap();
+                let mut calls = calls.trim_start_matches('"').split(" or ");
+                assert!(calls.any(|one| one == call), "{mode}: {reason}");
+                assert!(
+                    reason.contains("failed: it crashed (SIGSEGV)"),
+                    "{mode}: {reason}"
+                );
             } else {
                 assert_eq!(
                     (reason.as_str(), &row["n"]),
