@@ -75,7 +75,7 @@ impl Frame<'_> {
         self,
         mut record: Record,
         interrupt: &AtomicBool,
-        measure: impl FnOnce(&mut Record, &mut Vec<&mut dyn Observer>) -> Vec<E>,
+        measure: impl FnOnce(&mut Record, &mut dyn Observer) -> Vec<E>,
     ) -> Exit {
         let (plan, devices) = (record.plan.clone(), record.stores.clone());
         // A run is worth more than its archive.

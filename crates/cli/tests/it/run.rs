@@ -1,6 +1,5 @@
 //! Runs of the real binary: what is printed, saved, exported, refused.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 

@@ -251,7 +251,7 @@ fn measure(
     record: &mut Record,
     stacks: &OpenStacks,
     interrupt: &AtomicBool,
-    observers: &mut Vec<&mut dyn Observer>,
+    observers: &mut dyn Observer,
 ) {
     let clock = MonotonicClock::new();
     let mut view = RunView::of(&record.plan);
