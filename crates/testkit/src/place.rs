@@ -173,7 +173,12 @@ impl Place {
     pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{:?}: {said}", arguments.words());
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{:?}: {said}",
+            arguments.words()
+        );
         said
     }
 }
