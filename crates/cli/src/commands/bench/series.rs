@@ -10,7 +10,7 @@ use keymark_report::archive::Archive;
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use super::child::{Measured, Program, Told};
+use super::child::{ForwardedSignals, Measured, Program};
 use super::{Outcome, selection};
 use crate::args::{BenchArguments, SeriesArguments};
 use crate::documents::{self, comparison};
@@ -24,7 +24,7 @@ struct Series<'a> {
     this: (SeriesId, Program),
     other: Option<(SeriesId, Program)>,
     archive: Archive,
-    told: Told,
+    signals: ForwardedSignals,
 }
 
 /// The runs that were made, by side, and how making them ended.
@@ -118,7 +118,7 @@ impl<'a> Series<'a> {
             other: against,
             // A series that cannot be kept cannot be compared.
             archive: archive::open(archive).map_err(Failure::failed)?,
-            told: Told::listen()?,
+            signals: ForwardedSignals::listen()?,
         })
     }
 
@@ -130,7 +130,7 @@ impl<'a> Series<'a> {
             exit: Exit::Fine,
         };
         for step in self.steps.clone() {
-            if self.told.wait(step.pause) {
+            if self.signals.wait(step.pause) {
                 made.exit = Exit::Interrupted;
                 break;
             }
@@ -138,7 +138,7 @@ impl<'a> Series<'a> {
             let Some((_, program)) = self.side(step.side) else {
                 continue;
             };
-            let Measured { record, exit } = program.measure(step.seed, &self.told)?;
+            let Measured { record, exit } = program.measure(step.seed, &self.signals)?;
             if let Some(record) = record {
                 let record = self.placed(&step, record);
                 self.archive.insert(&record).map_err(Failure::failed)?;

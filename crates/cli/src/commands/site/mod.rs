@@ -1,6 +1,6 @@
 //! `keymark site`
 
-mod place;
+mod directory;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Sourc
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
-use self::place::Target;
+use self::directory::SiteDirectory;
 use super::Outcome;
 use crate::args::SiteArguments;
 use crate::documents::{self, published, report as reports};
@@ -24,7 +24,8 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
-    let target = Target::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
+    let directory =
+        SiteDirectory::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
     let folder = Folder::list(&arguments.records).map_err(Failure::failed)?;
     for path in &folder.aside {
         let path = path.display().to_string();
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         Devices::Contributed
     };
     let (devices, pages) = building.finish(&arguments.title, of)?;
-    target.write(&pages).map_err(Failure::failed)?;
+    directory.write(&pages).map_err(Failure::failed)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
     output::note(&format!("{read}, {refused} refused; {devices}"));
