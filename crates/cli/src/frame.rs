@@ -85,7 +85,7 @@ impl Frame<'_> {
             Err(error) => Err(error.to_string()),
         });
         if let Some(Err(error)) = &saving {
-            output::warning(&format!("{error}; the run goes on, unsaved"));
+            output::warning(&format!("{error}; the run continues without being saved"));
         }
         let mut stream = self
             .json
@@ -125,7 +125,7 @@ pub(crate) fn keep(record: &Record, archive: Option<&PathBuf>) -> Exit {
 /// Says where the run is and what failed in it.
 fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> Exit {
     match saved {
-        Some(Err(error)) => output::error(&format!("the run is not saved: {error}")),
+        Some(Err(error)) => output::error(&format!("cannot save the run: {error}")),
         Some(Ok(())) if !json => output::note(&format!(
             "saved as {}; 'keymark show' shows it again",
             record.id
@@ -154,7 +154,7 @@ fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> 
 /// Writes what is not written yet. An error is why the run is not wholly in the archive.
 fn finish(writer: RunWriter<'_>, state: RunState) -> Result<(), String> {
     if !writer.is_up_to_date() {
-        output::note("another program holds the archive; waiting for it to let go");
+        output::note("another program has locked the archive; waiting for it");
     }
     writer.finish(state).map_err(|error| error.to_string())
 }
@@ -162,7 +162,7 @@ fn finish(writer: RunWriter<'_>, state: RunState) -> Result<(), String> {
 /// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
 pub(crate) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
     let Some(run) = run else {
-        output::warning("there is no report of a run that is not in the archive");
+        output::warning("a report needs a run in the archive");
         return;
     };
     let opened = archive::open(archive).map_err(Failure::failed);

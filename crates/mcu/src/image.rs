@@ -60,12 +60,12 @@ pub enum SymbolKind {
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
     /// The file itself.
-    #[error("it cannot be read: {0}; check its name and permissions")]
+    #[error("cannot read it: {0}; check its name and permissions")]
     Unreadable(io::Error),
     /// It has no end, or holds what no program for the part does.
     #[error(
-        "it has more than {most} MiB, and is no program for this part: its memory has {memory} KiB, and {aside} MiB are left to \
-         symbols and debug information; 'arm-none-eabi-strip --strip-debug' makes a program smaller"
+        "it has more than {most} MiB, too much for this part: its memory has {memory} KiB, and symbols and debug \
+         information may have {aside} MiB; 'arm-none-eabi-strip --strip-debug' makes it smaller"
     )]
     TooLarge {
         /// MiB that are read of a file.

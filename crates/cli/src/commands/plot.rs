@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
         }
         if records.iter().all(|record| record.cases.is_empty()) {
             return Err(Failure::nothing_usable(format!(
-                "no case has all the words of '{words}' in its name; 'keymark show' has the names"
+                "no case matches '{words}'; 'keymark show' lists the cases"
             )));
         }
     }

@@ -56,9 +56,9 @@ fn load(runs: &[RunSelector], archive: &Archive) -> Result<Vec<Record>, Failure>
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
-            format!("the report cannot be written: {error}"),
-        )),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write the report: {error}")))
+        }
         _ => Ok(()),
     }
 }

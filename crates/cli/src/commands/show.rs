@@ -14,7 +14,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
         if !arguments.published.is_empty() {
             return Err(Failure::usage(
-                "published figures stand beside one run; 'compare series:… --published NAME' has series",
+                "published figures can be shown beside one run; for series use 'compare series:… --published NAME'",
             ));
         }
         let side = SideSelector(vec![arguments.run.clone()]);

@@ -33,7 +33,7 @@ pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document 
     if !articles.is_empty() {
         match analysis.beside(record, articles) {
             Some(section) => document.sections.push(section),
-            None => output::warning("what was published has no operation of this run"),
+            None => output::warning("the published figures have no operation of this run"),
         }
     }
     document

@@ -57,7 +57,7 @@ fn without(figures: &[Figure], kind: Kind) -> String {
     let instead = if others.is_empty() {
         String::new()
     } else {
-        format!("\n  there is enough for: {}", others.join(", "))
+        format!("\n  available kinds: {}", others.join(", "))
     };
     format!(
         "{NOT_ENOUGH} of the kind '{kind}' ({}){instead}",
@@ -75,7 +75,7 @@ pub(crate) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Resul
         };
         file::replace(&path, &bytes).map_err(|error| {
             Failure::failed(format!(
-                "the picture cannot be written to {}: {error}",
+                "cannot write the picture to {}: {error}",
                 path.display()
             ))
         })?;

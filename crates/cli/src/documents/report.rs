@@ -66,7 +66,7 @@ pub(crate) fn text(
 fn csv(records: &[Record]) -> Result<String, Failure> {
     let [record] = records else {
         return Err(Failure::usage(
-            "CSV has the rows of one run; name one, or take another format",
+            "CSV has the rows of one run; name one, or choose another format",
         ));
     };
     let mut text = Vec::new();
@@ -81,7 +81,7 @@ pub(crate) fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failur
         .unwrap_or_else(|| Path::new(""))
         .join(REPORTS);
     std::fs::create_dir_all(&directory).map_err(|error| {
-        Failure::failed(format!("{} cannot be made: {error}", directory.display()))
+        Failure::failed(format!("cannot create {}: {error}", directory.display()))
     })?;
     Ok(directory.join(format!("{}.html", page_file::name(&run.0))))
 }

@@ -174,7 +174,7 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     assert!(!short.contains("authenticate nothing"), "{short}");
     assert_says(
         &short,
-        ["authenticate with what it signs with, in the same time"],
+        ["authenticate with its signing keys, in the same time"],
     );
     assert_says(&full, ["rsa2048 sign (assumed as decrypt) 146 ms"]);
 }

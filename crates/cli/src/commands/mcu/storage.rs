@@ -79,11 +79,11 @@ fn say_refused(refused: &[Refused<'_>]) {
 fn print(results: &[StorageResult], seed: u64) {
     print_table(results);
     output::line(&format!(
-        "seed {seed}; times are those of the flash alone, at the datasheet's typical times and, for the worst \
-         write, its maximum times"
+        "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
+         maximum times"
     ));
     if results.iter().any(|result| !result.is_settled()) {
-        output::line("~: too few erases of any sector for the figures of long use");
+        output::line("~: too few erases of any sector to show long-term figures");
     }
 }
 

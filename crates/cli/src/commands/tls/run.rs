@@ -149,7 +149,7 @@ impl Wanted<'_> {
             }
         }
         Err(Failure::nothing_usable(format!(
-            "{device} is not to be had twice"
+            "{device} cannot be used twice"
         )))
     }
 
@@ -186,7 +186,7 @@ pub(super) fn dry_run(cases: &[Case], duration: Duration) {
         all += searching + duration + AROUND;
     }
     let all = units::duration(Seconds(all.as_secs_f64()));
-    output::line(&format!("about {all}, with starting the servers"));
+    output::line(&format!("about {all}, including starting the servers"));
 }
 
 /// Measures the cases of a record, saves and shows them. `run` returns the cases, and what it could not undo.

@@ -34,8 +34,8 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         lines.insert(0, name);
         output::table(1, predictions.iter().copied(), &lines);
         output::line(&format!(
-            "with at most {MOST_COLUMNS} predictions at a time the table says where their cycles go and what \
-             --sensitivity adds; --json always does"
+            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
+             --json always does"
         ));
     } else {
         lines.extend(phases(first));
