@@ -58,7 +58,6 @@ impl Assumption {
     ];
 
     /// In words.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::NoEarlyTermination => "no early termination",
@@ -77,7 +76,6 @@ impl Assumption {
     }
 
     /// Whether the band counts it. Caches switched off are no doubt about the part but another setting of it.
-    #[must_use]
     pub const fn is_doubt(self) -> bool {
         !matches!(self, Self::NoCache)
     }
@@ -136,7 +134,6 @@ pub struct Banded {
 
 impl Banded {
     /// The part's own model and every variant that differs from it.
-    #[must_use]
     pub fn new(mcu: &Microcontroller) -> Self {
         let variants = Assumption::ALL
             .into_iter()
@@ -160,13 +157,11 @@ impl Banded {
     }
 
     /// The part's own model.
-    #[must_use]
     pub const fn base(&self) -> &Pipeline {
         &self.base
     }
 
     /// The cycles of all phases that have ended, under each variation.
-    #[must_use]
     pub fn estimates(&self) -> Vec<(Assumption, u64)> {
         self.variants
             .iter()

@@ -19,7 +19,6 @@ pub enum Preset {
 
 impl Preset {
     /// Its options on that part.
-    #[must_use]
     pub const fn options(self, mcu: &Microcontroller) -> Options {
         match self {
             Self::Today => Options::for_core(mcu.core),
@@ -76,7 +75,6 @@ pub enum TargetError {
 
 impl Target {
     /// A part with a preset's options.
-    #[must_use]
     pub const fn new(mcu: Microcontroller, preset: Preset) -> Self {
         let options = preset.options(&mcu);
         Self {
@@ -86,8 +84,23 @@ impl Target {
         }
     }
 
+    /// A part with the words that stand behind its name.
+    pub fn with_words(mcu: Microcontroller, words: &str) -> Result<Self, TargetError> {
+        let (mut presets, mut changes) = (Vec::new(), Vec::new());
+        for word in words.split(',').filter(|word| !word.is_empty()) {
+            match word.split_once('=') {
+                Some(change) => changes.push(change),
+                None => presets.push(word.parse::<Preset>()?),
+            }
+        }
+        let mut target = Self::new(mcu, presets.last().copied().unwrap_or_default());
+        for (name, value) in changes {
+            target.options.set(name, value)?;
+        }
+        target.checked()
+    }
+
     /// What it is called where the operation is that kernel: presets and most options are about RSA.
-    #[must_use]
     pub fn name_for(&self, kernel: Kernel) -> String {
         if kernel.rsa_bits().is_some() {
             return self.to_string();
@@ -97,11 +110,10 @@ impl Target {
         let changed = words
             .filter(|word| !today.contains(word))
             .map(|(name, word)| format!("{name}={word}"));
-        with_words(&self.mcu.name, &changed.collect::<Vec<_>>())
+        named(&self.mcu.name, &changed.collect::<Vec<_>>())
     }
 
     /// Why it cannot be, if so.
-    #[must_use]
     pub fn problem(&self) -> Option<String> {
         self.options.problem(self.mcu.core)
     }
@@ -135,11 +147,11 @@ impl fmt::Display for Target {
             .filter(|(_, (word, begun))| word != begun)
             .map(|(name, (word, _))| format!("{name}={word}"));
         let words: Vec<String> = preset.into_iter().chain(changed).collect();
-        f.write_str(&with_words(&self.mcu.name, &words))
+        f.write_str(&named(&self.mcu.name, &words))
     }
 }
 
-fn with_words(name: &str, words: &[String]) -> String {
+fn named(name: &str, words: &[String]) -> String {
     if words.is_empty() {
         name.to_owned()
     } else {
@@ -152,19 +164,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let (name, words) = text.split_once(':').unwrap_or((text, ""));
-        let mcu = Microcontroller::find(name)?;
-        let (mut presets, mut changes) = (Vec::new(), Vec::new());
-        for word in words.split(',').filter(|word| !word.is_empty()) {
-            match word.split_once('=') {
-                Some(change) => changes.push(change),
-                None => presets.push(word.parse::<Preset>()?),
-            }
-        }
-        let mut target = Self::new(mcu, presets.last().copied().unwrap_or_default());
-        for (name, value) in changes {
-            target.options.set(name, value)?;
-        }
-        target.checked()
+        Self::with_words(Microcontroller::find(name)?, words)
     }
 }
 

@@ -82,25 +82,21 @@ impl Blocks {
     }
 
     /// Number of samples.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.durations.len()
     }
 
     /// Whether there is no sample.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.durations.is_empty()
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn block_count(&self) -> usize {
         self.ends.len()
     }
 
     /// All durations (ns) in time order.
-    #[must_use]
     pub fn durations(&self) -> &[u64] {
         &self.durations
     }
@@ -150,7 +146,6 @@ impl Blocks {
     /// Batches in time order: the blocks, or, if fewer than `min`, pieces of
     /// them, at least `min` as far as there are samples. Never more than
     /// [`MAX_BATCHES`], unless `min` is.
-    #[must_use]
     pub fn batches(&self, min: usize) -> Batches {
         self.sums(&self.ranges(min, MAX_BATCHES.max(min)))
     }

@@ -59,7 +59,6 @@ pub struct Step {
 }
 
 /// The changes of a series in time order; `None` with fewer than [`MIN_POINTS`].
-#[must_use]
 pub fn change_points(points: &[Seconds], seed: u64) -> Option<ChangePoints> {
     let n = points.len();
     if n < MIN_POINTS {
@@ -107,7 +106,6 @@ fn in_level(values: &[f64], seed: u64) -> ChangePoints {
 
 impl ChangePoints {
     /// The levels between the changes of the same series.
-    #[must_use]
     pub fn steps(&self, points: &[Seconds]) -> Vec<Step> {
         let ends = self.starts.iter().copied().chain([points.len()]);
         let mut steps: Vec<Step> = Vec::new();

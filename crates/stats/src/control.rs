@@ -40,7 +40,6 @@ pub struct MachineSpeed {
 
 impl MachineSpeed {
     /// From the times of a run, in nanoseconds, in their order; `None` with fewer than twenty.
-    #[must_use]
     pub fn of(times: &[u64], seed: u64) -> Option<Self> {
         if times.len() < MIN_BLOCKS {
             return None;
@@ -96,7 +95,6 @@ pub struct AtMeanSpeed {
 /// The mean at the run's mean speed, and the blocks as they would have been at it; `around` is what
 /// the reference took around each block, in nanoseconds. `None` where it does not help: too few blocks, no
 /// certain correlation, or an interval hardly narrower.
-#[must_use]
 pub fn controlled(
     blocks: &Blocks,
     around: &[u64],

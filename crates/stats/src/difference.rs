@@ -12,7 +12,6 @@ use crate::resample::{standard_error, t_half_width};
 
 /// The mean of `a` less that of `b`, given with their blocks; as [`difference`] has it where there are too few
 /// stretches in which both were measured.
-#[must_use]
 pub fn paired_difference(
     (a, blocks_of_a): (&Estimate<Seconds>, &Blocks),
     (b, blocks_of_b): (&Estimate<Seconds>, &Blocks),
@@ -40,7 +39,6 @@ fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Computed
 }
 
 /// `a - b`; a side without the bounds it needs stays open.
-#[must_use]
 pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> {
     recovered(a, b).widened()
 }

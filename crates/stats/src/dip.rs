@@ -14,7 +14,6 @@ struct Hull {
 /// The dip of an ascending sample; 1/(2n) at least, 0 for an empty one.
 ///
 /// Linear time in practice: the modal interval shrinks at every cycle.
-#[must_use]
 pub(crate) fn dip(x: &[f64]) -> f64 {
     let n = x.len();
     if n == 0 {

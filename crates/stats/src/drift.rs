@@ -28,7 +28,6 @@ pub struct Drift {
 
 /// Trend of the block medians; `None` with fewer than eight blocks, unless all
 /// is one contiguous block, which is cut into batches.
-#[must_use]
 pub fn drift(blocks: &Blocks) -> Option<Drift> {
     let min = if blocks.block_count() == 1 {
         MIN_BATCHES

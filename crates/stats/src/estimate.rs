@@ -180,7 +180,6 @@ impl Computed {
 impl<T: Quantity> Estimate<T> {
     /// Half the interval's width as a share of the value; `None` if a side is
     /// unbounded or the value is not positive.
-    #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = (self.low?.to_f64(), self.high?.to_f64());
         let value = self.value.to_f64();
@@ -190,7 +189,6 @@ impl<T: Quantity> Estimate<T> {
 
 impl<T> Estimate<T> {
     /// A value whose interval nobody knows: an article's, or one of too little to tell.
-    #[must_use]
     pub const fn bare(value: T) -> Self {
         Self {
             value,
@@ -202,7 +200,6 @@ impl<T> Estimate<T> {
     }
 
     /// The same estimate in another unit. `f` must be increasing.
-    #[must_use]
     pub fn map<U>(self, f: impl Fn(T) -> U) -> Estimate<U> {
         Estimate {
             value: f(self.value),

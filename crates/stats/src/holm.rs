@@ -7,7 +7,6 @@ use crate::num::Float;
 
 /// The adjusted probabilities, in the same order: those below 5 % may be rejected together, with at most
 /// 5 % for any false one among them. What is no number is never rejected.
-#[must_use]
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let count = probabilities.len();
     let order = order(probabilities);
@@ -27,7 +26,6 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
 /// out a hypothesis that is true has at most `risk`. (Strassburger & Bretz, "Compatible simultaneous lower confidence
 /// bounds for the Holm procedure and other Bonferroni-based closed tests", Statistics in Medicine 27, 2008, have the
 /// same levels where nothing is rejected, and leave bounds of what is rejected at the hypothesis.)
-#[must_use]
 pub fn holm_levels(probabilities: &[f64], risk: f64) -> Vec<f64> {
     let count = probabilities.len();
     let order = order(probabilities);

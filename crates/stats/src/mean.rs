@@ -21,7 +21,6 @@ const MIN_SAMPLES: usize = 8;
 /// Mean duration; `None` without samples, no bounds for a single sample.
 ///
 /// Bounds below zero are raised to zero: a duration is not negative.
-#[must_use]
 pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
     computed(blocks, seed).map(Computed::widened)
 }
@@ -57,7 +56,6 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
 /// Half-width of Student's t interval over batches, as a share of the mean.
 ///
 /// `None` with fewer than two batches or a mean of zero.
-#[must_use]
 pub fn half_width_relative(blocks: &Blocks) -> Option<f64> {
     let units = blocks.units();
     let clusters = units.clusters();
@@ -91,13 +89,11 @@ impl RunningMean {
     }
 
     /// Number of blocks that held a sample.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
     /// Mean so far; `None` without samples.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         let shifted = ratio_of_sums(self.blocks.iter().copied()).value;
         (!self.blocks.is_empty()).then(|| Seconds::from_nanos(self.offset + shifted))
@@ -108,7 +104,6 @@ impl RunningMean {
     ///
     /// Never below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer stops on the variation inside one
     /// moment.
-    #[must_use]
     pub fn is_within(&self, share: f64) -> bool {
         let k = self.blocks.len();
         if k < MIN_BLOCKS {

@@ -56,7 +56,6 @@ pub struct Modes {
 }
 
 /// The dip test on the medians of the blocks; `None` below ten of them, too few for any verdict.
-#[must_use]
 pub fn modality(blocks: &Blocks) -> Option<Modality> {
     let median =
         |(_, durations): (u32, &[u64])| Sorted::from_vec(durations.to_vec()).quantile_ns(0.5);

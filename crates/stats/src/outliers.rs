@@ -28,13 +28,11 @@ pub struct Outliers {
 
 impl Outliers {
     /// Number of severe outliers on both sides.
-    #[must_use]
     pub fn severe(&self) -> usize {
         self.low_severe + self.high_severe
     }
 
     /// Number of all outliers.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.severe() + self.low_mild + self.high_mild
     }
@@ -54,7 +52,6 @@ pub(crate) fn outer_fences(values: &[f64]) -> (f64, f64) {
 ///
 /// The range between the quartiles counts as at least 1 ns, the resolution of
 /// the data, so that a constant case is not all outliers.
-#[must_use]
 pub fn outliers(sorted: &Sorted) -> Option<Outliers> {
     let (q1, q3) = (sorted.quantile_ns(0.25)?, sorted.quantile_ns(0.75)?);
     let range = (q3 - q1).max(1.0);

@@ -20,26 +20,22 @@ pub struct Sorted(Vec<u64>);
 
 impl Sorted {
     /// Sorts a copy of all durations.
-    #[must_use]
     pub fn of(blocks: &Blocks) -> Self {
         Self::from_vec(blocks.durations().to_vec())
     }
 
     /// Sorts durations (ns).
-    #[must_use]
     pub fn from_vec(mut durations: Vec<u64>) -> Self {
         durations.sort_unstable();
         Self(durations)
     }
 
     /// Durations (ns), ascending.
-    #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.0
     }
 
     /// The quantile at share `p` (0 to 1), in ns; `None` without samples.
-    #[must_use]
     pub fn quantile_ns(&self, p: f64) -> Option<f64> {
         let last = self.0.len().checked_sub(1)?;
         let h = last.float() * p.clamp(0.0, 1.0);
@@ -54,7 +50,6 @@ impl Sorted {
 ///
 /// `sorted` must hold the same samples as `blocks`. A side that so few samples
 /// cannot bound is `None`: the 99th percentile needs 368 of them for an upper bound.
-#[must_use]
 pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Seconds>> {
     computed(blocks, sorted, p).map(Computed::widened)
 }

@@ -28,7 +28,6 @@ pub(crate) const ENOUGH_STRETCHES: usize = 20;
 ///
 /// `None` if either has no samples or a mean of zero; no bounds if either is a
 /// single sample.
-#[must_use]
 pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
     computed_independent(numerator, denominator, seed).map(Computed::widened)
 }
@@ -90,7 +89,6 @@ pub(crate) fn independent_clusters(
 
 /// Mean of `numerator` over mean of `denominator`, over the stretches of the run in which both were measured; as if
 /// [`independent`] where there are too few of them.
-#[must_use]
 pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
     computed_paired(numerator, denominator, seed).map(Computed::widened)
 }
@@ -145,7 +143,6 @@ fn of_stretches(shared: &[Pair]) -> Option<Computed> {
 }
 
 /// Whether the interval excludes 1, so that the two cases differ.
-#[must_use]
 pub fn differs(ratio: &Estimate<Ratio>) -> bool {
     ratio.low.is_some_and(|low| low.0 > 1.0) || ratio.high.is_some_and(|high| high.0 < 1.0)
 }

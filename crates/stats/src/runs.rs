@@ -51,7 +51,6 @@ impl BetweenRuns {
 
     /// Out of the means of each case's runs, of `runs` different runs in all. The variance is pooled over the
     /// cases; since those of one run share its luck, the degrees of freedom are the runs'.
-    #[must_use]
     pub fn of(cases: &[Vec<Seconds>], runs: usize) -> Self {
         let (mut squares, mut freedom) = (0.0, 0.0);
         for logs in cases.iter().filter_map(|means| logs(means)) {
@@ -79,7 +78,6 @@ impl BetweenRuns {
 
 impl LogRatio {
     /// Runs of both sides at unrelated times; `None` with fewer than two of a side.
-    #[must_use]
     pub fn between_runs(new: &[Seconds], old: &[Seconds]) -> Option<Self> {
         let (a, b) = (logs(new)?, logs(old)?);
         let (da, db) = (a.len().float() - 1.0, b.len().float() - 1.0);
@@ -105,7 +103,6 @@ impl LogRatio {
     }
 
     /// Runs that alternate: the new and the old one of each pair. `None` with fewer than two pairs.
-    #[must_use]
     pub fn of_pairs(pairs: &[(Seconds, Seconds)]) -> Option<Self> {
         let (new, old): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let (new, old) = (logs(&new)?, logs(&old)?);
@@ -121,7 +118,6 @@ impl LogRatio {
 
     /// Too few runs of a side to tell by how much they differ. `within` is what the runs tell of themselves,
     /// if both sides are single ones.
-    #[must_use]
     pub fn of_few(
         new: &[Seconds],
         old: &[Seconds],
@@ -142,7 +138,6 @@ impl LogRatio {
 
     /// From a ratio and its interval (Altman & Bland, "How to obtain the P value from a confidence interval",
     /// BMJ 343, 2011), by the wider side. `None` if it has no interval.
-    #[must_use]
     pub fn of_interval(ratio: &Estimate<Ratio>, freedom: f64) -> Option<Self> {
         let value = ratio.value.0.ln();
         let half = (value - ratio.low?.0.ln()).max(ratio.high?.0.ln() - value);
@@ -158,7 +153,6 @@ impl LogRatio {
     /// & Wallace, "How Not to Lie with Statistics", CACM 29, 1986). Ratios that were measured together share errors, by
     /// how much is not known: here they are added as if they were one and the same, so that the interval is rather too
     /// wide. `None` of nothing.
-    #[must_use]
     pub fn together(ratios: &[Self]) -> Option<Self> {
         let of = |part: &dyn Fn(&Self) -> f64| -> Vec<f64> { ratios.iter().map(part).collect() };
         let freedom = ratios.iter().map(|ratio| ratio.freedom).reduce(f64::min)?;
@@ -172,7 +166,6 @@ impl LogRatio {
 
     /// The same where neighbouring runs are correlated like this: the variance of a mean is (1+r)/(1−r) times that of
     /// independent ones (Law & Kelton 2000, §4.4).
-    #[must_use]
     pub(crate) fn of_correlated(self, lag1: f64) -> Self {
         Self {
             error: self.error * ((1.0 + lag1) / (1.0 - lag1)).sqrt(),
@@ -181,14 +174,12 @@ impl LogRatio {
     }
 
     /// The ratio, with its 95 % interval.
-    #[must_use]
     pub fn ratio(&self) -> Estimate<Ratio> {
         self.ratio_at(2.0 * TAIL, 0.0)
     }
 
     /// The ratio, with the interval that leaves it out with a probability of `risk`, longer at both ends by the share by
     /// which the sides may differ besides. It leaves out 1 just where [`Self::p_differs_by`] that share is below the risk.
-    #[must_use]
     pub fn ratio_at(&self, risk: f64, besides: f64) -> Estimate<Ratio> {
         let spread = if self.error > 0.0 {
             t_quantile(1.0 - risk / 2.0, self.freedom) * self.error
@@ -201,13 +192,11 @@ impl LogRatio {
     }
 
     /// How probable so large a difference, in either direction, would be if there were none beyond the share.
-    #[must_use]
     pub fn p_differs_by(&self, share: f64) -> f64 {
         (2.0 * self.tail(self.value.abs() - share.ln_1p())).min(1.0)
     }
 
     /// How probable so slow a new side would be if it were slower by no more than the share.
-    #[must_use]
     pub fn p_slower_than(&self, share: f64) -> f64 {
         self.tail(self.value - share.ln_1p())
     }
@@ -216,7 +205,6 @@ impl LogRatio {
     /// two one-sided tests (Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach",
     /// Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). It is below 2.5 % where the 95 % interval lies
     /// between 1/(1 + share) and 1 + share.
-    #[must_use]
     pub fn p_differs_at_least_by(&self, share: f64) -> f64 {
         let margin = share.ln_1p();
         self.tail(margin - self.value)
@@ -236,13 +224,11 @@ impl LogRatio {
 }
 
 /// Geometric mean of the means of runs, which is what ratios on the log scale are of; `None` of nothing.
-#[must_use]
 pub fn mean_of_runs(means: &[Seconds]) -> Option<Seconds> {
     logs(means).map(|logs| Seconds(mean(&logs).exp()))
 }
 
 /// The mean of a case over runs, with Student's t over the runs; without bounds for a single one.
-#[must_use]
 pub fn estimate_of_runs(means: &[Seconds]) -> Option<Estimate<Seconds>> {
     let logs = logs(means)?;
     let (count, value) = (logs.len().float(), mean(&logs));
@@ -255,7 +241,6 @@ pub fn estimate_of_runs(means: &[Seconds]) -> Option<Estimate<Seconds>> {
 }
 
 /// Standard deviation of the log of run means; `None` with fewer than two.
-#[must_use]
 pub fn deviation_of_runs(means: &[Seconds]) -> Option<Ratio> {
     let logs = logs(means)?;
     (logs.len() >= 2).then(|| Ratio(variance(&logs).sqrt()))

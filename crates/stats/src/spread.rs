@@ -14,7 +14,6 @@ use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 
 /// Standard deviation (n − 1) of the durations; `None` below two samples, no
 /// bounds below twenty batches.
-#[must_use]
 pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
     computed(blocks, seed).map(Computed::widened)
 }
@@ -53,7 +52,6 @@ fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {
 }
 
 /// Shortest and longest duration; `None` without samples.
-#[must_use]
 pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
     let (first, last) = (sorted.as_slice().first()?, sorted.as_slice().last()?);
     Some((
@@ -63,7 +61,6 @@ pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
 }
 
 /// Median absolute deviation from the median; `None` without samples.
-#[must_use]
 pub fn median_absolute_deviation(sorted: &Sorted) -> Option<Seconds> {
     let median = sorted.quantile_ns(0.5)?;
     let x = sorted.as_slice();

@@ -68,7 +68,6 @@ pub struct Summary {
 
 impl Summary {
     /// The same with the mean at the mean speed of the machine.
-    #[must_use]
     pub fn at_mean_speed(self, found: &AtMeanSpeed) -> Self {
         Self {
             mean: found.mean,
@@ -82,7 +81,6 @@ impl Summary {
     }
 
     /// Summarises a case; `None` without samples.
-    #[must_use]
     pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
         let sorted = Sorted::of(blocks);
         let (min, max) = extremes(&sorted)?;
@@ -105,7 +103,6 @@ impl Summary {
     }
 
     /// What the reader should know before trusting the figures.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match self.drift {

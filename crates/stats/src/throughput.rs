@@ -29,7 +29,6 @@ pub struct Window {
 
 /// Throughput over throughput, both as they were observed: of cases that took turns over the stretches of the run
 /// in which both were measured, as [`crate::paired`] does for means. `None` if one side completed nothing.
-#[must_use]
 pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<Estimate<Ratio>> {
     fn of_rounds(windows: &[Window]) -> impl Iterator<Item = (u32, Cluster)> {
         let timed = windows.iter().filter(|window| window.length_ns > 0);
@@ -46,7 +45,6 @@ pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<E
 }
 
 /// The same of cases that did not take turns: nothing is paired.
-#[must_use]
 pub fn independent_gain(
     numerator: &[Window],
     denominator: &[Window],
@@ -70,7 +68,6 @@ pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
 }
 
 /// Observed operations a second; `None` without a window, no bounds for one.
-#[must_use]
 pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> {
     computed(windows, seed).map(Computed::widened)
 }

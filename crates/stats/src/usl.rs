@@ -62,13 +62,11 @@ pub struct LackOfFit {
 
 impl Usl {
     /// Whether the law does not describe these data; its parameters then mean little.
-    #[must_use]
     pub fn rejected(&self) -> bool {
         self.lack_of_fit.is_some_and(|test| test.p_value < REJECT)
     }
 
     /// Throughput the law gives for `n` workers.
-    #[must_use]
     pub fn throughput(&self, n: f64) -> PerSecond {
         let cost = 1.0 + self.sigma.value * (n - 1.0) + self.kappa.value * n * (n - 1.0);
         PerSecond(self.lambda.value.0 * n / cost)
@@ -76,7 +74,6 @@ impl Usl {
 
     /// Number of workers of highest throughput, √((1−σ)/κ) (Gunther 2007, eq. 4.33);
     /// `None` if the throughput never falls, 1 if more workers never help.
-    #[must_use]
     pub fn best_concurrency(&self) -> Option<f64> {
         let (sigma, kappa) = (self.sigma.value, self.kappa.value);
         (kappa > 0.0).then(|| ((1.0 - sigma).max(0.0) / kappa).sqrt().max(1.0))

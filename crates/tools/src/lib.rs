@@ -47,7 +47,6 @@ pub enum Limit {
 
 impl Figure {
     /// Whether the limit is kept.
-    #[must_use]
     pub fn is_kept(&self) -> bool {
         match self.limit {
             Limit::AtMost(limit) => self.value <= limit,
@@ -56,13 +55,11 @@ impl Figure {
     }
 
     /// The figure with its unit.
-    #[must_use]
     pub fn value_text(&self) -> String {
         format!("{:.4}{}", self.value, self.unit)
     }
 
     /// The limit with its side and unit.
-    #[must_use]
     pub fn limit_text(&self) -> String {
         let (sign, limit) = match self.limit {
             Limit::AtMost(limit) => ("≤", limit),
@@ -82,7 +79,6 @@ impl std::fmt::Display for Figure {
 }
 
 /// The median; 0 of nothing.
-#[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
@@ -96,7 +92,6 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 pub type Failure = Box<dyn std::error::Error>;
 
 /// Seconds as a number, for figures.
-#[must_use]
 pub fn seconds(time: Duration) -> f64 {
     time.as_secs_f64()
 }

@@ -17,13 +17,11 @@ pub enum Place {
 }
 
 /// True where the first halfword begins a 32-bit instruction (A5.1).
-#[must_use]
 pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
 /// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
-#[must_use]
 pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u8) {
     if is_wide(first) {
         (
@@ -36,7 +34,6 @@ pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u
 }
 
 /// The conditions of an IT block (A7.3.2), in order: none if `first` is not IT.
-#[must_use]
 pub fn it_conditions(first: u16) -> Vec<Condition> {
     let mask = u32::from(first & 0xf);
     if first & 0xff00 != 0xbf00 || mask == 0 {

@@ -79,13 +79,11 @@ impl Class {
     ];
 
     /// Whether all of it take one cycle on both cores, touch no memory and go nowhere else.
-    #[must_use]
     pub const fn is_plain(self) -> bool {
         self as u8 <= Self::Multiply as u8
     }
 
     /// The instructions it stands for, as tables show it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Move => "MOV",

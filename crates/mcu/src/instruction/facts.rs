@@ -4,7 +4,6 @@ use crate::instruction::{Alu, Class, Effect, Extend, Index, Long, Multiply, Regi
 
 impl Effect {
     /// What its cycles are counted as.
-    #[must_use]
     pub const fn class(&self) -> Class {
         use Effect as O;
         match self {
@@ -68,7 +67,6 @@ impl Effect {
     }
 
     /// Whether it belongs to the DSP extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
-    #[must_use]
     pub const fn needs_dsp(&self) -> bool {
         match self {
             Self::Multiply { multiply, .. } => {
@@ -90,7 +88,6 @@ impl Effect {
     }
 
     /// Bytes moved to or from memory.
-    #[must_use]
     pub const fn bytes(&self) -> u8 {
         match self {
             Self::LoadMultiple { list, .. } | Self::StoreMultiple { list, .. } => {
@@ -110,7 +107,6 @@ impl Effect {
     }
 
     /// The registers it writes, and those an address is made of.
-    #[must_use]
     pub fn registers(&self) -> (u16, u16) {
         use Effect as O;
         match *self {

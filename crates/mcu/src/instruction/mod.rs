@@ -27,19 +27,16 @@ impl Register {
     pub const PC: Self = Self(15);
 
     /// The register of that number; only the low four bits count.
-    #[must_use]
     pub const fn new(number: u32) -> Self {
         Self((number & 15) as u8)
     }
 
     /// Its number, below 16.
-    #[must_use]
     pub const fn number(self) -> usize {
         (self.0 & 15) as usize
     }
 
     /// A set of this register alone.
-    #[must_use]
     pub const fn bit(self) -> u16 {
         1 << (self.0 & 15)
     }
@@ -69,7 +66,6 @@ pub enum Condition {
 
 impl Condition {
     /// From its four bits; 15 is AL as in IT blocks.
-    #[must_use]
     pub const fn new(bits: u32) -> Self {
         use Condition::{Al, Cc, Cs, Eq, Ge, Gt, Hi, Le, Ls, Lt, Mi, Ne, Pl, Vc, Vs};
         [
@@ -126,7 +122,6 @@ impl Instruction {
     };
 
     /// Adds what follows from the effect: class, registers.
-    #[must_use]
     pub fn new(effect: Effect, size: u8, condition: Condition) -> Self {
         let (writes, address) = effect.registers();
         Self {

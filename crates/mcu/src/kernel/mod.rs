@@ -36,7 +36,6 @@ impl Kernel {
     ];
 
     /// Modulus length in bits, of RSA.
-    #[must_use]
     pub const fn rsa_bits(self) -> Option<u32> {
         match self {
             Self::Rsa2048 => Some(2048),
@@ -47,7 +46,6 @@ impl Kernel {
     }
 
     /// As on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rsa2048 => "rsa2048",
@@ -108,7 +106,6 @@ macro_rules! choice {
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// As on the command line.
-            #[must_use]
             pub const fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -211,7 +208,6 @@ pub const OPTION_NAMES: [&str; 6] = ["umaal", "window", "crt", "key", "square", 
 
 impl Options {
     /// What firmware written for this core today would choose.
-    #[must_use]
     pub const fn for_core(core: Core) -> Self {
         Self {
             umaal: match core {
@@ -227,7 +223,6 @@ impl Options {
     }
 
     /// Gnuk of 2017: no CRT parameters, window 4, each cross product added twice, -O3.
-    #[must_use]
     pub const fn gnuk_2017() -> Self {
         Self {
             umaal: Umaal::Off,
@@ -263,7 +258,6 @@ impl Options {
     }
 
     /// The words of all of them, in the order of [`OPTION_NAMES`].
-    #[must_use]
     pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
         [
             self.umaal.word(),
@@ -276,7 +270,6 @@ impl Options {
     }
 
     /// Those that matter to a kernel, as name and word.
-    #[must_use]
     pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
         OPTION_NAMES
             .into_iter()
@@ -286,7 +279,6 @@ impl Options {
     }
 
     /// Why this cannot run on such a core, if so.
-    #[must_use]
     pub fn problem(&self, core: Core) -> Option<String> {
         (self.umaal == Umaal::On && core == Core::CortexM3)
             .then(|| format!("the {core} has no UMAAL"))

@@ -42,7 +42,6 @@ fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
 
 impl Memory {
     /// Erased flash and cleared RAM.
-    #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self {
             flash: vec![0xff; layout.flash_size as usize],
@@ -55,13 +54,11 @@ impl Memory {
     }
 
     /// Where it lies.
-    #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// The offset into flash of an address that lies there, by either of its two names.
-    #[must_use]
     pub fn flash_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.flash_base);
         if offset < self.layout.flash_size {
@@ -71,7 +68,6 @@ impl Memory {
     }
 
     /// The offset into RAM of an address that lies there.
-    #[must_use]
     pub fn ram_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.ram_base);
         (offset < self.layout.ram_size).then_some(offset)

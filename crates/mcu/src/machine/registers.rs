@@ -25,7 +25,6 @@ pub struct Registers {
 impl Registers {
     /// The value of a register. The PC reads as the address of the instruction plus 4.
     #[inline(always)]
-    #[must_use]
     pub const fn get(&self, register: Register) -> u32 {
         self.core[register.number()]
     }
@@ -45,7 +44,6 @@ impl Registers {
 
     /// Whether a condition holds (A7.3.1).
     #[inline(always)]
-    #[must_use]
     pub const fn holds(&self, condition: Condition) -> bool {
         match condition {
             Condition::Eq => self.zero,
@@ -67,7 +65,6 @@ impl Registers {
     }
 
     /// APSR as MRS reads it.
-    #[must_use]
     pub fn apsr(&self) -> u32 {
         u32::from(self.negative) << 31
             | u32::from(self.zero) << 30

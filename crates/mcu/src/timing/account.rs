@@ -46,7 +46,6 @@ impl Stall {
     ];
 
     /// In words.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Multiplier => "multiplier",
@@ -90,7 +89,6 @@ pub struct Account {
 
 impl Account {
     /// What a class came to.
-    #[must_use]
     pub const fn class(&self, class: Class) -> Tally {
         let (count, extra) = (self.counts[class as usize], self.extra[class as usize]);
         let folded = match class {
@@ -104,7 +102,6 @@ impl Account {
     }
 
     /// What each kind of instruction came to: classes of one name together, in the order of [`Class::ALL`].
-    #[must_use]
     pub fn kinds(&self) -> Vec<(&'static str, Tally)> {
         let mut kinds: Vec<(&'static str, Tally)> = Vec::new();
         for class in Class::ALL {
@@ -121,19 +118,16 @@ impl Account {
     }
 
     /// IT instructions that took no cycle.
-    #[must_use]
     pub const fn folded(&self) -> u64 {
         self.folded
     }
 
     /// Instructions retired.
-    #[must_use]
     pub fn instructions(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Cycles in all.
-    #[must_use]
     pub fn cycles(&self) -> u64 {
         let extra: u64 = self.extra.iter().sum();
         self.instructions() + extra - self.folded
@@ -144,7 +138,6 @@ impl Account {
     }
 
     /// Cycles that a cause cost.
-    #[must_use]
     pub fn stall(&self, stall: Stall) -> u64 {
         let beyond_one = |classes: &[Class]| {
             classes
