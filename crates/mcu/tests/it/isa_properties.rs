@@ -1,39 +1,20 @@
 //! What holds for any code and any operands.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use keymark_mcu::decode::{Place, decode, is_wide, it_conditions};
 use keymark_mcu::instruction::{Instruction, Register};
-use keymark_mcu::layout::Layout;
-use keymark_mcu::machine::{Machine, Memory, Stop};
+use keymark_mcu::machine::{Machine, Stop};
 use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::timing::{Pipeline, Untimed};
 use proptest::prelude::*;
 
-const RAM: u32 = 0x2000_0000;
-const LAYOUT: Layout = Layout {
-    flash_base: 0x0800_0000,
-    flash_size: 0x400,
-    ram_base: RAM,
-    ram_size: 0x1000,
-};
+use crate::{LAYOUT, RAM, machine, set};
 
-fn machine(code: &[u16]) -> Machine {
-    let bytes: Vec<u8> = code.iter().flat_map(|half| half.to_le_bytes()).collect();
-    let mut memory = Memory::new(LAYOUT);
-    memory.load(RAM + 0x100, &bytes).unwrap();
-    Machine::new(memory, RAM + 0x101, RAM + 0x800)
-}
-
-fn set(machine: &mut Machine, values: &[u32]) {
-    for (number, &value) in (0..).zip(values) {
-        machine.registers.set(Register::new(number), value);
-    }
-}
+/// Where code is, in RAM.
+const START: u32 = RAM + 0x100;
 
 /// R0, R1, … after executing all of it.
 fn execute<const N: usize>(code: &[u16], values: &[u32], instructions: u64) -> ([u32; N], Machine) {
-    let mut machine = machine(code);
+    let mut machine = machine(&[(START, code)]);
     set(&mut machine, values);
     assert_eq!(machine.run(&mut Untimed, instructions), Stop::Limit);
     let registers =
@@ -103,7 +84,7 @@ proptest! {
         code in halfwords(64),
         values in proptest::collection::vec(pointer(), 13),
     ) {
-        let mut untimed = machine(&code);
+        let mut untimed = machine(&[(START, &code)]);
         set(&mut untimed, &values);
         let mut timed = untimed.clone();
         let stop = untimed.run(&mut Untimed, 1000);
@@ -202,7 +183,7 @@ proptest! {
         // stm r12!, {list} and ldmdb r12!, or stmdb and ldm; registers cleared between.
         prop_assume!(list.count_ones() > 1);
         let (store, load) = if down { (0xe92c, 0xe8bc) } else { (0xe8ac, 0xe93c) };
-        let mut machine = machine(&[store, list, load, list]);
+        let mut machine = machine(&[(START, &[store, list, load, list])]);
         set(&mut machine, &values);
         let base = RAM + 0x400;
         machine.registers.set(Register::new(12), base);

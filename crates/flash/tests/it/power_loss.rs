@@ -4,8 +4,6 @@
 //! being written its old or its new one; and no eight bytes of a private key
 //! other than the live ones are anywhere in the cells.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::collections::{BTreeMap, HashSet};
 
 use keymark_flash::design::{Design, DesignKind};
@@ -16,6 +14,8 @@ use keymark_flash::object::ObjectId;
 use keymark_flash::simulate::perform;
 use keymark_flash::workload::{Change, Workload, Write, provisioning};
 use proptest::prelude::*;
+
+use crate::geometry;
 
 type Model = BTreeMap<ObjectId, Vec<u8>>;
 
@@ -37,7 +37,7 @@ fn small_f4() -> Geometry {
                 erase_maximum_us: 1_100_000,
             },
         ],
-        ..Geometry::find("stm32f405").unwrap()
+        ..geometry("stm32f405")
     }
 }
 
@@ -361,17 +361,17 @@ fn all_designs(geometry: &Geometry) {
 
 #[test]
 fn no_cut_harms_on_f103_pages_of_1_kb() {
-    all_designs(&Geometry::find("stm32f103-1k").unwrap());
+    all_designs(&geometry("stm32f103-1k"));
 }
 
 #[test]
 fn no_cut_harms_on_f103_pages_of_2_kb() {
-    all_designs(&Geometry::find("stm32f103-2k").unwrap());
+    all_designs(&geometry("stm32f103-2k"));
 }
 
 #[test]
 fn no_cut_harms_on_l4_double_words() {
-    all_designs(&Geometry::find("stm32l432").unwrap());
+    all_designs(&geometry("stm32l432"));
 }
 
 #[test]
@@ -386,8 +386,8 @@ proptest! {
     fn no_cut_harms_in_any_sequence(
         seed in any::<u32>(),
         geometry in prop::sample::select(vec![
-            Geometry::find("stm32f103-1k").unwrap(),
-            Geometry::find("stm32l432").unwrap(),
+            geometry("stm32f103-1k"),
+            geometry("stm32l432"),
             small_f4(),
         ]),
         kind in prop::sample::select(DesignKind::ALL.to_vec()),

@@ -1,15 +1,9 @@
 //! The committed programs are what the script makes of the sources, where the same compiler is there.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Not through the macro, which the harness captures.
-fn skipped(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-}
+use crate::skipped;
 
 #[test]
 fn the_script_makes_the_committed_files() {

@@ -1,10 +1,4 @@
 //! The scalability law recovers what made the data.
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::float_cmp
-)]
 
 use keymark_stats::{Estimate, Level, Usl, UslError, Window, fit_usl};
 use rand::{RngExt, SeedableRng};

@@ -1,26 +1,13 @@
 //! "Same", and the geometric mean over cases: seeded simulations.
-#![allow(clippy::unwrap_used)]
 
 use keymark_stats::{Estimate, LogRatio, Ratio, Seconds, mean_of_runs};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+
+use crate::Noise;
 
 const ROUNDS: u64 = 2_000;
 const CASES: usize = 8;
 
-struct Noise(ChaCha8Rng);
-
 impl Noise {
-    fn new(seed: u64) -> Self {
-        Self(ChaCha8Rng::seed_from_u64(seed))
-    }
-
-    /// Box & Muller 1958.
-    fn normal(&mut self) -> f64 {
-        let (u, v): (f64, f64) = (self.0.random(), self.0.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
-
     /// Runs that alternate: what is left of the noise in a pair is of so much; the new side takes `factor` as long.
     fn pairs(&mut self, runs: usize, deviation: f64, factor: f64) -> Vec<(Seconds, Seconds)> {
         let pair = |_| {
@@ -34,7 +21,7 @@ impl Noise {
 }
 
 fn share(of: impl Fn(u64) -> bool) -> f64 {
-    (0..ROUNDS).filter(|seed| of(*seed)).count() as f64 / ROUNDS as f64
+    crate::share(ROUNDS, |seed| of(*seed))
 }
 
 /// Whether the 95 % interval lies within 2 %.

@@ -1,19 +1,8 @@
 //! Every committed kernel in every variant computes what it should.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use keymark_mcu::kernel::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
-use keymark_mcu::microcontroller::Microcontroller;
 
-/// The smallest part that has the instructions.
-fn part(umaal: Umaal) -> Microcontroller {
-    Microcontroller::find(if umaal == Umaal::On {
-        "stm32l432"
-    } else {
-        "stm32f103"
-    })
-    .unwrap()
-}
+use crate::part;
 
 #[test]
 fn every_program_gives_the_expected_result() {

@@ -1,41 +1,17 @@
 //! How programs end that cannot go on, and what becomes of code that changes.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use keymark_mcu::instruction::{Instruction, Register};
-use keymark_mcu::layout::Layout;
-use keymark_mcu::machine::{BusError, Fault, Machine, Memory, Reason, Stop};
+use keymark_mcu::machine::{BusError, Fault, Machine, Reason, Stop};
 use keymark_mcu::timing::{Retired, Timing, Untimed};
 
-const FLASH: u32 = 0x0800_0000;
-const RAM: u32 = 0x2000_0000;
-const LAYOUT: Layout = Layout {
-    flash_base: FLASH,
-    flash_size: 0x1000,
-    ram_base: RAM,
-    ram_size: 0x1000,
-};
+use crate::{FLASH, LAYOUT, RAM, machine, set};
+
 const START: u32 = FLASH + 0x100;
-
-fn bytes(code: &[u16]) -> Vec<u8> {
-    code.iter().flat_map(|half| half.to_le_bytes()).collect()
-}
-
-/// A machine with several stretches of code, that begins with the first of them.
-fn machine(code: &[(u32, &[u16])]) -> Machine {
-    let mut memory = Memory::new(LAYOUT);
-    for (address, code) in code {
-        memory.load(*address, &bytes(code)).unwrap();
-    }
-    Machine::new(memory, code[0].0 | 1, RAM + 0x800)
-}
 
 /// Runs code in flash with these values in R0, R1, …
 fn run(code: &[u16], values: &[u32]) -> (Machine, Stop) {
     let mut machine = machine(&[(START, code)]);
-    for (number, &value) in (0..).zip(values) {
-        machine.registers.set(Register::new(number), value);
-    }
+    set(&mut machine, values);
     let stop = machine.run(&mut Untimed, 100);
     (machine, stop)
 }
@@ -121,7 +97,11 @@ fn nothing_answers_outside_memory() {
         (&[0x6808], end - 3, BusError::Read(end - 3)),
         (&[0x6808], above_flash - 2, BusError::Read(above_flash - 2)),
         (&[0x6808], RAM - 1, BusError::Read(RAM - 1)),
-        (&[0x6808], 0x1000, BusError::Read(0x1000)),
+        (
+            &[0x6808],
+            LAYOUT.flash_size,
+            BusError::Read(LAYOUT.flash_size),
+        ),
         (&[0x6808], u32::MAX, BusError::Read(u32::MAX)),
         (&[0x8808], end - 1, BusError::Read(end - 1)), // ldrh r0, [r1]
         (&[0x7808], end, BusError::Read(end)),         // ldrb r0, [r1]
@@ -192,7 +172,7 @@ fn code_that_runs_out_of_memory_is_a_fault_there() {
         assert_eq!(block.run(&mut Untimed, 100), fault(end, Reason::NoCode));
         assert_eq!(block.executed(), 2);
     }
-    for target in [0x4000_0001, 0xffff_ffff, 0x1001] {
+    for target in [0x4000_0001, 0xffff_ffff, LAYOUT.flash_size + 1] {
         let (_, stop) = run(&[0x4718], &[0, 0, 0, target]); // bx r3
         assert_eq!(stop, fault(target & !1, Reason::NoCode));
     }

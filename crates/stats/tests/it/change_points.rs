@@ -1,9 +1,9 @@
 //! Changes are found where they are, and nowhere else: seeded simulations.
-#![allow(clippy::unwrap_used)]
 
 use keymark_stats::{Seconds, change_points};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
+
+use crate::Noise;
 
 /// Series of each kind.
 const SERIES: u64 = 400;
@@ -11,7 +11,7 @@ const SERIES: u64 = 400;
 const DEVIATION: f64 = 0.05;
 
 struct Machine {
-    random: ChaCha8Rng,
+    noise: Noise,
     state: f64,
     lag1: f64,
 }
@@ -19,22 +19,17 @@ struct Machine {
 impl Machine {
     fn new(seed: u64, lag1: f64) -> Self {
         let mut machine = Self {
-            random: ChaCha8Rng::seed_from_u64(seed),
+            noise: Noise::new(seed),
             state: 0.0,
             lag1,
         };
-        machine.state = machine.normal();
+        machine.state = machine.noise.normal();
         machine
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (u, v): (f64, f64) = (self.random.random(), self.random.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     }
 
     /// A run of something that takes a millisecond times `factor`.
     fn run(&mut self, factor: f64) -> Seconds {
-        self.state = self.lag1 * self.state + (1.0 - self.lag1 * self.lag1).sqrt() * self.normal();
+        self.state = self.noise.next(self.state, self.lag1);
         Seconds(1e-3 * factor * (DEVIATION * self.state).exp())
     }
 
@@ -74,7 +69,7 @@ fn outliers_are_no_changes() {
         let mut machine = Machine::new(5_000 + seed, 0.0);
         let mut points = machine.runs(&factors);
         for point in &mut points {
-            if machine.random.random::<f64>() < 0.1 {
+            if machine.noise.0.random::<f64>() < 0.1 {
                 point.0 *= 4.0;
             }
         }

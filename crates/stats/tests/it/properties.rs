@@ -1,5 +1,4 @@
 //! What must hold for any samples.
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
 use keymark_stats::{
     Blocks, Estimate, Quantity, Sorted, Summary, independent, mean, paired, quantile,

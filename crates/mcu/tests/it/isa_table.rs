@@ -1,6 +1,6 @@
 //! Every instruction form that the decoder knows, against what the architecture manual says it does.
 //!
-//! A row of a table is `assembly | halfwords | before | after`. The halfwords are what
+//! A row of a table in `isa` is `assembly | halfwords | before | after`. The halfwords are what
 //! arm-none-eabi-as makes of the assembly; what comes after was computed from the pseudocode of
 //! ARM DDI 0403E, not by the simulator. State is written as `r0=…`, `sp=…`, `lr=…`, `pc=…` and
 //! `ge=…` in hexadecimal, memory as `[address]=…` of as many bytes as there are pairs of digits,
@@ -10,31 +10,16 @@
 //! name must not have changed, except that the PC has gone on to the next instruction. As many
 //! instructions are executed as there are in the row.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod isa {
-    pub mod bits;
-    pub mod branches;
-    pub mod immediates;
-    pub mod memory;
-    pub mod multiplies;
-    pub mod parallel;
-    pub mod registers;
-    pub mod saturation;
-    pub mod shifts;
-}
-
+use include_dir::{Dir, File, include_dir};
 use keymark_mcu::instruction::Register;
-use keymark_mcu::layout::Layout;
 use keymark_mcu::machine::{Machine, Memory, Stop};
 use keymark_mcu::timing::Untimed;
 
-const LAYOUT: Layout = Layout {
-    flash_base: 0x0800_0000,
-    flash_size: 0x4000,
-    ram_base: 0x2000_0000,
-    ram_size: 0x1000,
-};
+use crate::LAYOUT;
+
+/// A file each for a part of the instruction set.
+static TABLES: Dir = include_dir!("$CARGO_MANIFEST_DIR/tests/it/isa");
+
 const START: u32 = 0x0800_0200;
 const STACK: u32 = 0x2000_0800;
 
@@ -209,10 +194,12 @@ fn check(row: &'static str) -> Option<String> {
     }
 }
 
-fn check_all(table: &'static str) {
-    let rows = table
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+#[test]
+fn every_form_does_what_the_manual_says() {
+    let tables: Vec<&str> = TABLES.files().filter_map(File::contents_utf8).collect();
+    assert_eq!(tables.len(), 9);
+    let rows = tables.into_iter().flat_map(str::lines);
+    let rows = rows.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let wrong: Vec<String> = rows.filter_map(check).collect();
     assert!(
         wrong.is_empty(),
@@ -220,49 +207,4 @@ fn check_all(table: &'static str) {
         wrong.len(),
         wrong.join("\n")
     );
-}
-
-#[test]
-fn arithmetic_and_logic_of_registers() {
-    check_all(isa::registers::TABLE);
-}
-
-#[test]
-fn arithmetic_and_logic_with_immediates() {
-    check_all(isa::immediates::TABLE);
-}
-
-#[test]
-fn shifts_and_rotations() {
-    check_all(isa::shifts::TABLE);
-}
-
-#[test]
-fn multiplications_and_divisions() {
-    check_all(isa::multiplies::TABLE);
-}
-
-#[test]
-fn saturation() {
-    check_all(isa::saturation::TABLE);
-}
-
-#[test]
-fn parallel_lanes() {
-    check_all(isa::parallel::TABLE);
-}
-
-#[test]
-fn packing_extension_and_bit_fields() {
-    check_all(isa::bits::TABLE);
-}
-
-#[test]
-fn loads_and_stores() {
-    check_all(isa::memory::TABLE);
-}
-
-#[test]
-fn branches_it_blocks_and_special_registers() {
-    check_all(isa::branches::TABLE);
 }

@@ -1,19 +1,15 @@
 //! The rules of each family's flash, and what a power loss leaves.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::time::Duration;
 
 use keymark_flash::geometry::Geometry;
 use keymark_flash::nor::{Flash, FlashError};
 
-fn flash(geometry: &Geometry) -> Flash {
-    Flash::new(geometry)
-}
+use crate::{flash, geometry};
 
 #[test]
 fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
-    let mut flash = flash(&Geometry::find("stm32f103-1k").unwrap());
+    let mut flash = flash("stm32f103-1k");
     flash.program(4, &[0xa5, 0x5a]).unwrap();
     // PM0075: even clearing more bits is refused.
     assert_eq!(
@@ -32,7 +28,7 @@ fn f103_programs_an_erased_halfword_once_and_zeros_at_any_time() {
 
 #[test]
 fn l4_programs_whole_double_words() {
-    let mut flash = flash(&Geometry::find("stm32l432").unwrap());
+    let mut flash = flash("stm32l432");
     assert!(matches!(
         flash.program(8, &[0; 4]),
         Err(FlashError::Misplaced { .. })
@@ -53,7 +49,7 @@ fn l4_programs_whole_double_words() {
 fn l4_cannot_read_a_torn_double_word_until_it_is_zeroed() {
     let mut unreadable = 0;
     for seed in 0..64 {
-        let mut flash = flash(&Geometry::find("stm32l432").unwrap());
+        let mut flash = flash("stm32l432");
         flash.cut_power_after(0, seed);
         assert_eq!(flash.program(8, &[0x11; 8]), Err(FlashError::PowerLoss));
         assert_eq!(flash.read(0..8), Err(FlashError::PowerLoss));
@@ -79,7 +75,7 @@ fn l4_cannot_read_a_torn_double_word_until_it_is_zeroed() {
 
 #[test]
 fn f4_clears_any_bit_and_sets_none() {
-    let mut flash = flash(&Geometry::find("stm32f405").unwrap());
+    let mut flash = flash("stm32f405");
     flash.program(0, &[0xf0, 0xff, 0xff, 0xff]).unwrap();
     flash.program(0, &[0x30, 0x0f, 0xff, 0xff]).unwrap();
     assert_eq!(
@@ -92,7 +88,7 @@ fn f4_clears_any_bit_and_sets_none() {
 fn a_torn_program_clears_only_bits_that_were_to_be_cleared() {
     let mut different = std::collections::BTreeSet::new();
     for seed in 0..64 {
-        let mut flash = flash(&Geometry::find("stm32f405").unwrap());
+        let mut flash = flash("stm32f405");
         flash.cut_power_after(0, seed);
         assert_eq!(
             flash.program(0, &[0x0f, 0xff, 0xf0, 0xff]),
@@ -110,14 +106,11 @@ fn a_torn_program_clears_only_bits_that_were_to_be_cleared() {
 
 #[test]
 fn a_torn_erase_sets_bits_and_clears_none() {
-    for geometry in [
-        Geometry::find("stm32f103-1k").unwrap(),
-        Geometry::find("stm32l432").unwrap(),
-    ] {
+    for geometry in [geometry("stm32f103-1k"), geometry("stm32l432")] {
         let unit = geometry.program_unit_bytes;
         let mut mixed = 0;
         for seed in 0..32 {
-            let mut flash = flash(&geometry);
+            let mut flash = Flash::new(&geometry);
             for address in (0..flash.sectors()[0].bytes).step_by(unit) {
                 flash.program(address, &vec![0x5a; unit]).unwrap();
             }
@@ -134,7 +127,7 @@ fn a_torn_erase_sets_bits_and_clears_none() {
 #[test]
 fn the_same_seed_tears_alike() {
     let torn = |seed| {
-        let mut flash = flash(&Geometry::find("stm32f405").unwrap());
+        let mut flash = flash("stm32f405");
         flash.program(8, &[0; 4]).unwrap();
         flash.cut_power_after(1, seed);
         flash.program(0, &[0; 4]).unwrap();
@@ -146,7 +139,7 @@ fn the_same_seed_tears_alike() {
 
 #[test]
 fn steps_take_the_time_of_the_datasheet() {
-    let mut flash = flash(&Geometry::find("stm32f405-large").unwrap());
+    let mut flash = flash("stm32f405-large");
     flash.program(0, &[0; 4]).unwrap();
     flash.erase(0).unwrap();
     flash.erase(3).unwrap();

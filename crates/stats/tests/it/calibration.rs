@@ -1,27 +1,14 @@
 //! Intervals hold what they promise: seeded simulations.
-#![allow(clippy::unwrap_used)]
 
 use keymark_stats::{
     BetweenRuns, Blocks, Estimate, LogRatio, Ratio, Seconds, difference, differs, holm,
     independent, mean, paired, paired_difference,
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::RngExt;
 
-struct Noise(ChaCha8Rng);
+use crate::{Noise, holds, share};
 
 impl Noise {
-    fn new(seed: u64) -> Self {
-        Self(ChaCha8Rng::seed_from_u64(seed))
-    }
-
-    /// Box & Muller 1958.
-    fn normal(&mut self) -> f64 {
-        let (u, v): (f64, f64) = (self.0.random(), self.0.random());
-        (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn block(&mut self, log_level: f64, len: usize) -> Vec<u64> {
         (0..len)
             .map(|_| (1e6 * (log_level + 0.05 * self.normal()).exp()) as u64)
@@ -32,7 +19,7 @@ impl Noise {
     fn case(&mut self, blocks: u32, correlation: f64) -> Blocks {
         let mut state = self.normal();
         Blocks::from_blocks((0..blocks).map(|round| {
-            state = correlation * state + (1.0 - correlation * correlation).sqrt() * self.normal();
+            state = self.next(state, correlation);
             (round, self.block(0.05 * state, 25))
         }))
     }
@@ -43,11 +30,10 @@ fn mean_covers() {
     // Lognormal block effect and noise, 5 % each.
     let truth = 1e-3 * 0.0025_f64.exp();
     for blocks in [20, 40] {
-        let covered = (0..300).filter(|&seed| {
+        let share = share(300, |&seed| {
             let e = mean(&Noise::new(seed).case(blocks, 0.0), seed).unwrap();
-            e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+            holds(&e, truth)
         });
-        let share = f64::from(u32::try_from(covered.count()).unwrap()) / 300.0;
         println!("mean, {blocks} blocks: coverage {share}");
         assert!((0.93..=0.995).contains(&share), "{blocks} blocks: {share}");
     }
@@ -58,14 +44,13 @@ fn disturbed(seed: u64, blocks: u32, correlation: f64, slow: f64) -> Blocks {
     let mut noise = Noise::new(5_000 + seed);
     let mut state = noise.normal();
     Blocks::from_blocks((0..blocks).map(|round| {
-        state = correlation * state + (1.0 - correlation * correlation).sqrt() * noise.normal();
+        state = noise.next(state, correlation);
         let factor = if noise.0.random::<f64>() < slow {
             3.0
         } else {
             1.0
         };
         let level = 1e6 * factor * (0.15 * state - 0.15 * 0.15 / 2.0).exp();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         (round, vec![level as u64])
     }))
 }
@@ -75,11 +60,10 @@ fn mean_covers_though_neighbours_are_alike_and_some_are_slow() {
     let (slow, rounds) = (0.04, 1_000);
     let truth = 1e-3 * (1.0 - slow + 3.0 * slow);
     for blocks in [12, 20, 40, 100] {
-        let covered = (0..rounds).filter(|&seed| {
+        let share = share(rounds, |&seed| {
             let e = mean(&disturbed(seed, blocks, 0.6, slow), seed).unwrap();
-            e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+            holds(&e, truth)
         });
-        let share = f64::from(u32::try_from(covered.count()).unwrap()) / rounds as f64;
         println!("mean, {blocks} dependent blocks: coverage {share}");
         assert!(share >= 0.93, "{blocks} blocks: {share}");
     }
@@ -91,7 +75,7 @@ fn long_blocks(seed: u64, blocks: u32, lasting: f64, correlation: f64) -> Blocks
     let mut noise = Noise::new(8_000 + seed);
     let mut state = noise.normal();
     Blocks::from_blocks((0..blocks).map(|round| {
-        state = correlation * state + (1.0 - correlation * correlation).sqrt() * noise.normal();
+        state = noise.next(state, correlation);
         let mut durations = Vec::new();
         for _ in 0..10 {
             let spell = noise.normal();
@@ -114,12 +98,10 @@ fn few_long_blocks_cover() {
     let truth = 1e-3 * (1.0 - slow + 3.0 * slow);
     for (lasting, correlation) in [(0.1, 0.0), (0.5, 0.0), (0.9, 0.0), (0.5, 0.6), (0.9, 0.6)] {
         for blocks in [5, 8, 12, 16] {
-            let covered = (0..rounds).filter(|&seed| {
+            let share = share(rounds, |&seed| {
                 let case = long_blocks(seed, blocks, lasting, correlation);
-                let e = mean(&case, seed).unwrap();
-                e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+                holds(&mean(&case, seed).unwrap(), truth)
             });
-            let share = f64::from(u32::try_from(covered.count()).unwrap()) / rounds as f64;
             println!("mean, {blocks} long blocks, {lasting} lasts, lag-1 {correlation}: {share}");
             assert!(share >= 0.92, "{blocks} blocks: {share}");
         }
@@ -130,12 +112,11 @@ fn few_long_blocks_cover() {
 fn ratios_cover_though_neighbours_are_alike_and_some_are_slow() {
     for correlation in [0.0, 0.3, 0.6] {
         for blocks in [8, 12, 20, 40, 100] {
-            let covered = (0..1_000).filter(|&seed| {
+            let share = share(1_000, |&seed| {
                 let sides = [2 * seed, 2 * seed + 1];
                 let [a, b] = sides.map(|seed| disturbed(seed, blocks, correlation, 0.04));
                 !differs(&paired(&a, &b, seed).unwrap())
             });
-            let share = covered.count() as f64 / 1_000.0;
             println!("ratio, {blocks} blocks, lag-1 {correlation}: coverage {share}");
             assert!(share >= 0.93, "{blocks} blocks, {correlation}: {share}");
         }
@@ -162,8 +143,7 @@ fn independent_blocks_pay_little_for_it() {
 }
 
 fn share_called_different(mut pair: impl FnMut(u64) -> Estimate<Ratio>) -> f64 {
-    let called = (0..300).filter(|&seed| differs(&pair(seed))).count();
-    f64::from(u32::try_from(called).unwrap()) / 300.0
+    share(300, |&seed| differs(&pair(seed)))
 }
 
 #[test]
@@ -242,7 +222,7 @@ fn cases_of_unequal_cost_are_paired_without_false_alarms() {
 
 #[test]
 fn the_paired_difference_covers() {
-    let held = (0..300).filter(|&seed| {
+    let share = share(300, |&seed| {
         let (a, b) = interleaved(seed, 40, 1.25);
         let means = (mean(&a, seed).unwrap(), mean(&b, seed).unwrap());
         let e = paired_difference((&means.0, &a), (&means.1, &b));
@@ -251,9 +231,8 @@ fn the_paired_difference_covers() {
         let apart = difference(&means.0, &means.1);
         let width = |e: &Estimate<Seconds>| e.high.unwrap().0 - e.low.unwrap().0;
         assert!(width(&e) < width(&apart), "seed {seed}");
-        e.low.unwrap().0 <= truth && truth <= e.high.unwrap().0
+        holds(&e, truth)
     });
-    let share = held.count() as f64 / 300.0;
     println!("paired difference: coverage {share}");
     assert!(share >= 0.93, "{share}");
 }
@@ -396,8 +375,7 @@ fn a_case_that_takes_two_fifths_longer_is_found() {
 
 #[test]
 fn single_runs_that_differ_by_what_runs_do_are_not_told_apart() {
-    let rounds = 1_000;
-    let different = (0..rounds).filter(|&seed| {
+    let share = share(1_000, |&seed| {
         // Eight earlier runs tell by how much runs differ.
         let earlier = TwoSeries::drawn(50_000 + seed, 8, Meeting::Apart, 1.0);
         let machine = BetweenRuns::of(&earlier.old, 8);
@@ -412,7 +390,6 @@ fn single_runs_that_differ_by_what_runs_do_are_not_told_apart() {
             .collect();
         holm(&probabilities).iter().any(|p| *p < 0.05)
     });
-    let share = different.count() as f64 / rounds as f64;
     println!("single runs, {CASES} cases: any called different {share}");
     assert!(share <= 0.05, "{share}");
 }

@@ -1,7 +1,5 @@
 //! What simulations say, by design, geometry and workload.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::time::Duration;
 
 use keymark_flash::design::DesignKind;
@@ -11,6 +9,8 @@ use keymark_flash::nor::Flash;
 use keymark_flash::object::ObjectId;
 use keymark_flash::simulate::{Length, StorageResult, perform, simulate};
 use keymark_flash::workload::{Change, Workload, Write, provisioning};
+
+use crate::{flash, geometry};
 
 fn run(geometry: &Geometry, design: DesignKind, workload: Workload, writes: u64) -> StorageResult {
     simulate(geometry, design, workload, Length::Writes(writes), 1).unwrap()
@@ -44,7 +44,7 @@ fn every_design_runs_every_workload_where_it_fits() {
 #[test]
 fn a_design_that_does_not_fit_says_what_it_needs() {
     let error = simulate(
-        &Geometry::find("stm32f405").unwrap(),
+        &geometry("stm32f405"),
         DesignKind::SeparatePages,
         Workload::Mixed,
         Length::Writes(1),
@@ -64,7 +64,7 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
     assert!(why.contains("certificate"), "{why}");
 
     for design in DesignKind::ALL {
-        let mut small = Geometry::find("stm32l432").unwrap();
+        let mut small = geometry("stm32l432");
         small.sectors[0].count = 5;
         let error = simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap_err();
         let StorageError::DoesNotFit {
@@ -103,7 +103,7 @@ fn figures_of_long_use_have_seen_every_sector_collected() {
     );
     assert!(
         !run(
-            &Geometry::find("stm32f405").unwrap(),
+            &geometry("stm32f405"),
             DesignKind::LogZeroing,
             Workload::Signatures,
             1000
@@ -114,7 +114,7 @@ fn figures_of_long_use_have_seen_every_sector_collected() {
 
 #[test]
 fn what_is_needed_is_more_than_there_is_on_mixed_sectors_too() {
-    let mut mixed = Geometry::find("stm32f405").unwrap();
+    let mut mixed = geometry("stm32f405");
     mixed.sectors[0].bytes = 2048;
     let error = simulate(
         &mixed,
@@ -135,7 +135,7 @@ fn what_is_needed_is_more_than_there_is_on_mixed_sectors_too() {
 
 #[test]
 fn two_sectors_of_the_f4_hold_a_log() {
-    let mut two = Geometry::find("stm32f405").unwrap();
+    let mut two = geometry("stm32f405");
     two.sectors.truncate(1);
     two.sectors[0].count = 2;
     let result = run(&two, DesignKind::LogForcedCollection, Workload::Mixed, 3000);
@@ -146,7 +146,7 @@ fn two_sectors_of_the_f4_hold_a_log() {
 #[test]
 fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
     let result = run(
-        &Geometry::find("stm32l432").unwrap(),
+        &geometry("stm32l432"),
         DesignKind::LogForcedCollection,
         Workload::Signatures,
         20,
@@ -156,7 +156,7 @@ fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
     assert_eq!(result.latency_maximum.mean, Duration::from_nanos(90_760));
     assert_eq!((result.lifetime_signatures, result.signatures), (None, 20));
     let f103 = run(
-        &Geometry::find("stm32f103-2k").unwrap(),
+        &geometry("stm32f103-2k"),
         DesignKind::SeparatePages,
         Workload::Signatures,
         20,
@@ -167,7 +167,7 @@ fn a_signature_in_the_log_is_one_record_until_a_sector_is_full() {
 #[test]
 fn a_workload_without_signatures_lasts_in_writes() {
     let result = run(
-        &Geometry::find("stm32l432").unwrap(),
+        &geometry("stm32l432"),
         DesignKind::SeparatePages,
         Workload::CertificateUpdate,
         100,
@@ -182,10 +182,7 @@ fn a_workload_without_signatures_lasts_in_writes() {
 
 #[test]
 fn the_log_spreads_wear_and_outlives_the_pool() {
-    for geometry in [
-        Geometry::find("stm32f103-1k").unwrap(),
-        Geometry::find("stm32l432").unwrap(),
-    ] {
+    for geometry in [geometry("stm32f103-1k"), geometry("stm32l432")] {
         let log = run(
             &geometry,
             DesignKind::LogForcedCollection,
@@ -220,9 +217,9 @@ fn the_log_spreads_wear_and_outlives_the_pool() {
 #[test]
 fn no_order_of_the_longest_values_fills_the_flash() {
     for geometry in [
-        Geometry::find("stm32f103-1k").unwrap(),
-        Geometry::find("stm32f103-2k").unwrap(),
-        Geometry::find("stm32l432").unwrap(),
+        geometry("stm32f103-1k"),
+        geometry("stm32f103-2k"),
+        geometry("stm32l432"),
     ] {
         for design in DesignKind::ALL {
             let mut tight = geometry.clone();
@@ -255,7 +252,7 @@ fn no_order_of_the_longest_values_fills_the_flash() {
 #[test]
 fn the_signature_counter_reaches_beyond_its_low_bits() {
     for design in DesignKind::ALL {
-        let mut flash = Flash::new(&Geometry::find("stm32l432").unwrap());
+        let mut flash = flash("stm32l432");
         let mut storage = design.format(&mut flash).unwrap();
         for count in (0..0x0100_0000u32).step_by(4093).chain([0x00ff_ffff, 0]) {
             let value = &count.to_be_bytes()[1..];
@@ -277,7 +274,7 @@ fn the_signature_counter_reaches_beyond_its_low_bits() {
 fn the_same_seed_gives_the_same_result() {
     let run = |seed| {
         simulate(
-            &Geometry::find("stm32l432").unwrap(),
+            &geometry("stm32l432"),
             DesignKind::LogZeroing,
             Workload::Mixed,
             Length::Writes(500),
@@ -292,7 +289,7 @@ fn the_same_seed_gives_the_same_result() {
 
 #[test]
 fn values_an_object_cannot_have_are_refused() {
-    let mut flash = Flash::new(&Geometry::find("stm32l432").unwrap());
+    let mut flash = flash("stm32l432");
     let mut storage = DesignKind::LogZeroing.format(&mut flash).unwrap();
     for (object, value) in [
         (ObjectId::SignatureCounter, vec![1; 4]),
@@ -324,9 +321,7 @@ fn names_read_back() {
 #[test]
 fn blank_flash_is_no_storage() {
     for design in DesignKind::ALL {
-        let error = design
-            .mount(&mut Flash::new(&Geometry::find("stm32l432").unwrap()))
-            .unwrap_err();
+        let error = design.mount(&mut flash("stm32l432")).unwrap_err();
         assert!(matches!(error, StorageError::Unformatted(_)), "{error}");
     }
 }
