@@ -92,44 +92,81 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Declares an option with its words, in the order in which they are tried.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident($option:literal) { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
-        }
+/// Declares the options: a field each, with its words in the order in which they are tried.
+macro_rules! options {
+    ($($(#[$doc:meta])* $field:ident: $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+
+    })+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+            pub enum $name {
+                $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
+            }
 
-        impl $name {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+            impl $name {
+                /// All of them.
+                pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// As on the command line.
-            pub const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
+                /// As on the command line.
+                pub const fn word(self) -> &'static str {
+                    match self {
+                        $(Self::$variant => $word,)+
+                    }
                 }
             }
+
+            impl FromStr for $name {
+                type Err = UnknownWord;
+
+                fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                    Self::ALL.iter().copied().find(|choice| choice.word() == text).ok_or_else(|| UnknownWord {
+                        what: concat!("value of the option ", stringify!($field)),
+                        wanted: text.to_owned(),
+                        known: [$($word,)+].join(", "),
+                    })
+                }
+            }
+        )+
+
+        /// How a kernel is built and what it is told.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+        pub struct Options {
+            $($(#[$doc])* pub $field: $name,)+
         }
 
-        impl FromStr for $name {
-            type Err = UnknownWord;
+        /// The fields of [`Options`] as the command line names them.
+        pub const OPTION_NAMES: [&str; 6] = [$(stringify!($field),)+];
 
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                Self::ALL.iter().copied().find(|choice| choice.word() == text).ok_or_else(|| UnknownWord {
-                    what: concat!("value of the option ", $option),
-                    wanted: text.to_owned(),
-                    known: [$($word,)+].join(", "),
-                })
+        impl Options {
+            /// Sets one by its words.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
+                // `-O3`, as compilers have it.
+                let value = if name == "opt" { value.trim_start_matches('-') } else { value };
+                match name {
+                    $(stringify!($field) => self.$field = value.parse()?,)+
+                    _ => {
+                        return Err(UnknownWord {
+                            what: "option",
+                            wanted: name.to_owned(),
+                            known: OPTION_NAMES.join(", "),
+                        });
+                    }
+                }
+                Ok(())
+            }
+
+            /// The words of all of them, in the order of [`OPTION_NAMES`].
+            pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
+                [$(self.$field.word(),)+]
             }
         }
     };
 }
 
-choice! {
+options! {
     /// How the MULADDC step is made.
-    Umaal("umaal") {
+    umaal: Umaal {
         /// UMULL and additions, in assembly.
         Off = "off",
         /// UMAAL, in assembly.
@@ -137,11 +174,8 @@ choice! {
         /// Portable C: what the compiler makes of 64-bit products.
         Portable = "c",
     }
-}
-
-choice! {
     /// Bits of the sliding window.
-    Window("window") {
+    window: Window {
         /// Eight powers.
         Four = "4",
         /// Sixteen powers.
@@ -149,62 +183,37 @@ choice! {
         /// Thirty-two powers.
         Six = "6",
     }
-}
-
-choice! {
     /// Where dp, dq and qp come from.
-    Crt("crt") {
+    crt: Crt {
         /// They are part of the stored key.
         Stored = "stored",
         /// From p and q by the binary extended gcd, in every operation.
         Recomputed = "recomputed",
     }
-}
-
-choice! {
     /// Where the key is.
-    Key("key") {
+    key: Key {
         /// Copied to RAM, as when it was decrypted first.
         Ram = "ram",
         /// In flash, in the clear.
         Flash = "flash",
     }
-}
-
-choice! {
     /// How products of unlike limbs are counted twice in a square.
-    Square("square") {
+    square: Square {
         /// Their sum is doubled.
         Doubled = "doubled",
         /// Each is added twice.
         Twice = "twice",
     }
-}
-
-choice! {
     /// The compiler's optimisation.
-    #[expect(missing_docs, reason = "the compiler's options")]
-    Optimisation("opt") {
+    opt: Optimisation {
+        /// `-O2`
         O2 = "O2",
+        /// `-O3`
         O3 = "O3",
+        /// `-Os`
         Os = "Os",
     }
 }
-
-/// How a kernel is built and what it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[expect(missing_docs, reason = "what their types say")]
-pub struct Options {
-    pub umaal: Umaal,
-    pub window: Window,
-    pub crt: Crt,
-    pub key: Key,
-    pub square: Square,
-    pub opt: Optimisation,
-}
-
-/// The fields of [`Options`] as the command line names them.
-pub const OPTION_NAMES: [&str; 6] = ["umaal", "window", "crt", "key", "square", "opt"];
 
 impl Options {
     /// What firmware written for this core today would choose.
@@ -225,48 +234,10 @@ impl Options {
     /// Gnuk of 2017: no CRT parameters, window 4, each cross product added twice, -O3.
     pub const fn gnuk_2017() -> Self {
         Self {
-            umaal: Umaal::Off,
-            window: Window::Four,
             crt: Crt::Recomputed,
-            key: Key::Ram,
             square: Square::Twice,
-            opt: Optimisation::O3,
+            ..Self::for_core(Core::CortexM3)
         }
-    }
-
-    /// Sets one by its words.
-    ///
-    /// # Errors
-    /// When there is no such option or value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
-        match name {
-            "umaal" => self.umaal = value.parse()?,
-            "window" => self.window = value.parse()?,
-            "crt" => self.crt = value.parse()?,
-            "key" => self.key = value.parse()?,
-            "square" => self.square = value.parse()?,
-            "opt" => self.opt = value.trim_start_matches('-').parse()?,
-            _ => {
-                return Err(UnknownWord {
-                    what: "option",
-                    wanted: name.to_owned(),
-                    known: OPTION_NAMES.join(", "),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The words of all of them, in the order of [`OPTION_NAMES`].
-    pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
-        [
-            self.umaal.word(),
-            self.window.word(),
-            self.crt.word(),
-            self.key.word(),
-            self.square.word(),
-            self.opt.word(),
-        ]
     }
 
     /// Those that matter to a kernel, as name and word.
