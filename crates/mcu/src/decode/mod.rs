@@ -5,7 +5,7 @@ mod memory32;
 mod thumb16;
 mod thumb32;
 
-use crate::instruction::{Condition, Effect, Instruction, Register};
+use crate::instruction::{Condition, Effect, Instruction, Operands, Register};
 
 /// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn decode_at(
         };
         // Breakpoints are unconditional even there (A7.7.17).
         let condition = match effect {
-            Effect::Breakpoint { .. } => Condition::Al,
+            Effect::Breakpoint(_) => Condition::Al,
             _ => condition,
         };
         place(next, Instruction::new(effect, size, condition));
@@ -103,6 +103,15 @@ const fn register(value: u32, low: u32) -> Register {
 /// The register named by three bits from `low` on.
 const fn low_register(value: u32, low: u32) -> Register {
     Register::new(bits(value, low, 3))
+}
+
+/// R[d], R[n] and R[m] where 32-bit encodings have them.
+const fn operands(first: u32, second: u32) -> Operands {
+    Operands {
+        d: register(second, 8),
+        n: register(first, 0),
+        m: register(second, 0),
+    }
 }
 
 /// Sign-extends the low `width` bits.

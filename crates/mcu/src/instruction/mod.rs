@@ -8,7 +8,11 @@ mod facts;
 mod operand;
 
 pub use class::Class;
-pub use effect::Effect;
+pub use effect::{
+    DoubleTransfer, Effect, ExclusiveTransfer, LongOperands, MultipleTransfer, Operands,
+    ScaledTransfer, Transfer,
+};
+pub use facts::Facts;
 pub use operand::{
     Access, Alu, BitField, Direction, Extend, Flags, Half, Halves, ImmediateCarry, Index, Indirect,
     LaneKind, Lanes, Long, LongDsp, Multiply, NonZero, Saturating, Shift, Sign, Unary, WriteBack,
@@ -83,37 +87,6 @@ pub struct Instruction {
     pub facts: Facts,
 }
 
-/// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
-/// keeps those of the instruction before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C, align(4))]
-pub struct Facts {
-    /// Registers it writes.
-    pub writes: u16,
-    /// Registers it makes an address of.
-    pub address: u16,
-    /// What its cycles are counted as.
-    pub class: Class,
-    /// Bytes: two or four.
-    pub size: u8,
-    /// Bytes it moves to or from memory.
-    pub bytes: u8,
-    /// Whether it does anything, by the IT block around it.
-    pub condition: Condition,
-}
-
-impl Facts {
-    /// Those of an instruction that touches nothing.
-    pub const NONE: Self = Self {
-        writes: 0,
-        address: 0,
-        class: Class::System,
-        size: 2,
-        bytes: 0,
-        condition: Condition::Al,
-    };
-}
-
 impl Instruction {
     /// What stands where nothing has been decoded.
     pub const UNDECODED: Self = Self {
@@ -123,17 +96,11 @@ impl Instruction {
 
     /// Adds what follows from the effect: class, registers.
     pub fn new(effect: Effect, size: u8, condition: Condition) -> Self {
-        let (writes, address) = effect.registers();
-        Self {
-            effect,
-            facts: Facts {
-                writes,
-                address,
-                class: effect.class(),
-                size,
-                bytes: effect.bytes(),
-                condition,
-            },
-        }
+        let facts = Facts {
+            size,
+            condition,
+            ..effect.facts()
+        };
+        Self { effect, facts }
     }
 }

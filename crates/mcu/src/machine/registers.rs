@@ -1,6 +1,6 @@
 //! Core registers and flags.
 
-use crate::instruction::{Condition, Register};
+use crate::instruction::{Condition, Operands, Register};
 
 /// R0 to R15 and the application flags (APSR, A2.3.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +27,12 @@ impl Registers {
     #[inline(always)]
     pub const fn get(&self, register: Register) -> u32 {
         self.core[register.number()]
+    }
+
+    /// The values of Rn and Rm.
+    #[inline(always)]
+    pub(super) const fn operands(&self, r: Operands) -> (u32, u32) {
+        (self.get(r.n), self.get(r.m))
     }
 
     /// Sets a register.
