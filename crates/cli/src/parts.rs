@@ -49,15 +49,17 @@ fn named_or_in_file<T, E: ToString>(
 pub(crate) fn image(path: &Path, layout: &Layout) -> Result<Image, String> {
     let memory = u64::from(layout.flash_size) + u64::from(layout.ram_size);
     let most = memory + ASIDE;
-    let file = read::bytes(path, most).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => format!(
+    let file = read::bytes(path, most).map_err(|error| {
+        if error.kind() != io::ErrorKind::FileTooLarge {
+            return format!("it cannot be read: {error}; check its name and permissions");
+        }
+        format!(
             "it has more than {} MiB, and is no program for this part: its memory has {} KiB, and {} MiB are left to \
              symbols and debug information; 'arm-none-eabi-strip --strip-debug' makes a program smaller",
             most >> 20,
             memory >> 10,
             ASIDE >> 20
-        ),
-        _ => format!("it cannot be read: {error}; check its name and permissions"),
+        )
     })?;
     Image::parse(&file).map_err(|error| error.to_string())
 }
