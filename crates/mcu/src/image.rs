@@ -92,9 +92,6 @@ fn malformed(error: impl ToString) -> ImageError {
 
 impl Image {
     /// Reads the content of an ELF file.
-    ///
-    /// # Errors
-    /// When it is malformed, or for another machine.
     pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
         let elf = Elf::parse(file).map_err(malformed)?;
         if elf.is_64 || !elf.little_endian || elf.header.e_machine != header::EM_ARM {
@@ -133,9 +130,6 @@ impl Image {
     }
 
     /// The symbol of that name.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn symbol(&self, name: &str) -> Result<&Symbol, ImageError> {
         self.symbols
             .iter()
@@ -144,9 +138,6 @@ impl Image {
     }
 
     /// Gives a variable another initial value.
-    ///
-    /// # Errors
-    /// When there is no such variable, or it has no initial value of that length.
     pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
         let address = self.symbol(name)?.address;
         let place = self.segments.iter_mut().find_map(|segment| {
@@ -162,9 +153,6 @@ impl Image {
     }
 
     /// Replaces loaded bytes.
-    ///
-    /// # Errors
-    /// When none are loaded there.
     pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
         let place = self.segments.iter_mut().find_map(|segment| {
             let offset = address.checked_sub(segment.address)? as usize;
@@ -227,9 +215,6 @@ impl Image {
 
     /// A machine with this program, ready to begin. The stack begins where the vector table at the
     /// lowest address says, or at the end of RAM.
-    ///
-    /// # Errors
-    /// When the program does not fit.
     pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {

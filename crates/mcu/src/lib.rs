@@ -13,6 +13,7 @@ pub mod kernel;
 pub mod layout;
 pub mod machine;
 pub mod microcontroller;
+mod named;
 pub mod predict;
 pub mod profiler;
 pub mod sensitivity;

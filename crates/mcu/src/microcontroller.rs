@@ -303,9 +303,6 @@ impl Microcontroller {
     }
 
     /// A machine of this part with that program in it.
-    ///
-    /// # Errors
-    /// When the program does not fit.
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
         Ok(match self.core {

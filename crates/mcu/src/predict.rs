@@ -24,9 +24,6 @@ pub struct Prediction {
 
 impl Prediction {
     /// Runs the kernel in the simulator.
-    ///
-    /// # Errors
-    /// When it does not fit, ends badly, or gives a wrong result.
     pub fn new(target: &Target, kernel: Kernel) -> Result<Self, KernelError> {
         let mut timing = Banded::new(&target.mcu);
         kernel.run(&target.mcu, &target.options, &mut timing)?;

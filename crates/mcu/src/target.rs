@@ -6,16 +6,21 @@ use std::str::FromStr;
 
 use crate::kernel::{Kernel, OPTION_NAMES, Options, UnknownWord};
 use crate::microcontroller::{Microcontroller, MicrocontrollerError};
+use crate::named::{from_name, named};
 
-/// Options to begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// What firmware written for the core today would choose.
-    #[default]
-    Today,
-    /// Gnuk of 2017.
-    Gnuk2017,
+named! {
+    /// Options to begin with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Preset {
+        /// What firmware written for the core today would choose.
+        #[default]
+        Today = "today",
+        /// Gnuk of 2017.
+        Gnuk2017 = "gnuk-2017",
+    }
 }
+
+from_name!(Preset, "preset");
 
 impl Preset {
     /// Its options on that part.
@@ -23,22 +28,6 @@ impl Preset {
         match self {
             Self::Today => Options::for_core(mcu.core),
             Self::Gnuk2017 => Options::gnuk_2017(),
-        }
-    }
-}
-
-impl FromStr for Preset {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "today" => Ok(Self::Today),
-            "gnuk-2017" => Ok(Self::Gnuk2017),
-            _ => Err(UnknownWord {
-                what: "preset",
-                wanted: text.to_owned(),
-                known: "today, gnuk-2017".to_owned(),
-            }),
         }
     }
 }
@@ -119,9 +108,6 @@ impl Target {
     }
 
     /// Itself, if the part can do that.
-    ///
-    /// # Errors
-    /// When it cannot.
     pub fn checked(self) -> Result<Self, TargetError> {
         match self.problem() {
             None => Ok(self),
@@ -138,7 +124,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = match self.preset {
             Preset::Today => None,
-            Preset::Gnuk2017 => Some("gnuk-2017".to_owned()),
+            Preset::Gnuk2017 => Some(self.preset.name().to_owned()),
         };
         let begun = self.preset.options(&self.mcu).all_words();
         let changed = OPTION_NAMES

@@ -6,35 +6,28 @@ mod program;
 pub use program::KernelError;
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::microcontroller::Core;
+use crate::named::{from_name, named};
 
-/// A private-key operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kernel {
-    /// RSA with CRT, 2048 bits.
-    Rsa2048,
-    /// 3072 bits.
-    Rsa3072,
-    /// 4096 bits.
-    Rsa4096,
-    /// RFC 7748, the Montgomery ladder of a variable base.
-    X25519,
-    /// RFC 8032, signing a message of 32 bytes.
-    Ed25519,
+named! {
+    /// A private-key operation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kernel {
+        /// RSA with CRT, 2048 bits.
+        Rsa2048 = "rsa2048",
+        /// 3072 bits.
+        Rsa3072 = "rsa3072",
+        /// 4096 bits.
+        Rsa4096 = "rsa4096",
+        /// RFC 7748, the Montgomery ladder of a variable base.
+        X25519 = "x25519",
+        /// RFC 8032, signing a message of 32 bytes.
+        Ed25519 = "ed25519",
+    }
 }
 
 impl Kernel {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Rsa2048,
-        Self::Rsa3072,
-        Self::Rsa4096,
-        Self::X25519,
-        Self::Ed25519,
-    ];
-
     /// Modulus length in bits, of RSA.
     pub const fn rsa_bits(self) -> Option<u32> {
         match self {
@@ -42,17 +35,6 @@ impl Kernel {
             Self::Rsa3072 => Some(3072),
             Self::Rsa4096 => Some(4096),
             Self::X25519 | Self::Ed25519 => None,
-        }
-    }
-
-    /// As on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rsa2048 => "rsa2048",
-            Self::Rsa3072 => "rsa3072",
-            Self::Rsa4096 => "rsa4096",
-            Self::X25519 => "x25519",
-            Self::Ed25519 => "ed25519",
         }
     }
 }
@@ -69,22 +51,8 @@ pub struct UnknownWord {
     pub known: String,
 }
 
-impl FromStr for Kernel {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        // GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
-        let wanted = if text == "cv25519" { "x25519" } else { text };
-        Self::ALL
-            .into_iter()
-            .find(|kernel| kernel.name() == wanted)
-            .ok_or_else(|| UnknownWord {
-                what: "kernel",
-                wanted: text.to_owned(),
-                known: Self::ALL.map(Self::name).join(", "),
-            })
-    }
-}
+// GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
+from_name!(Kernel, "kernel", "cv25519" => Self::X25519);
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,39 +66,19 @@ macro_rules! options {
         $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+
     })+) => {
         $(
-            $(#[$doc])*
-            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-            pub enum $name {
-                $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
-            }
-
-            impl $name {
-                /// All of them.
-                pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-                /// As on the command line.
-                pub const fn word(self) -> &'static str {
-                    match self {
-                        $(Self::$variant => $word,)+
-                    }
+            named! {
+                $(#[$doc])*
+                #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+                pub enum $name {
+                    $($(#[$variant_doc])* $variant = $word,)+
                 }
             }
 
-            impl FromStr for $name {
-                type Err = UnknownWord;
-
-                fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                    Self::ALL.iter().copied().find(|choice| choice.word() == text).ok_or_else(|| UnknownWord {
-                        what: concat!("value of the option ", stringify!($field)),
-                        wanted: text.to_owned(),
-                        known: [$($word,)+].join(", "),
-                    })
-                }
-            }
+            from_name!($name, concat!("value of the option ", stringify!($field)));
         )+
 
         /// How a kernel is built and what it is told.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct Options {
             $($(#[$doc])* pub $field: $name,)+
         }
@@ -158,7 +106,7 @@ macro_rules! options {
 
             /// The words of all of them, in the order of [`OPTION_NAMES`].
             pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
-                [$(self.$field.word(),)+]
+                [$(self.$field.name(),)+]
             }
         }
     };

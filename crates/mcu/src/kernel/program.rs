@@ -73,15 +73,12 @@ impl Kernel {
             Umaal::On => "umaal",
             Umaal::Portable => "c",
         };
-        let name = format!("{program}-{step}-{}.elf", options.opt.word().to_lowercase());
+        let name = format!("{program}-{step}-{}.elf", options.opt.name().to_lowercase());
         let file = ELF.get_file(&name);
         Ok(file.ok_or(ImageError::NotShipped(name))?.contents())
     }
 
     /// The program with these options in it, ready to be loaded.
-    ///
-    /// # Errors
-    /// When the committed file is not what it should be, which a test excludes.
     pub fn image(self, options: &Options) -> Result<Image, ImageError> {
         let mut image = Image::parse(self.elf(options)?)?;
         if let Some(bits) = self.rsa_bits() {
@@ -113,9 +110,6 @@ impl Kernel {
     }
 
     /// The program with these options, for a machine that knows no markers: they are NOPs.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), which finds the markers.
     pub fn elf_without_markers(
         self,
         mcu: &Microcontroller,
@@ -133,9 +127,6 @@ impl Kernel {
     }
 
     /// Runs it with its default input to the end, and checks its result.
-    ///
-    /// # Errors
-    /// When it does not fit, ends badly, or its result is wrong.
     pub fn run<T: Timing>(
         self,
         mcu: &Microcontroller,
@@ -167,17 +158,11 @@ impl Kernel {
     }
 
     /// Runs it functionally.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<Machine, KernelError> {
         self.run(mcu, options, &mut Untimed)
     }
 
     /// Runs it under the part's timing model.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline, KernelError> {
         let mut pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
         self.run(mcu, options, &mut pipeline)?;

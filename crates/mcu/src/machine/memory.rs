@@ -107,63 +107,42 @@ impl Memory {
     }
 
     /// Reads a word, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn word(&self, address: u32) -> Result<u32, BusError> {
         self.read(address).map(u32::from_le_bytes)
     }
 
     /// Reads a halfword, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn half(&self, address: u32) -> Result<u16, BusError> {
         self.read(address).map(u16::from_le_bytes)
     }
 
     /// Reads a byte.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn byte(&self, address: u32) -> Result<u8, BusError> {
         self.read(address).map(u8::from_le_bytes)
     }
 
     /// Writes a word, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_word(&mut self, address: u32, value: u32) -> Result<(), BusError> {
         self.write(address, value.to_le_bytes())
     }
 
     /// Writes a halfword, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_half(&mut self, address: u32, value: u16) -> Result<(), BusError> {
         self.write(address, value.to_le_bytes())
     }
 
     /// Writes a byte.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_byte(&mut self, address: u32, value: u8) -> Result<(), BusError> {
         self.write(address, [value])
     }
 
     /// Puts bytes there before the start: the one way to write flash.
-    ///
-    /// # Errors
-    /// When they do not fit.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
         let place = if let Some(offset) = self.ram_offset(address) {
             self.ram.get_mut(offset as usize..)
@@ -180,9 +159,6 @@ impl Memory {
     }
 
     /// Bytes from there on.
-    ///
-    /// # Errors
-    /// When they do not all lie in one memory.
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&self.ram, offset)

@@ -197,7 +197,7 @@ fn check(row: &'static str) -> Option<String> {
 #[test]
 fn every_form_does_what_the_manual_says() {
     let tables: Vec<&str> = TABLES.files().filter_map(File::contents_utf8).collect();
-    assert_eq!(tables.len(), 9);
+    assert!(tables.len() >= 9);
     let rows = tables.into_iter().flat_map(str::lines);
     let rows = rows.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let wrong: Vec<String> = rows.filter_map(check).collect();

@@ -159,7 +159,7 @@ fn detail_rows(predictions: &[&Prediction]) -> Vec<Vec<String>> {
     rows.push(line("IT that took no cycle", predictions, |p| {
         count(p.account.folded())
     }));
-    for stall in Stall::ALL {
+    for &stall in Stall::ALL {
         if predictions
             .iter()
             .any(|prediction| prediction.account.stall(stall) > 0)
