@@ -10,7 +10,6 @@
 
 use std::ops::Range;
 
-use crate::num::Float;
 use crate::resample::Cluster;
 
 /// With at least so many blocks, blocks are the units of every interval.
@@ -56,7 +55,7 @@ impl Batches {
     pub(crate) fn clusters(&self) -> Vec<Cluster> {
         let cluster = |b: &Batch| Cluster {
             total: b.sum,
-            size: b.count.float(),
+            size: b.count as f64,
         };
         self.batches.iter().map(cluster).collect()
     }
@@ -166,10 +165,10 @@ impl Blocks {
         let total: f64 = self
             .durations
             .iter()
-            .map(|&ns| ns.float() - offset.float())
+            .map(|&ns| ns as f64 - offset as f64)
             .sum();
         // Rounded, so that constant data give sums of exactly zero.
-        let offset_ns = offset.float() + (total / self.len().max(1).float()).round();
+        let offset_ns = offset as f64 + (total / self.len().max(1) as f64).round();
         let batch = |range: &Range<usize>| sum_batch(&self.durations[range.clone()], offset_ns);
         Batches {
             offset_ns,
@@ -193,7 +192,7 @@ fn sum_batch(durations: &[u64], offset: f64) -> Batch {
         sum_squares: 0.0,
     };
     for &ns in durations {
-        let x = ns.float() - offset;
+        let x = ns as f64 - offset;
         batch.count += 1;
         batch.sum += x;
         batch.sum_squares += x * x;
@@ -250,7 +249,7 @@ mod tests {
         let big = 1 << 50;
         let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
         let b = blocks.batches(1);
-        assert!((b.offset_ns - (big + 2).float()).abs() < 1e-9);
+        assert!((b.offset_ns - (big + 2) as f64).abs() < 1e-9);
         assert_eq!(
             b.batches,
             [Batch {

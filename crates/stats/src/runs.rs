@@ -8,8 +8,7 @@
 //! (Student 1908). Too few runs to know by how much they differ: what earlier runs of the same cases
 //! have shown, by their pooled variance.
 
-use crate::estimate::{Computed, Estimate, Method, TAIL};
-use crate::num::Float;
+use crate::estimate::{Estimate, Method, TAIL};
 use crate::quantity::{Ratio, Seconds};
 use crate::special::{t_quantile, t_sf};
 
@@ -54,11 +53,11 @@ impl BetweenRuns {
     pub fn of(cases: &[Vec<Seconds>], runs: usize) -> Self {
         let (mut squares, mut freedom) = (0.0, 0.0);
         for logs in cases.iter().filter_map(|means| logs(means)) {
-            let (mean, count) = (mean(&logs), logs.len().float());
+            let (mean, count) = (mean(&logs), logs.len() as f64);
             squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
             freedom += count - 1.0;
         }
-        if runs < Self::MIN_RUNS || freedom < Self::MIN_RUNS.float() - 1.0 {
+        if runs < Self::MIN_RUNS || freedom < Self::MIN_RUNS as f64 - 1.0 {
             return Self::ASSUMED;
         }
         Self {
@@ -71,7 +70,7 @@ impl BetweenRuns {
         if self.runs == 0 {
             Self::ASSUMED_FREEDOM
         } else {
-            self.runs.float() - 1.0
+            self.runs as f64 - 1.0
         }
     }
 }
@@ -80,14 +79,11 @@ impl LogRatio {
     /// Runs of both sides at unrelated times; `None` with fewer than two of a side.
     pub fn between_runs(new: &[Seconds], old: &[Seconds]) -> Option<Self> {
         let (a, b) = (logs(new)?, logs(old)?);
-        let (da, db) = (a.len().float() - 1.0, b.len().float() - 1.0);
+        let (da, db) = (a.len() as f64 - 1.0, b.len() as f64 - 1.0);
         if da < 1.0 || db < 1.0 {
             return None;
         }
-        let (va, vb) = (
-            variance(&a) / a.len().float(),
-            variance(&b) / b.len().float(),
-        );
+        let (va, vb) = (variance(&a) / a.len() as f64, variance(&b) / b.len() as f64);
         let sum = va + vb;
         let freedom = if sum > 0.0 {
             sum * sum / (va * va / da + vb * vb / db)
@@ -107,7 +103,7 @@ impl LogRatio {
         let (new, old): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let (new, old) = (logs(&new)?, logs(&old)?);
         let differences: Vec<f64> = new.iter().zip(&old).map(|(a, b)| a - b).collect();
-        let count = differences.len().float();
+        let count = differences.len() as f64;
         (count >= 2.0).then(|| Self {
             value: mean(&differences),
             error: (variance(&differences) / count).sqrt(),
@@ -125,7 +121,7 @@ impl LogRatio {
         within: Option<&Estimate<Ratio>>,
     ) -> Option<Self> {
         let (a, b) = (logs(new)?, logs(old)?);
-        let shares = 1.0 / a.len().float() + 1.0 / b.len().float();
+        let shares = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
         let within = within.and_then(|ratio| Self::of_interval(ratio, machine.freedom()));
         let within = within.map_or(0.0, |within| within.error);
         Some(Self {
@@ -188,7 +184,7 @@ impl LogRatio {
         };
         let half = spread + besides.ln_1p();
         let bounds = ((self.value - half).exp(), (self.value + half).exp());
-        Computed::new(self.value.exp(), bounds, self.method).widened()
+        Estimate::new(self.value.exp(), bounds, self.method).widened()
     }
 
     /// How probable so large a difference, in either direction, would be if there were none beyond the share.
@@ -231,13 +227,13 @@ pub fn mean_of_runs(means: &[Seconds]) -> Option<Seconds> {
 /// The mean of a case over runs, with Student's t over the runs; without bounds for a single one.
 pub fn estimate_of_runs(means: &[Seconds]) -> Option<Estimate<Seconds>> {
     let logs = logs(means)?;
-    let (count, value) = (logs.len().float(), mean(&logs));
+    let (count, value) = (logs.len() as f64, mean(&logs));
     if logs.len() < 2 {
-        return Some(Computed::point(value.exp()).widened());
+        return Some(Estimate::bare(value.exp()).widened());
     }
     let half = t_quantile(1.0 - TAIL, count - 1.0) * (variance(&logs) / count).sqrt();
     let bounds = ((value - half).exp(), (value + half).exp());
-    Some(Computed::new(value.exp(), bounds, Method::RunsStudentT).widened())
+    Some(Estimate::new(value.exp(), bounds, Method::RunsStudentT).widened())
 }
 
 /// Standard deviation of the log of run means; `None` with fewer than two.
@@ -253,14 +249,14 @@ fn logs(means: &[Seconds]) -> Option<Vec<f64>> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().float()
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// With n − 1.
 fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (values.len().float() - 1.0)
+    squares / (values.len() as f64 - 1.0)
 }
 
 #[cfg(test)]
@@ -349,7 +345,7 @@ mod tests {
         assert!(close(low, 2.0_f64.ln() - 0.4163), "{low}");
         assert!(of(1.5).unwrap().p_differs_by(0.0) > 0.05);
         assert!(of(1.6).unwrap().p_differs_by(0.0) < 0.05);
-        let wide = Computed::new(1.6, (0.8, 3.2), Method::WelchT).widened();
+        let wide = Estimate::new(1.6, (0.8, 3.2), Method::WelchT).widened();
         let both = LogRatio::of_few(&[Seconds(1.6)], &[Seconds(1.0)], &machine, Some(&wide));
         assert!(both.unwrap().p_differs_by(0.0) > 0.05, "noisy runs");
         assert_eq!(LogRatio::of_few(&[], &[Seconds(1.0)], &machine, None), None);
@@ -370,10 +366,10 @@ mod tests {
     #[test]
     fn an_interval_gives_its_probability_back() {
         // Altman & Bland's rule: an interval that ends at 1 means P = 0.05.
-        let edge = Computed::new(1.2, (1.0, 1.44), Method::StudentT).widened();
+        let edge = Estimate::new(1.2, (1.0, 1.44), Method::StudentT).widened();
         let edge = LogRatio::of_interval(&edge, 9.0).unwrap();
         assert!(close(edge.p_differs_by(0.0), 0.05));
-        let open: Estimate<Ratio> = Computed::point(1.2).widened();
+        let open: Estimate<Ratio> = Estimate::bare(1.2).widened();
         assert_eq!(LogRatio::of_interval(&open, 9.0), None);
     }
 

@@ -11,7 +11,6 @@ use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
-use crate::num::Float;
 use crate::outliers::{Outliers, outliers};
 use crate::quantile::{Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
@@ -112,7 +111,7 @@ impl Summary {
             }
             Some(_) => {}
         }
-        let samples = Ratio(self.outliers.severe().float() / self.n.float());
+        let samples = Ratio(self.outliers.severe() as f64 / self.n as f64);
         let time = self.outliers.high_severe_time;
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });
