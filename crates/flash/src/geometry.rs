@@ -117,9 +117,6 @@ pub struct Sector {
 
 impl Geometry {
     /// The geometries that come with keymark.
-    ///
-    /// # Errors
-    /// When one of the files is malformed, which a test excludes.
     pub fn shipped() -> Result<Vec<Self>, GeometryError> {
         let files = SHIPPED.files();
         let geometries = files.filter(|file| file.path().extension() == Some("toml".as_ref()));
@@ -163,9 +160,6 @@ impl Geometry {
     }
 
     /// Checks what a file may have got wrong.
-    ///
-    /// # Errors
-    /// Which field has to change, and how.
     pub fn validate(&self) -> Result<(), GeometryError> {
         let unit = self.program_unit_bytes;
         let bytes = self.sectors.iter().try_fold(0usize, |sum, run| {

@@ -146,9 +146,6 @@ pub fn simulate(
 }
 
 /// Writes or removes, as the design does it.
-///
-/// # Errors
-/// Those of [`Design::put`] and [`Design::remove`].
 pub fn perform(
     storage: &mut dyn Design,
     flash: &mut Flash,

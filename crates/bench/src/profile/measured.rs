@@ -73,9 +73,6 @@ impl Unprofiled {
 
 impl Profile {
     /// The service times of a device in a run: quantiles of what was measured raw, one at a time.
-    ///
-    /// # Errors
-    /// When the run does not have them.
     pub fn measured(
         record: &Record,
         device: Option<&str>,

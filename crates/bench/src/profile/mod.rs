@@ -108,9 +108,6 @@ pub enum ProfileError {
 
 impl Profile {
     /// The profiles that come with keymark.
-    ///
-    /// # Errors
-    /// When one of the files is malformed, which a test excludes.
     pub fn shipped() -> Result<Vec<Self>, ProfileError> {
         let files = SHIPPED.files();
         let texts = files.filter_map(include_dir::File::contents_utf8);
@@ -119,9 +116,6 @@ impl Profile {
     }
 
     /// The shipped profile of that name, or the one in that file.
-    ///
-    /// # Errors
-    /// When there is neither.
     pub fn find(wanted: &str) -> Result<Self, ProfileError> {
         if wanted.ends_with(".toml") {
             let path = PathBuf::from(wanted);
@@ -141,9 +135,6 @@ impl Profile {
     }
 
     /// Reads a profile.
-    ///
-    /// # Errors
-    /// When it is malformed; `name` says which one in the error.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProfileError> {
         file::parse(text).map_err(|reason| ProfileError::Malformed {
             name: name.to_owned(),
@@ -152,9 +143,6 @@ impl Profile {
     }
 
     /// The profile as a file.
-    ///
-    /// # Errors
-    /// When its name is none that a twin can have.
     pub fn to_toml(&self) -> Result<String, ProfileError> {
         file::write(self).map_err(|reason| ProfileError::Malformed {
             name: self.name.clone(),

@@ -31,17 +31,11 @@ pub enum Unusable {
 
 impl ServiceTime {
     /// Always the same.
-    ///
-    /// # Errors
-    /// When it is out of range.
     pub fn constant(seconds: f64) -> Result<Self, Unusable> {
         duration(seconds).map(Self::Constant)
     }
 
     /// Quantiles at equally spaced levels from 0 to 1.
-    ///
-    /// # Errors
-    /// When they are out of range or order.
     pub fn quantiles(seconds: &[f64]) -> Result<Self, Unusable> {
         let quantiles: Vec<_> = seconds
             .iter()
