@@ -51,11 +51,11 @@ pub(crate) fn image(path: &Path, layout: &Layout) -> Result<Image, String> {
     let most = memory + ASIDE;
     let file = read::bytes(path, most).map_err(|error| {
         if error.kind() != io::ErrorKind::FileTooLarge {
-            return format!("it cannot be read: {error}; check its name and permissions");
+            return format!("cannot read it: {error}; check its name and permissions");
         }
         format!(
-            "it has more than {} MiB, and is no program for this part: its memory has {} KiB, and {} MiB are left to \
-             symbols and debug information; 'arm-none-eabi-strip --strip-debug' makes a program smaller",
+            "it has more than {} MiB, too much for this part: its memory has {} KiB, and symbols and debug \
+             information may have {} MiB; 'arm-none-eabi-strip --strip-debug' makes it smaller",
             most >> 20,
             memory >> 10,
             ASIDE >> 20

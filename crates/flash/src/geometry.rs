@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// A geometry that cannot be.
-    #[error("the flash geometry {name} cannot be used: {reason}")]
+    #[error("cannot use flash geometry {name}: {reason}")]
     Malformed {
         /// Its name, or its file.
         name: String,
@@ -30,7 +30,7 @@ pub enum GeometryError {
     },
     /// No such geometry.
     #[error(
-        "there is no flash geometry '{wanted}'; there are: {known}, or the path of a file *.toml"
+        "unknown flash geometry '{wanted}'; choose from {known}, or give the path of a .toml file"
     )]
     Unknown {
         /// What was asked for.
@@ -172,14 +172,14 @@ impl Geometry {
         let reason = if self.name.trim().is_empty() {
             "it has no name".to_owned()
         } else if ![2, 4, 8, 16].contains(&unit) {
-            format!("program-unit-bytes is {unit}; it has to be 2, 4, 8 or 16")
+            format!("program-unit-bytes is {unit}; it must be 2, 4, 8 or 16")
         } else if let Some(run) = self
             .sectors
             .iter()
             .find(|run| run.bytes < 64 || !run.bytes.is_multiple_of(step))
         {
             format!(
-                "a sector of {} bytes; it has to be a multiple of {step}, at least 64",
+                "a sector of {} bytes; it must be a multiple of {step}, at least 64",
                 run.bytes
             )
         } else if bytes == Some(0) {

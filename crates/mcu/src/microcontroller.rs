@@ -98,7 +98,7 @@ pub struct Microcontroller {
 #[derive(Debug, thiserror::Error)]
 pub enum MicrocontrollerError {
     /// Not the file's format.
-    #[error("the microcontroller {name} cannot be read: {reason}")]
+    #[error("cannot read microcontroller {name}: {reason}")]
     Malformed {
         /// File or name.
         name: String,
@@ -107,7 +107,8 @@ pub enum MicrocontrollerError {
     },
     /// No such part.
     #[error(
-        "no microcontroller is called '{wanted}'; there are: {known}, each with '@MHz' for another clock, or the path of a file *.toml"
+        "unknown microcontroller '{wanted}'; choose from {known}, each with '@MHz' for another clock, or give the \
+         path of a .toml file"
     )]
     Unknown {
         /// What was asked for.
@@ -180,7 +181,7 @@ impl File {
         })?;
         if file.schema != SCHEMA {
             return Err(malformed(format!(
-                "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+                "it has version {}, but this keymark reads {SCHEMA}; update keymark",
                 file.schema
             )));
         }

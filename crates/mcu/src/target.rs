@@ -53,7 +53,7 @@ pub enum TargetError {
     #[error(transparent)]
     Word(#[from] UnknownWord),
     /// The part cannot do it.
-    #[error("{target} cannot be: {reason}")]
+    #[error("{target} is not possible: {reason}")]
     Impossible {
         /// What was asked for.
         target: String,

@@ -104,7 +104,7 @@ impl fmt::Display for Method {
                 "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)"
             }
             Self::AllTogether => {
-                "geometric mean of ratios (Fleming & Wallace 1986), their errors taken for one and the same"
+                "geometric mean of ratios (Fleming & Wallace 1986), with their errors assumed to be identical"
             }
         })
     }

@@ -164,13 +164,13 @@ impl fmt::Display for Warning {
         match self {
             Self::Drift(drift) => write!(
                 f,
-                "durations drifted by {:+.1} % over the run; warm up longer, \
-                 or look for throttling and other load",
+                "durations drifted by {:+.1} % over the run; warm up longer, or check for throttling and other \
+                 load",
                 drift.relative_change.0 * 100.0
             ),
             Self::TooFewForDrift => write!(
                 f,
-                "fewer than {MIN_BLOCKS} blocks do not show whether durations drift"
+                "fewer than {MIN_BLOCKS} blocks are too few to detect drift"
             ),
             Self::SevereOutliers { samples, time } => write!(
                 f,
@@ -181,27 +181,27 @@ impl fmt::Display for Warning {
             ),
             Self::Dependent(dependence) => write!(
                 f,
-                "neighbouring blocks are alike (lag-1 correlation {:.2}): intervals are {:.1} times as wide as \
-                 independent blocks would have them; measure for longer",
+                "successive blocks are correlated (lag-1 correlation {:.2}), so intervals are {:.1} times as wide \
+                 as for independent blocks; measure for longer",
                 dependence.lag1, dependence.widening
             ),
             Self::TwoModes(modes) => write!(
                 f,
-                "two groups of durations, about {} and {} ({:.0} % in the slower); \
-                 no single figure describes them: look at the histogram",
+                "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes \
+                 them: see the histogram",
                 Human(modes.lower),
                 Human(modes.upper),
                 modes.upper_share.0 * 100.0
             ),
             Self::TooFewForP99 { n } if *n >= ENOUGH_FOR_P99 => write!(
                 f,
-                "{n} samples do not bound the 99th percentile from above, because slow ones come together; \
+                "{n} samples do not bound the 99th percentile from above, because slow ones come in groups; \
                  measure for longer"
             ),
             Self::TooFewForP99 { n } => write!(
                 f,
-                "{n} {} too few to bound the 99th percentile from above; \
-                 that takes at least {ENOUGH_FOR_P99}, and more when neighbours are alike",
+                "{n} {} too few to bound the 99th percentile from above; that takes at least {ENOUGH_FOR_P99}, \
+                 and more when successive ones are correlated",
                 if *n == 1 { "sample is" } else { "samples are" }
             ),
         }

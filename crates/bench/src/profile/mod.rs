@@ -97,7 +97,7 @@ pub enum ProfileError {
         source: std::io::Error,
     },
     /// No such profile.
-    #[error("no profile is called '{wanted}'; there are: {known}, or the path of a file *.toml")]
+    #[error("unknown profile '{wanted}'; choose from {known}, or give the path of a .toml file")]
     Unknown {
         /// What was asked for.
         wanted: String,

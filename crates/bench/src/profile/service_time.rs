@@ -22,10 +22,10 @@ pub enum ServiceTime {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Zero, negative, infinite or ten minutes and more.
-    #[error("{0} s is no service time between 0 and 600 s")]
+    #[error("a service time must be between 0 and 600 s, not {0} s")]
     OutOfRange(String),
     /// Fewer than two quantiles, or not ascending.
-    #[error("quantiles are at least two numbers in ascending order")]
+    #[error("quantiles must be at least two numbers in ascending order")]
     NotAscending,
 }
 

@@ -41,7 +41,7 @@ impl Kernel {
 
 /// A word that is none of those there are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {what} '{wanted}'; there are: {known}")]
+#[error("unknown {what} '{wanted}'; choose from {known}")]
 pub struct UnknownWord {
     /// What kind of word was wanted.
     pub what: &'static str,

@@ -56,7 +56,8 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (floating point, coprocessors, supervisor calls and undefined instructions are not, nor is the DSP extension on a Cortex-M3)"
+        "the encoding {0:#x} is not simulated (no floating point, coprocessors, supervisor calls or undefined \
+         instructions, and no DSP extension on a Cortex-M3)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.

@@ -13,7 +13,9 @@ fn the_script_makes_the_committed_files() {
         .arg("-dumpfullversion")
         .output();
     let Ok(version) = compiler else {
-        skipped("arm-none-eabi-gcc is missing; apt-get install gcc-arm-none-eabi brings it");
+        skipped(
+            "arm-none-eabi-gcc is missing; install it with 'apt-get install gcc-arm-none-eabi'",
+        );
         return;
     };
     let version = String::from_utf8_lossy(&version.stdout).into_owned();

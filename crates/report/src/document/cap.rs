@@ -17,7 +17,6 @@ pub struct Limits {
 
 impl Document {
     /// With no more than that. Tables that are too long share what there is, and so do sections with too many pictures.
-    #[must_use]
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
@@ -109,8 +108,8 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
 
 fn left_out(limit: usize, all: usize, what: &str) -> Remark {
     let text = format!(
-        "the first {limit} of {all} {what} are shown: 'keymark export RUN --format csv' has all rows, \
-         '--format document' everything"
+        "showing the first {limit} of {all} {what}: 'keymark export RUN --format csv' has all rows, '--format \
+         document' everything"
     );
     Remark::new(RemarkKind::Capped, text)
 }
@@ -120,7 +119,7 @@ mod tests {
     use keymark_bench::case::{DeviceName, Provenance};
 
     use super::*;
-    use crate::document::{Cell, Column, Table, TableRow};
+    use crate::document::{Column, TableOf};
 
     const LIMITS: Limits = Limits {
         rows: 3,
@@ -130,14 +129,9 @@ mod tests {
     };
 
     fn table(rows: usize) -> Document {
-        let mut table = Table::new(vec![Column::name("x")]);
-        table.rows = (0..rows)
-            .map(|row| TableRow {
-                device: DeviceName::software(),
-                provenance: Provenance::Measured,
-                cells: vec![Cell::Count(row as u64)],
-            })
-            .collect();
+        let subject = |_: &usize| (DeviceName::software(), Provenance::Measured);
+        let table = TableOf::new(0..rows, subject).column(Column::name("x"), |row| *row);
+        let table = table.table();
         Document::of(vec![Section::bare(vec![Block::Table(table)])])
     }
 

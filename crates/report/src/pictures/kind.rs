@@ -52,7 +52,6 @@ impl Kind {
     ];
 
     /// The word for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Means => "means",
@@ -70,25 +69,25 @@ impl Kind {
     }
 
     /// What it shows, and what a run has to have for it.
-    #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Means => "mean times as dots with intervals, and the line of what users tolerate",
+            Self::Means => "mean times as dots with intervals, and the limit that users tolerate",
             Self::Bars => "the same as bars",
-            Self::Layers => "what the time is made of: cases through several stacks, or with parts",
-            Self::Distributions => "share of operations that take no longer, with percentiles",
-            Self::Histogram => "how often each duration came, of cases with two groups of them",
-            Self::Throughput => "throughput and speed-up over concurrency: --concurrency 1,2,4",
-            Self::Load => "response time over load, with the knee: several users or rates",
-            Self::Samples => "durations in their order, with drift and the machine's own speed",
-            Self::Security => "cost over strength: algorithms of several strengths",
-            Self::Heatmap => "algorithms and devices: several of both",
-            Self::Predictions => "predictions with their band: keymark mcu predict",
+            Self::Layers => "parts of the time: needs several stacks, or parts",
+            Self::Distributions => "share finished within a given time, with percentiles",
+            Self::Histogram => "distribution of durations, for cases with two groups",
+            Self::Throughput => {
+                "throughput and speed-up over concurrency: needs --concurrency 1,2,4"
+            }
+            Self::Load => "response time over load, with the knee: needs several users or rates",
+            Self::Samples => "durations in order of time, with drift and machine speed",
+            Self::Security => "cost over strength: needs algorithms of several strengths",
+            Self::Heatmap => "algorithms by devices: needs several of both",
+            Self::Predictions => "predictions with their band: needs keymark mcu predict",
         }
     }
 
     /// Of the figures of that kind.
-    #[must_use]
     pub const fn of(figure: &Figure) -> Self {
         match figure {
             Figure::Means { .. } => Self::Means,
@@ -105,7 +104,6 @@ impl Kind {
     }
 
     /// Whether a figure can be shown so.
-    #[must_use]
     pub fn shows(self, figure: &Figure) -> bool {
         Self::of(figure) == self || (self == Self::Bars && Self::of(figure) == Self::Means)
     }
@@ -122,12 +120,11 @@ impl FromStr for Kind {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|kind| kind.word() == word);
-        known.ok_or_else(|| format!("no picture is called '{word}'"))
+        known.ok_or_else(|| format!("unknown kind of picture '{word}'"))
     }
 }
 
 /// The kind that fits a run best: what it was made to show.
-#[must_use]
 pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
     let has = |kind: Kind| {
@@ -140,7 +137,7 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     }
     let single = figures.iter().any(|figure| match figure {
         Figure::Means { means, .. } => {
-            matches!(means.as_slice(), [only] if only.provenance != Provenance::Published)
+            matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published)
         }
         Figure::Distributions { .. }
         | Figure::Histograms { .. }
@@ -161,7 +158,6 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
 }
 
 /// Figures of several runs: what shows the same stands in one.
-#[must_use]
 pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     for figure in figures {
@@ -247,7 +243,7 @@ fn join(known: &mut Figure, figure: Figure) {
 fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit) {
     for curve in more {
         let same = |other: &&mut LoadCurve| {
-            (&other.label, other.provenance) == (&curve.label, curve.provenance)
+            (&other.of.label, other.of.provenance) == (&curve.of.label, curve.of.provenance)
         };
         match curves.iter_mut().find(same) {
             Some(known) => joined_loads(known, curve, load),

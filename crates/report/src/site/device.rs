@@ -24,7 +24,6 @@ pub struct DeviceId(String);
 
 impl DeviceId {
     /// As text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -90,9 +89,6 @@ enum Named<'r> {
 
 impl Catalogue {
     /// The list that comes with keymark (`data/devices.toml`).
-    ///
-    /// # Errors
-    /// When it makes no sense, which a test excludes.
     pub fn shipped() -> Result<&'static Self, CatalogueError> {
         static PARSED: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
         PARSED
@@ -118,16 +114,13 @@ impl Catalogue {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if entry.id.is_empty() || !entry.id.chars().all(plain) || ids.contains(&entry.id) {
                 return Err(wrong(format!(
-                    "'{}' is no id, or stands there twice",
+                    "'{}' is not an id, or is given twice",
                     entry.id
                 )));
             }
             // So that no name from a record ever leads to it.
             if address::may_be_unique(&entry.id) {
-                return Err(wrong(format!(
-                    "'{}' looks like an id that is made",
-                    entry.id
-                )));
+                return Err(wrong(format!("'{}' looks like a generated id", entry.id)));
             }
             ids.push(entry.id.clone());
             catalogue.add(entry)?;
@@ -165,7 +158,6 @@ impl Catalogue {
     }
 
     /// Which device a case of a record is of.
-    #[must_use]
     pub fn identify(&self, record: &Record, case: &Case) -> Identified {
         let (class, name, known) = match named(record, case) {
             Named::Processor(model) => {

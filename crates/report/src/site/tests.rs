@@ -136,7 +136,7 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     };
     assert_eq!(means.len(), table.rows.len());
     assert_eq!(
-        means[0].device.as_str(),
+        means[0].of.device.as_str(),
         "a",
         "that it is shared is said above"
     );
@@ -312,6 +312,6 @@ fn predictions_have_their_band_and_no_interval() {
     assert!(
         section
             .about
-            .ends_with("In brackets what the assumptions of a prediction leave open.")
+            .ends_with("In brackets the band of a prediction's assumptions.")
     );
 }

@@ -58,10 +58,10 @@ fn ending(stop: &Stop, executed: u64) -> Outcome {
             "the program ended with code {code} after {executed} instructions"
         ))),
         Stop::Limit => Err(Failure::failed(format!(
-            "{executed} instructions and no end: the program is in an endless loop, or --limit must be higher"
+            "no end after {executed} instructions: the program may be in an endless loop; otherwise raise --limit"
         ))),
         Stop::Fault(fault) => Err(Failure::failed(format!(
-            "the program cannot go on after {executed} instructions, {fault}"
+            "the program stopped after {executed} instructions, {fault}"
         ))),
     }
 }

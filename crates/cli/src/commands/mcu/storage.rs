@@ -81,11 +81,11 @@ fn print(results: &[StorageResult], seed: u64) {
     let rows = results.iter().map(cells).collect();
     output::print(&text::plain(&NAMES, 3, rows));
     output::line(&format!(
-        "seed {seed}; times are those of the flash alone, at the datasheet's typical times and, for the worst \
-         write, its maximum times"
+        "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
+         maximum times"
     ));
     if results.iter().any(|result| !result.is_settled()) {
-        output::line("~: too few erases of any sector for the figures of long use");
+        output::line("~: too few erases of any sector to show long-term figures");
     }
 }
 

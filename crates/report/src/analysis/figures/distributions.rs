@@ -4,7 +4,7 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds, Sorted, Summary, Warning};
 
 use super::Row;
-use crate::document::{Distribution, Figure, Histogram};
+use crate::document::{Distribution, Figure, Histogram, Subject};
 
 /// A quantile at each per cent, and both ends.
 const LEVELS: u32 = 100;
@@ -17,7 +17,7 @@ const ENDS: f64 = 0.005;
 /// More histograms than these are left to tables.
 const HISTOGRAMS: usize = 6;
 
-const TITLE: &str = "share of operations that take no longer";
+const TITLE: &str = "share finished within a given time";
 
 /// In one picture, or in one for each algorithm and operation if they are too many for that.
 pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
@@ -71,9 +71,7 @@ fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
     let quantile = |level| sorted.quantile_ns(f64::from(level) / f64::from(LEVELS));
     let quantiles: Option<Vec<f64>> = (0..=LEVELS).map(quantile).collect();
     Some(Distribution {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         algorithm: row.case.algorithm,
         operation: row.case.operation,
         way: row.case.way(),
@@ -93,7 +91,7 @@ pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
     (!histograms.is_empty()).then(|| Figure::Histograms {
-        title: "how often each duration came, where there are two groups of them".to_owned(),
+        title: "distribution of durations, where there are two groups".to_owned(),
         histograms,
     })
 }
@@ -129,9 +127,7 @@ fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     let bins: Vec<(Seconds, Seconds, usize)> = (0..BINS).map(bin).collect();
     let held: usize = bins.iter().map(|(_, _, count)| count).sum();
     Some(Histogram {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         beyond: durations.len().saturating_sub(held),
         bins,
         groups: (warned.lower, warned.upper),

@@ -5,7 +5,7 @@ use keymark_bench::sample::Outcome;
 use keymark_stats::{Ratio, Seconds, Warning};
 
 use super::Row;
-use crate::document::{Figure, Timeline};
+use crate::document::{Figure, Subject, Timeline};
 
 /// Cases beyond these are left out: first come those whose durations drifted.
 const CASES: usize = 6;
@@ -30,7 +30,7 @@ pub(super) fn timeline(record: &Record, rows: &[Row]) -> Option<Figure> {
     let timelines: Vec<Timeline> = shown.take(CASES).collect();
     let of = rows.iter().filter(|row| row.summary.is_some()).count();
     (!timelines.is_empty()).then(|| Figure::Samples {
-        title: "durations in the order in which they came".to_owned(),
+        title: "durations in order of time".to_owned(),
         timelines,
         of,
         machine: machine(record, start),
@@ -59,9 +59,7 @@ fn of_case(record: &Record, row: &Row, start: u64) -> Option<Timeline> {
         ]
     });
     Some(Timeline {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         n: samples.len(),
         joined,
         points,

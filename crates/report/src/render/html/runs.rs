@@ -50,9 +50,6 @@ struct Line {
 }
 
 /// The page of what was found.
-///
-/// # Errors
-/// When the template fails, which writes to memory only.
 pub fn runs(
     archive: &str,
     search: &RunSearch,
@@ -72,8 +69,8 @@ pub fn runs(
         from: day(search.from),
         to: day(search.to),
         found: match (found.all, shown) {
-            (0, _) => "No run is like that.".to_owned(),
-            (all, 0) => format!("{all} runs, none of them this far back."),
+            (0, _) => "No run matches.".to_owned(),
+            (all, 0) => format!("{all} runs, none on this page."),
             (all, shown) => format!(
                 "Runs {} to {} of {all}.",
                 window.skip + 1,
@@ -93,7 +90,6 @@ pub fn runs(
 }
 
 /// What this page may do: ask the server that it is from.
-#[must_use]
 pub fn policy_of_runs() -> String {
     policy::of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 }
