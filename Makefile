@@ -91,12 +91,12 @@ faults: packages-bench
 overhead calibration: KEYMARK += -p keymark-tools
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	target/release/overhead --markdown docs/performance.md
+	target/release/keymark-tools overhead --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	target/release/calibration --markdown docs/performance.md
+	target/release/keymark-tools calibration --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

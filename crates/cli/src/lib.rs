@@ -14,6 +14,7 @@ mod file;
 mod frame;
 mod observers;
 mod output;
+mod parts;
 mod rerun;
 mod signals;
 mod user;

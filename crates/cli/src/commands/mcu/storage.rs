@@ -15,6 +15,7 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output::{self, column};
+use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     let geometries = geometries(&arguments.geometry)?;
@@ -91,7 +92,7 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     if wanted.is_empty() {
         return Geometry::shipped().map_err(Failure::failed);
     }
-    let find = |name: &String| Geometry::find(name).map_err(Failure::usage);
+    let find = |name: &String| parts::geometry(name).map_err(Failure::usage);
     wanted.iter().map(find).collect()
 }
 

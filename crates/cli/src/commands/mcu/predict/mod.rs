@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use keymark_mcu::kernel::{Kernel, KernelError};
-use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
@@ -22,7 +21,7 @@ use crate::commands::Outcome;
 use crate::documents::pictures;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::{frame, output};
+use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
@@ -92,7 +91,7 @@ fn once<T: Copy + PartialEq>(said: &[T]) -> Vec<T> {
 fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for name in &arguments.mcu {
-        let mcu = Microcontroller::find(name).map_err(Failure::usage)?;
+        let mcu = parts::part(name).map_err(Failure::usage)?;
         if targets
             .iter()
             .any(|target| target.mcu.name == mcu.name && target.mcu != mcu)

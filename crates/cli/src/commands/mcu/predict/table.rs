@@ -120,7 +120,7 @@ fn details<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
     lines.push(column("IT that took no cycle", |p| {
         count(p.account.folded())
     }));
-    for stall in Stall::ALL {
+    for &stall in Stall::ALL {
         let number = move |p: &Prediction| p.account.stall(stall);
         if anywhere(&number) {
             lines.push(column(format!("stalls: {}", stall.name()), move |p| {
