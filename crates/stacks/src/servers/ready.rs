@@ -7,7 +7,7 @@ use std::time::Duration;
 use openssl::ssl::{Ssl, SslContext, SslMethod, SslVerifyMode};
 use openssl::x509::X509;
 
-use crate::servers::place::DOCUMENT;
+use crate::servers::directory::DOCUMENT;
 
 /// For each of connecting, reading and writing: a slow token takes seconds for a signature with a long key.
 const LIMIT: Duration = Duration::from_secs(15);

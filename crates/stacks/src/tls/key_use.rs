@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
+use crate::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
 use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -87,9 +87,9 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let key_place = server.spec().certificates.iter().next()?.key_place();
-        let (by, parameters) = match key_place {
-            KeyPlace::File => {
+        let key_location = server.spec().certificates.iter().next()?.key_location();
+        let (by, parameters) = match key_location {
+            KeyLocation::File => {
                 let library = Library::OpenSslSystem;
                 let version = own_libcrypto(server.installed())?;
                 (
@@ -97,7 +97,7 @@ impl Alone {
                     Parameters::Library { library },
                 )
             }
-            KeyPlace::Token(_) => (Calculator::Token, Parameters::None),
+            KeyLocation::Token(_) => (Calculator::Token, Parameters::None),
         };
         let asked = Case {
             operation,
@@ -165,7 +165,7 @@ fn operation_of(case: &Case) -> Option<Operation> {
 /// The version of the distribution's libcrypto, if the server uses the same.
 fn own_libcrypto(installed: &Installed) -> Option<String> {
     let loaded = library::load(Library::OpenSslSystem).ok()?.version();
-    let of_server = installed.openssl.version.to_string();
+    let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
 }
 
