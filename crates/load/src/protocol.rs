@@ -11,7 +11,7 @@ use crate::target::Unknown;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CipherSuite(pub u16);
 
-/// The suites of the two engines, as IANA writes them.
+/// The suites that OpenSSL has, as IANA writes them.
 const SUITES: [(u16, &str); 41] = [
     (0x1301, "TLS_AES_128_GCM_SHA256"),
     (0x1302, "TLS_AES_256_GCM_SHA384"),

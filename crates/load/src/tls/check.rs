@@ -5,7 +5,7 @@ use std::fmt;
 
 use keymark_bench::algorithm::Algorithm;
 
-use super::{WeakSizes, leaf};
+use super::{Weak, leaf};
 use keymark_bench::case::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
@@ -62,7 +62,7 @@ impl fmt::Display for Negotiated {
 #[derive(Debug)]
 pub(crate) struct Checker {
     expected: Expected,
-    weak: WeakSizes,
+    weak: Weak,
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
@@ -71,7 +71,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    pub(crate) fn new(expected: Expected, weak: WeakSizes) -> Self {
+    pub(crate) fn new(expected: Expected, weak: Weak) -> Self {
         Self {
             expected,
             weak,
@@ -133,8 +133,8 @@ impl Checker {
         // OpenSSL's security level looks at keys of certificates only where it verifies the chain.
         let size = self.key.map(Algorithm::length);
         match (size, self.weak) {
-            (Some(("rsa", ..2048)), WeakSizes::Refused) => Err(Expectation::KeySize),
-            (_, WeakSizes::Refused | WeakSizes::Allowed) => Ok(()),
+            (Some(("rsa", ..2048)), Weak::Refused) => Err(Expectation::KeySize),
+            (_, Weak::Refused | Weak::Allowed) => Ok(()),
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn verdict(expected: Expected, seen: Seen<'_>) -> Result<(), Failure> {
-        Checker::new(expected, WeakSizes::Refused).check(seen)
+        Checker::new(expected, Weak::Refused).check(seen)
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
             certificate: Certificate::Any,
             ..expected()
         };
-        let mut checker = Checker::new(expected, WeakSizes::Refused);
+        let mut checker = Checker::new(expected, Weak::Refused);
         for leaf in [b"a", b"a", b"b", b"a"] {
             checker.check(Seen { leaf, ..seen() }).unwrap();
         }

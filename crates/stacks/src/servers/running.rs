@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
+use keymark_load::Weak;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
@@ -21,7 +22,7 @@ use crate::servers::kind::Installed;
 use crate::servers::log::{self, Fault};
 use crate::servers::process::{self, ProcessorTime, Running};
 use crate::servers::ready::{self, Expected};
-use crate::servers::spec::{Port, SecurityLevel, ServerSpec, Weak, is_weak};
+use crate::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
 use crate::servers::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.

@@ -7,11 +7,12 @@ use std::str::FromStr;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::strength::{self, Strength};
+use keymark_load::Weak;
 
 use crate::servers::error::Impossible;
 use crate::servers::identity::{Certificates, Identity};
 
-/// A cipher string (ciphers(1)) for TLS 1.2. The level of security is not in it: that is [`Weak`]'s.
+/// A cipher string (ciphers(1)) for TLS 1.2. The level of security is not in it: that follows from what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ciphers(String);
 
@@ -148,16 +149,6 @@ impl DhParameters {
     }
 }
 
-/// Whether keys and parameters with 80 bits of security may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Weak {
-    /// They may: where there are any, OpenSSL's level of security is lowered to 1 (SSL_CTX_set_security_level(3)).
-    Allowed,
-    /// They may not.
-    #[default]
-    Refused,
-}
-
 /// Of OpenSSL (SSL_CTX_set_security_level(3)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SecurityLevel {
@@ -202,7 +193,8 @@ pub struct ServerSpec {
     pub certificates: Certificates,
     /// What it negotiates.
     pub handshakes: Handshakes,
-    /// What it may be weak in.
+    /// Whether keys and parameters with 80 bits of security may be used: then OpenSSL's level of security is lowered to 1
+    /// where there are any.
     pub weak: Weak,
     /// How many clients it serves.
     pub capacity: Capacity,
