@@ -117,5 +117,5 @@ pub use run::{Context, Observer, Progress, Unwatched, run};
 pub use saturate::search;
 pub use settings::{Settings, Timeouts, WarmUp};
 pub use steady::NoSteadyState;
-pub use target::{Certificate, Expected, Fingerprint, Target, Unknown};
+pub use target::{Certificate, Expected, Fingerprint, Target};
 pub use tls::{Negotiated, Weak};

@@ -237,8 +237,7 @@ fn warm_up(settings: &Settings) -> Duration {
             Think::Uniform {
                 most,
                 first: FirstThink::Fresh,
-            }
-            | Think::Siege { most } => (users.ramp, 2 * most),
+            } => (users.ramp, 2 * most),
             Think::Uniform {
                 most: _,
                 first: FirstThink::Residual,

@@ -179,7 +179,7 @@ mod tests {
         Seen {
             handshake: Handshake::Full,
             version: Some(TlsVersion::V1_3),
-            cipher: Some(CipherSuite(0x1302)),
+            cipher: Some(CipherSuite("TLS_AES_256_GCM_SHA384")),
             key_exchange: Some(KeyExchange::EcdheP256),
             leaf: b"leaf",
         }
@@ -216,7 +216,7 @@ mod tests {
             ),
             (
                 Seen {
-                    cipher: Some(CipherSuite(0xC02B)),
+                    cipher: Some(CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")),
                     ..seen()
                 },
                 Expectation::Cipher,
@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(verdict(expected(), seen), failure);
         }
         let wanted = Expected {
-            cipher: Some(CipherSuite(0x1301)),
+            cipher: Some(CipherSuite("TLS_AES_128_GCM_SHA256")),
             ..expected()
         };
         let failure = Err(Failure::Unexpected(Expectation::Cipher));

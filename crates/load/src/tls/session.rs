@@ -33,7 +33,7 @@ const LIBRARY_SSL: i32 = 20;
 
 /// The suite of TLS 1.3 that is offered first, as browsers do: servers that follow the client's order then do the same
 /// work for all clients.
-const FAVOURITE: CipherSuite = CipherSuite(0x1301);
+const FAVOURITE: &str = "TLS_AES_128_GCM_SHA256";
 
 /// Why a step of a session did not end.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,13 +138,12 @@ fn settle(builder: &mut SslContextBuilder, weak: Weak) {
 }
 
 fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
-    let iana = expected.cipher.and_then(CipherSuite::name);
+    let iana = expected.cipher.map(|suite| suite.0);
     match expected.version {
         TlsVersion::V1_3 => {
-            let others = [0x1302, 0x1303].map(CipherSuite).into_iter();
-            let all = std::iter::once(FAVOURITE).chain(others);
-            let all: Vec<_> = all.filter_map(CipherSuite::name).collect();
-            builder.set_ciphersuites(&iana.map_or_else(|| all.join(":"), str::to_owned))
+            const OTHERS: &str = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+            let all = || format!("{FAVOURITE}:{OTHERS}");
+            builder.set_ciphersuites(&iana.map_or_else(all, str::to_owned))
         }
         TlsVersion::V1_2 => match iana {
             Some(name) => builder.set_cipher_list(cipher_name(name)),
@@ -260,7 +259,7 @@ pub(crate) struct Session {
 impl Session {
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
         let group = || self.stream.ssl().peer_tmp_key().ok();
-        match cipher.exchange()? {
+        match cipher.exchange() {
             SuiteExchange::Rsa => Some(KeyExchange::Rsa),
             SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another
@@ -283,7 +282,7 @@ impl Session {
         let ssl = self.stream.ssl();
         let leaf = ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok());
         let cipher = ssl.current_cipher();
-        let cipher = cipher.map(|cipher| CipherSuite(u16::from_be_bytes(cipher.protocol_id())));
+        let cipher = cipher.and_then(|cipher| cipher.standard_name().map(CipherSuite));
         checker.check(Seen {
             handshake: if ssl.session_reused() {
                 Handshake::Resumed

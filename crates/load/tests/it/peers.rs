@@ -116,11 +116,11 @@ fn a_wrong_certificate_cipher_or_body_does_not_count() {
     let wrong = only_failure(&load(&longer, &settings));
     assert_eq!(wrong, Failure::Unexpected(Expectation::BodyLength));
     let mut with_cipher = target();
-    with_cipher.expected.cipher = Some(CipherSuite(0x1301));
+    with_cipher.expected.cipher = Some(CipherSuite("TLS_AES_128_GCM_SHA256"));
     let measured = load(&with_cipher, &settings);
     all_well(&measured);
     let negotiated = measured.negotiated.keys().next().unwrap();
-    assert_eq!(negotiated.cipher, CipherSuite(0x1301));
+    assert_eq!(negotiated.cipher, CipherSuite("TLS_AES_128_GCM_SHA256"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
-use keymark_stores::pkcs11::{ProgramKey, ServedKey, ServedToken, is_known_to_programs};
+use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 use openssl::pkey::{PKey, Private};
@@ -124,18 +124,6 @@ impl TokenKey {
     pub fn of_program(key: ProgramKey) -> Result<Self, Error> {
         let made = Self::new(key.module(), &key.uri(None), key.pin.clone())?;
         Ok(made.with_environment(key.environment))
-    }
-
-    /// A key of a token that keymark serves.
-    ///
-    /// # Errors
-    /// When its URI names no key.
-    pub fn of_served(token: &ServedToken, key: &ServedKey) -> Result<Self, Error> {
-        let made = Self::new(token.module(), &key.uri, Some(token.pin().clone()))?;
-        Ok(match token.pin_file().parent() {
-            Some(place) => made.with_own_place(place),
-            None => made,
-        })
     }
 
     /// The module.

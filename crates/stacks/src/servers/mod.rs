@@ -24,7 +24,6 @@ mod nginx;
 mod openssl;
 mod process;
 mod program;
-mod ready;
 mod running;
 mod spec;
 mod text;

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use keymark_bench::case::TlsVersion;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
-use keymark_load::Weak;
+use keymark_load::{Certificate, Expected, Target, Timeouts, Weak, probe};
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
 use keymark_stores::user::Pin;
 use nix::sys::signal::Signal;
-use openssl::x509::X509;
 
 use crate::servers::directory::{DOCUMENT, ServerDirectory};
 use crate::servers::error::{Impossible, ServerError};
@@ -21,13 +22,18 @@ use crate::servers::identity::{Identity, KeyLocation};
 use crate::servers::kind::Installed;
 use crate::servers::log::{self, Fault};
 use crate::servers::process::{self, ProcessorTime, Running};
-use crate::servers::ready::{self, Expected};
 use crate::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
 use crate::servers::token_trace::CallsSoFar;
 
 /// How long a server is waited for: a token may take seconds to log in, in each worker.
 const READY: Duration = Duration::from_secs(30);
 const STEP: Duration = Duration::from_millis(20);
+/// How long one answer is: a slow token takes seconds for a signature with a long key.
+const ANSWER: Timeouts = Timeouts {
+    connect: Duration::from_secs(15),
+    handshake: Duration::from_secs(15),
+    whole: Duration::from_secs(30),
+};
 const DRAIN_STEP: Duration = Duration::from_millis(5);
 /// Between a port that was free and a server at it, somebody else may take it.
 const TRIES: usize = 4;
@@ -107,16 +113,36 @@ impl RunningServer {
     }
 
     /// Whether it answers a new connection with its certificate and its document; why not.
-    pub(crate) fn answers(&self) -> Result<(), String> {
-        let identities = self.spec.certificates.iter();
-        let certificates: Vec<X509> = identities
-            .map(|identity| identity.certificate.clone())
-            .collect();
-        let expected = Expected {
-            certificates: &certificates,
-            body: self.spec.body,
+    fn answers(&self) -> Result<(), String> {
+        let handshakes = &self.spec.handshakes;
+        let target = Target {
+            address: self.address,
+            server_name: "localhost".to_owned(),
+            path: self.path(),
+            expected: Expected {
+                version: handshakes
+                    .versions
+                    .last()
+                    .copied()
+                    .unwrap_or(TlsVersion::V1_3),
+                key_exchange: handshakes.exchange,
+                cipher: None,
+                certificate: Certificate::Any,
+                body: None,
+            },
         };
-        ready::answers(self.address, &expected)
+        let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+        // Weak keys are the server's business.
+        let probed = probe(&target, Weak::Allowed, &ANSWER, (&clock, &stop));
+        let probed = probed.map_err(|error| error.to_string())?;
+        let mut own = self.spec.certificates.iter();
+        if !own.any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first()) {
+            return Err("another server answers at that port".to_owned());
+        }
+        match (probed.body, u64::from(self.spec.body)) {
+            (sent, wanted) if sent == wanted => Ok(()),
+            (sent, wanted) => Err(format!("it sends {sent} bytes of {wanted}")),
+        }
     }
 
     fn unready(&self, how: String) -> Unready {

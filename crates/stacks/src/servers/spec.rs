@@ -44,6 +44,8 @@ impl fmt::Display for Ciphers {
 /// What the server negotiates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handshakes {
+    /// What a client asks for.
+    pub exchange: KeyExchange,
     /// The versions, the older one first.
     pub versions: &'static [TlsVersion],
     /// Of TLS 1.2. Those of TLS 1.3 are the library's own.
@@ -74,6 +76,7 @@ impl Handshakes {
             return Err(Impossible::NotInVersion(version, exchange));
         }
         Ok(Self {
+            exchange,
             versions: match version {
                 TlsVersion::V1_2 => &[TlsVersion::V1_2],
                 TlsVersion::V1_3 => &[TlsVersion::V1_3],
@@ -90,6 +93,7 @@ impl Handshakes {
     /// What servers offer today: both versions, ECDHE with AEAD ciphers.
     pub fn usual() -> Self {
         Self {
+            exchange: KeyExchange::X25519,
             versions: &[TlsVersion::V1_2, TlsVersion::V1_3],
             ciphers: Ciphers("ECDHE+AESGCM:ECDHE+CHACHA20".to_owned()),
             groups: vec![
