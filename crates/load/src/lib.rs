@@ -109,7 +109,7 @@ mod worker;
 pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
-pub use measurement::Measurement;
+pub use measurement::{Measurement, nanoseconds};
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
 pub use recorder::ClientTime;

@@ -214,8 +214,8 @@ fn client() -> String {
     format!("openssl {number}")
 }
 
-/// 584 years fit.
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+/// As records have it: 584 years fit.
+pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -173,7 +173,7 @@ pub fn search<E>(
     mut measure: impl FnMut(TriedDemand) -> Result<Tried, E>,
 ) -> Result<Option<Saturation>, E> {
     let mut tried = Vec::new();
-    let mut look = |demand| {
+    let mut look = |demand| -> Result<Tried, E> {
         let one = measure(demand)?;
         tried.push(one);
         Ok(one)

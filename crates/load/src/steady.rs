@@ -61,7 +61,7 @@ impl Completions {
         let (begin, bins) = (bin(window.begin), bin(window.length()) / BATCHES);
         let count = |part| {
             let from = begin + part * bins;
-            self.bins.iter().take(from + bins).skip(from).sum()
+            self.bins.iter().take(from + bins).skip(from).sum::<u64>()
         };
         let completed: Vec<u64> = (0..BATCHES).map(count).collect();
         if completed.iter().all(|count| *count == 0) {

@@ -14,6 +14,7 @@ use keymark_bench::plan::default_input_bytes;
 use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::{Stack, Workload};
+use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;
@@ -202,9 +203,4 @@ fn is_of_operation(traced: Traced) -> bool {
             WITH_PRIVATE_KEY.contains(&call) || AROUND.contains(&call)
         }
     }
-}
-
-/// 584 years fit.
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

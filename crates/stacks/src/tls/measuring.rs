@@ -13,11 +13,11 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
     Certificate, Context, Demand, Expected, Fingerprint, FirstThink, Measurement, Progress,
-    Settings, Target, Think, Users, Weak,
+    Settings, Target, Think, Users, nanoseconds,
 };
 use keymark_stats::PerSecond;
 
-use super::key_use::{KeyUse, nanoseconds};
+use super::key_use::KeyUse;
 use super::keys::Keys;
 use super::outcome::{self, Loaded};
 use super::site::{Site, Starting};

@@ -79,6 +79,34 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
 }
 
 #[test]
+fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "tls", "bench", "--server", "caddy", "--algorithm", "rsa2048,nistp256", "--kex", "x25519mlkem768", "--users", "2",
+        "--duration", "3s", "--json", "--no-save",
+    ]);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (&row["server"], &row["failed"]),
+            (&"caddy".into(), &0.into())
+        );
+        assert_eq!(row["kex"], "x25519mlkem768");
+        assert!(row["transactions"].as_f64().unwrap() >= 10.0, "{row}");
+    }
+    #[rustfmt::skip]
+    let on_token = place.output(&[
+        "tls", "bench", "--server", "caddy", "--device", "softhsm", "--algorithm", "nistp256", "--duration", "3s", "--no-save",
+    ]);
+    let said = said(&on_token);
+    assert!(
+        said.contains("Caddy reads private keys from files alone"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
     #[rustfmt::skip]
