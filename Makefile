@@ -94,12 +94,12 @@ faults: packages-bench
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	$(CARGO) run --release --locked -p keymark-tools --bin overhead -- --markdown docs/performance.md
+	$(CARGO) run --release --locked -p keymark-tools -- overhead --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(CARGO) run --release --locked -p keymark-tools --bin calibration -- --markdown docs/performance.md
+	$(CARGO) run --release --locked -p keymark-tools -- calibration --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

@@ -11,6 +11,7 @@ mod exit;
 mod file;
 mod observers;
 mod output;
+mod parts;
 mod signals;
 mod user;
 pub mod view;

@@ -43,7 +43,7 @@ fn print_styled(text: &str) {
         }
         Err(lost) => {
             STDOUT.store(LOST, Ordering::Relaxed);
-            error(&format!("stdout cannot be written: {lost}"));
+            error(&format!("cannot write to stdout: {lost}"));
         }
     }
 }

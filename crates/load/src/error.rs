@@ -7,15 +7,15 @@ use crate::failure::Failure;
 #[non_exhaustive]
 pub enum Error {
     /// The TLS library cannot do what is wanted.
-    #[error("the client's OpenSSL has not {0}; expect something else")]
+    #[error("the client's OpenSSL does not support {0}; do not expect it")]
     Unsupported(String),
     /// The settings contradict themselves or are empty.
     #[error("{0}")]
     Settings(&'static str),
     /// So many connections cannot be open at once.
     #[error(
-        "{needed} descriptors are needed and {hard} are allowed; raise the hard limit of open files \
-         (ulimit -Hn as root, or LimitNOFILE= of the service), or ask for fewer users"
+        "the load needs {needed} file descriptors, but the limit is {hard}; raise the hard limit of open files \
+         (ulimit -Hn as root, or LimitNOFILE= of the service), or use fewer users"
     )]
     Descriptors {
         /// How many connections and other files.

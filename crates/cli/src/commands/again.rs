@@ -35,13 +35,12 @@ pub(super) fn again(record: &Record) -> Option<Again> {
     let own = &record.environment;
     let seed = record.plan.settings.seed.to_string();
     let (arguments, remark) = if own.command.is_empty() {
-        let remark =
-            "Its own command was not recorded; this one measures its cases, and perhaps others.";
+        let remark = "This run's command was not recorded; this one measures the same cases, and perhaps others.";
         (of_plan(record)?, remark.to_owned())
     } else {
         let remark = format!(
-            "With keymark {} and the versions above, on that machine: plan and random numbers are the same, \
-             times are not.",
+            "With keymark {} and the versions above, on the same machine, plan and random numbers are the same; \
+             times differ.",
             own.keymark
         );
         (own.command.clone(), remark)

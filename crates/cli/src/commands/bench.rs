@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
 /// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
 pub(super) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
     let Some(run) = run else {
-        output::warning("there is no report of a run that is not in the archive");
+        output::warning("a report needs a run in the archive");
         return;
     };
     let written = open_archive(archive).map_err(Failure::failed);
@@ -181,7 +181,7 @@ fn plan(
         && (0..plan.cases.len()).all(|index| plan.baseline(index).is_none())
     {
         return Err(Failure::usage(format!(
-            "no case of the plan is '{baseline}', to which the others could be compared; measure it, too, or name another --baseline"
+            "the baseline '{baseline}' is not in the plan; measure it, too, or name another --baseline"
         )));
     }
     Ok((plan, selections))
@@ -220,14 +220,14 @@ fn selected(
 
 fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selections: &[Selection]) {
     for (device, way, error) in missing(inventory, selections) {
-        output::warning(&format!("stack {way} to {device} is left out: {error}"));
+        output::warning(&format!("skipping stack {way} on {device}: {error}"));
     }
     // Of a device that was asked for by name, no row would tell.
     if let Wish::Named(_) = wish {
         let planned = |name: &DeviceName| plan.cases.iter().any(|case| case.device == *name);
         for name in inventory.names().iter().filter(|name| !planned(name)) {
             output::warning(&format!(
-                "{name} is left out: it has nothing of what was asked for; 'keymark devices' lists what it has"
+                "skipping {name}: it offers nothing of this selection; 'keymark devices' lists what it offers"
             ));
         }
     }
@@ -342,8 +342,8 @@ fn took(spent: Spent) -> String {
     ]
     .map(|time| units::duration(Seconds(time.as_secs_f64())));
     format!(
-        "took {all}: {preparing} to make keys and agents ready, {measuring} of measuring, {checking} of \
-         checking the results"
+        "took {all}: {preparing} to prepare keys and agents, {measuring} to measure, {checking} to check the \
+         results"
     )
 }
 
@@ -368,7 +368,7 @@ fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
     let [all, preparing, measuring] =
         [all, preparing, measuring].map(|time| units::duration(Seconds(time.as_secs_f64())));
     output::line(&format!(
-        "takes up to {all}: about {preparing} to make keys and agents ready, {measuring} of measuring"
+        "takes up to {all}: about {preparing} to prepare keys and agents, {measuring} to measure"
     ));
     output::line(&format!("seed {}", plan.settings.seed));
 }

@@ -112,8 +112,7 @@ fn distinct(sides: &[Side]) -> Result<(), Failure> {
         });
         if let Some((other, series)) = same {
             return Err(Failure::usage(format!(
-                "{} and {} are runs of one series, {series}; series are named \
-                 'series:last~1 series:last'",
+                "{} and {} are runs of one series, {series}; name series like 'series:last~1 series:last'",
                 other.name, side.name
             )));
         }
@@ -126,7 +125,7 @@ fn distinct(sides: &[Side]) -> Result<(), Failure> {
                 .find(|run| other.runs.iter().any(|known| known.id == run.id));
             if let Some(run) = twice {
                 return Err(Failure::usage(format!(
-                    "the run {} would be compared with itself: it is in {} and in {}",
+                    "run {} is in {} and in {}, and cannot be compared with itself",
                     excerpt(&run.id.0),
                     other.name,
                     side.name
@@ -185,14 +184,14 @@ pub(super) fn between(
 fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
     if only.runs.len() > 1 {
         return Err(Failure::usage(format!(
-            "{} is one side; name the other as well",
+            "{} is only one side; name the other, too",
             only.name
         )));
     }
     let comparison = Comparison::of_copies(only, criteria);
     if comparison.pairs.is_empty() {
         return Err(Failure::nothing_usable(format!(
-            "no case stands in {} twice; name two runs, say --baseline, or measure with --replicas 2",
+            "run {} repeats no case; name two runs, give --baseline, or measure with --replicas 2",
             only.name
         )));
     }
@@ -204,14 +203,14 @@ fn judge(comparison: &Comparison, limit: f64) -> Outcome {
         Judgement::Slower(slower) => slower,
         Judgement::NoInterval => {
             return Err(Failure::nothing_usable(
-                "--fail-above has nothing to judge by: no pair has an interval",
+                "--fail-above cannot judge: no pair has an interval",
             ));
         }
         Judgement::TooFewRuns => {
             return Err(Failure::nothing_usable(format!(
-                "--fail-above cannot judge single runs: they differ by themselves; make series of {MIN_RUNS} \
-                 runs\n  or more with 'keymark bench --repeat 5', or let two programs take turns \
-                 with\n  'bench --against PROGRAM'"
+                "--fail-above cannot judge single runs, which always differ; make series of {MIN_RUNS} runs\n  or \
+                 more with 'keymark bench --repeat 5', or let two programs take turns with\n  'bench --against \
+                 PROGRAM'"
             )));
         }
     };

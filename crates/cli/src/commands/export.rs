@@ -117,9 +117,7 @@ impl Exported {
 fn closed_pipe_is_fine(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::failed(format!(
-            "the record cannot be written: {error}"
-        ))),
+        Err(error) => Err(Failure::failed(format!("cannot write the record: {error}"))),
         Ok(()) => Ok(()),
     }
 }

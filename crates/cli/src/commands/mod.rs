@@ -83,7 +83,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
 /// What keymark starts for itself, by a socket.
 fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
     if io::stdin().is_terminal() {
-        let message = "'keymark bench' starts this for itself";
+        let message = "'keymark bench' starts this itself";
         return Err(Failure::usage(message));
     }
     serve().map_err(Failure::failed)?;

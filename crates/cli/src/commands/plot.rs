@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
         }
         if records.iter().all(|record| record.cases.is_empty()) {
             return Err(Failure::nothing_usable(format!(
-                "no case has all the words of '{words}' in its name; 'keymark show' has the names"
+                "no case matches '{words}'; 'keymark show' lists the cases"
             )));
         }
     }
@@ -77,7 +77,7 @@ fn without(figures: &[Figure], kind: Kind) -> String {
     let instead = if others.is_empty() {
         String::new()
     } else {
-        format!("\n  there is enough for: {}", others.join(", "))
+        format!("\n  available kinds: {}", others.join(", "))
     };
     format!(
         "{NOT_ENOUGH} of the kind '{kind}' ({}){instead}",
@@ -95,7 +95,7 @@ pub(super) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Outco
         };
         file::replace(&path, &bytes).map_err(|error| {
             Failure::failed(format!(
-                "the picture cannot be written to {}: {error}",
+                "cannot write the picture to {}: {error}",
                 path.display()
             ))
         })?;

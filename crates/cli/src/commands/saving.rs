@@ -26,7 +26,7 @@ impl Saving {
                 error: None,
             },
             Err(error) => {
-                output::warning(&format!("{error}; the run goes on, unsaved"));
+                output::warning(&format!("{error}; the run continues without being saved"));
                 Self {
                     archive: None,
                     error: Some(error.to_string()),
@@ -44,7 +44,7 @@ impl Saving {
         match self.archive.as_mut().map(|archive| archive.begin(record)) {
             Some(Ok(writer)) => saved.writer = Some(writer),
             Some(Err(refused)) => {
-                output::warning(&format!("{refused}; the run goes on, unsaved"));
+                output::warning(&format!("{refused}; the run continues without being saved"));
                 saved.error = Some(refused.to_string());
             }
             None => {}
@@ -69,7 +69,7 @@ impl BeingSaved<'_> {
     pub(super) fn finish(self, state: RunState) -> Result<(), String> {
         let waiting = |writer: &RunWriter<'_>| !writer.is_up_to_date();
         if self.writer.as_ref().is_some_and(waiting) {
-            output::note("another program holds the archive; waiting for it to let go");
+            output::note("another program has locked the archive; waiting for it");
         }
         match (self.writer.map(|writer| writer.finish(state)), self.error) {
             (_, Some(error)) => Err(error),
@@ -103,7 +103,7 @@ impl Told {
 /// Says where the run is and what failed in it.
 pub(super) fn conclude(record: &Record, saved: Result<(), String>, told: Told) -> Exit {
     match &saved {
-        Err(error) => output::error(&format!("the run is not saved: {error}")),
+        Err(error) => output::error(&format!("cannot save the run: {error}")),
         Ok(()) if told != Told::Tables => {}
         Ok(()) => output::note(&format!(
             "saved as {}; 'keymark show' shows it again",

@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &ShowArguments, archive: &Archive) -> Outcome {
     if let RunSelector::LastSeries(_) | RunSelector::Series(_) = arguments.run {
         if !arguments.published.is_empty() {
             return Err(Failure::usage(
-                "published figures stand beside one run; 'compare series:… --published NAME' has series",
+                "published figures can be shown beside one run; for series use 'compare series:… --published NAME'",
             ));
         }
         let side = SideSelector(vec![arguments.run.clone()]);
@@ -62,7 +62,7 @@ pub(super) fn document_beside(record: &Record, articles: &[Record]) -> Document 
     if !articles.is_empty() {
         match analysis.beside(record, articles) {
             Some(section) => document.sections.push(section),
-            None => output::warning("what was published has no operation of this run"),
+            None => output::warning("the published figures have no operation of this run"),
         }
     }
     document

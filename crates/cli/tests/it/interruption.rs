@@ -62,7 +62,7 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
     assert!(
-        shown.contains("ended early, before all was measured") && shown.contains("ed25519"),
+        shown.contains("ended early, before everything was measured") && shown.contains("ed25519"),
         "{shown}"
     );
     assert!(

@@ -345,7 +345,10 @@ fn tables_are_as_wide_as_the_terminal_and_wide_shows_all() {
     };
     let narrow = on_80(&["show"]);
     assert!(narrow.lines().all(|line| line.chars().count() <= 80));
-    assert!(narrow.contains("left out for want of width"), "{narrow}");
+    assert!(
+        narrow.contains("hidden columns (terminal too narrow)"),
+        "{narrow}"
+    );
     assert_eq!(on_80(&["show", "--wide"]), wide, "whoever asks gets all");
 
     let document = objects(&place.stdout(&["export", "last", "--format", "document"]));

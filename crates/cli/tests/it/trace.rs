@@ -163,7 +163,7 @@ mod pkcs11 {
     fn a_module_that_is_not_there_is_an_error_before_anything_runs() {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
         for (module, expected) in [
-            ("no-such-module", "there is none of that name"),
+            ("no-such-module", "no module has that name"),
             ("./no-such-module.so", "there is no such file"),
         ] {
             let ran = place.path("ran");

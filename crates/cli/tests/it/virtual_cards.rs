@@ -217,7 +217,7 @@ fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     // Whoever logs in with a key of an HSM asks it for a signature: none authenticates nothing.
     assert!(!short.contains("authenticate nothing"), "{short}");
     assert!(
-        short.contains("authenticate with what it signs with, in the same time"),
+        short.contains("authenticate with its signing keys, in the same time"),
         "{short}"
     );
     assert!(

@@ -226,7 +226,7 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     koblitz.expected.certificate = Certificate::Key("secp256k1".parse().unwrap());
     let lacking = error(&koblitz, &users(1, 1000));
     assert!(
-        lacking.contains("has not certificates with secp256k1"),
+        lacking.contains("does not support certificates with secp256k1"),
         "{lacking}"
     );
     assert!(error(&target(&server), &users(4_000_000_000, 1000)).contains("ulimit"));

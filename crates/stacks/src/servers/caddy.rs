@@ -22,7 +22,7 @@ const CADDY: Program = Program {
     name: "Caddy",
     files: &["caddy"],
     brought_by: BroughtBy::Other(
-        "'make caddy' builds it where Go is installed, and caddyserver.com brings it",
+        "'make caddy' builds it where Go is installed, or install it from caddyserver.com",
     ),
     // What was built from its module says only there which it is.
     version: &[

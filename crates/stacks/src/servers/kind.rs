@@ -92,7 +92,7 @@ pub fn kind(name: &str) -> Result<&'static dyn ServerKind, String> {
     let known = KINDS.into_iter().find(|kind| kind.stack().word() == name);
     known.ok_or_else(|| {
         let words = KINDS.map(|kind| kind.stack().to_string()).join(", ");
-        format!("no server is called '{name}'; there are {words}")
+        format!("unknown server '{name}'; choose from {words}")
     })
 }
 
@@ -171,7 +171,7 @@ mod tests {
         for kind in KINDS {
             let error = Installed::find(kind, &search).unwrap_err().to_string();
             assert!(
-                error.contains("is missing here: not in /") && error.contains(" brings it"),
+                error.contains("not in /") && error.contains("install"),
                 "{error}"
             );
         }

@@ -43,7 +43,7 @@ impl Program {
                 return Ok((program, version));
             }
         }
-        Err(self.missing(format!("'{}' tells no version", program.display())))
+        Err(self.missing(format!("'{}' contains no version", program.display())))
     }
 
     pub(crate) fn missing(self, reason: String) -> Error {
@@ -52,7 +52,7 @@ impl Program {
             reason,
             advice: match self.brought_by {
                 BroughtBy::Package(package) => {
-                    format!("apt-get install {package} brings it on Debian and Ubuntu")
+                    format!("install it with 'apt-get install {package}' (Debian, Ubuntu)")
                 }
                 BroughtBy::Other(how) => how.to_owned(),
             },

@@ -105,7 +105,9 @@ impl RunningServer {
                 Ok(()) => return Ok(self.running.look().map(drop)?),
                 Err(why) if clock.now() >= deadline => {
                     let seconds = READY.as_secs();
-                    return Err(self.unready(format!("it gives no answer in {seconds} s ({why})")));
+                    return Err(
+                        self.unready(format!("it did not answer within {seconds} s ({why})"))
+                    );
                 }
                 Err(_) => std::thread::sleep(STEP),
             }
@@ -243,10 +245,14 @@ impl RunningServer {
             }
             if clock.now() >= deadline {
                 let reason = format!(
-                    "{open} connections are open after {} s",
+                    "{open} connections are still open after {} s",
                     limit.as_secs_f64()
                 );
-                return Err(Error::call(call, reason, "give it longer, or a new server"));
+                return Err(Error::call(
+                    call,
+                    reason,
+                    "give it more time, or use a new server",
+                ));
             }
             std::thread::sleep(DRAIN_STEP);
         }

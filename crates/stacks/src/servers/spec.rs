@@ -19,7 +19,7 @@ pub struct Ciphers(String);
 /// A cipher string has letters, digits and `:+!-_=`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no cipher string: letters, digits and :+!-_= make one, and the level of security is set by what is allowed"
+    "'{0}' is not a cipher string: use letters, digits and :+!-_=; the level of security follows from --allow-weak"
 )]
 pub struct NoCipherString(String);
 

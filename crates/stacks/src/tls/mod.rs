@@ -30,5 +30,11 @@ pub const NGINX: StackName = StackName::of("nginx");
 
 fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
     let tls = case.parameters.tls();
-    tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
+    tls.ok_or_else(|| {
+        Error::call(
+            "starting a server",
+            format!("{case} is not a handshake"),
+            "",
+        )
+    })
 }

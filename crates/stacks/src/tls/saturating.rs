@@ -50,10 +50,10 @@ pub(super) fn search(
             TriedDemand::Rate(rate) => arrivals(PerSecond(rate)),
         })?;
         let shown = measured.tried(tried);
-        shown.map_err(|none| Error::call(CALL, none, "give the loads longer with --duration"))
+        shown.map_err(|none| Error::call(CALL, none, "make the loads longer with --duration"))
     })?;
     found.ok_or_else(|| {
-        let advice = "'keymark tls bench --users 1' says of what class";
+        let advice = "'keymark tls bench --users 1' shows their class";
         Error::call(CALL, "every load failed", advice)
     })
 }

@@ -52,7 +52,7 @@ impl Servers {
         self.by_stack.get(&name).ok_or_else(|| {
             Error::call(
                 "starting a server",
-                format!("{name} is none of the plan's"),
+                format!("{name} is not in the plan"),
                 "",
             )
         })

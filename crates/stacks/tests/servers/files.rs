@@ -217,7 +217,7 @@ fn what_a_server_has_not_is_said_before_it_starts() {
     ] {
         let error = refused("caddy", &spec(word, kex)).to_string();
         assert!(
-            error.contains(&format!("Caddy has not {reason}")),
+            error.contains(&format!("Caddy does not support {reason}")),
             "{error}"
         );
     }
@@ -232,7 +232,7 @@ fn what_a_server_has_not_is_said_before_it_starts() {
         }
         let error = refused(software, &crate::client::spec("nistp256", "rsa")).to_string();
         assert!(
-            error.contains("no cipher for a certificate of nistp256"),
+            error.contains("has no cipher for a nistp256 certificate"),
             "{error}"
         );
         let error = refused(software, &crate::client::spec("rsa1024", "rsa")).to_string();

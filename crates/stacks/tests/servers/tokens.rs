@@ -93,7 +93,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
         let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
         match start(software, engine, "rsa") {
             Err(ServerError::Impossible(why @ Impossible::RsaExchangeByEngine { .. })) => {
-                assert!(why.to_string().contains("take the provider"), "{why}");
+                assert!(why.to_string().contains("use the provider"), "{why}");
             }
             other => panic!("{other:?}"),
         }

@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     let wanted = [(&arguments.first, kernel), (&arguments.second, kernel)];
     let both: Result<Vec<Prediction>, _> = predict_all(&wanted).into_iter().collect();
     let [first, second] = <[Prediction; 2]>::try_from(both.map_err(Failure::failed)?)
-        .map_err(|_| Failure::failed("two predictions were asked for"))?;
+        .map_err(|_| Failure::failed("expected two predictions"))?;
     let differences = differences(&first.account, &second.account);
     if arguments.json {
         print_json(&Explained::of(&first, &second, differences));

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use keymark_mcu::image::Image;
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
 use keymark_mcu::profiler::{Profiler, Spent};
@@ -19,13 +18,16 @@ use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
 use crate::output;
+use crate::parts;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
-    let mcu = Microcontroller::find(&arguments.mcu).map_err(Failure::usage)?;
+    let mcu = parts::part(&arguments.mcu).map_err(Failure::usage)?;
     let path = arguments.elf.display();
-    let in_file = |error| Failure::failed(format!("{path}: {error}"));
-    let image = Image::read(&arguments.elf, &mcu.layout).map_err(in_file)?;
-    let mut machine = mcu.load(&image).map_err(in_file)?;
+    let in_file = |error: String| Failure::failed(format!("{path}: {error}"));
+    let image = parts::image(&arguments.elf, &mcu.layout).map_err(in_file)?;
+    let mut machine = mcu
+        .load(&image)
+        .map_err(|error| in_file(error.to_string()))?;
     let pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
     let mut profiler = Profiler::new(pipeline, &image);
     let stop = machine.run(&mut profiler, arguments.limit);
@@ -56,10 +58,10 @@ fn ending(stop: &Stop, executed: u64) -> Outcome {
             "the program ended with code {code} after {executed} instructions"
         ))),
         Stop::Limit => Err(Failure::failed(format!(
-            "{executed} instructions and no end: the program is in an endless loop, or --limit must be higher"
+            "no end after {executed} instructions: the program may be in an endless loop; otherwise raise --limit"
         ))),
         Stop::Fault(fault) => Err(Failure::failed(format!(
-            "the program cannot go on after {executed} instructions, {fault}"
+            "the program stopped after {executed} instructions, {fault}"
         ))),
     }
 }

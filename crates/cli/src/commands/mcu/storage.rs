@@ -15,6 +15,7 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
+use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
     let geometries = geometries(&arguments.geometry)?;
@@ -80,11 +81,11 @@ fn print(results: &[StorageResult], seed: u64) {
     let rows = results.iter().map(cells).collect();
     output::print(&text::plain(&NAMES, 3, rows));
     output::line(&format!(
-        "seed {seed}; times are those of the flash alone, at the datasheet's typical times and, for the worst \
-         write, its maximum times"
+        "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
+         maximum times"
     ));
     if results.iter().any(|result| !result.is_settled()) {
-        output::line("~: too few erases of any sector for the figures of long use");
+        output::line("~: too few erases of any sector to show long-term figures");
     }
 }
 
@@ -92,7 +93,7 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     if wanted.is_empty() {
         return Geometry::shipped().map_err(Failure::failed);
     }
-    let find = |name: &String| Geometry::find(name).map_err(Failure::usage);
+    let find = |name: &String| parts::geometry(name).map_err(Failure::usage);
     wanted.iter().map(find).collect()
 }
 

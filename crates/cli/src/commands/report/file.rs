@@ -13,10 +13,10 @@ const BEGINNING: u64 = 512;
 
 /// Writes the report: whole or not at all, and not over what keymark did not write.
 pub(super) fn write(path: &Path, text: &str, force: bool) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
     if !force && is_foreign(path).map_err(failed)? {
         return Err(format!(
-            "{} is there and is no report of keymark's; '--force' overwrites it",
+            "{} exists and is not a keymark report; '--force' overwrites it",
             path.display()
         ));
     }

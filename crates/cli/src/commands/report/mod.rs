@@ -111,7 +111,7 @@ fn text(
 fn csv(records: &[Record]) -> Result<String, Failure> {
     let [record] = records else {
         return Err(Failure::usage(
-            "CSV has the rows of one run; name one, or take another format",
+            "CSV has the rows of one run; name one, or choose another format",
         ));
     };
     let mut text = Vec::new();
@@ -126,7 +126,7 @@ fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failure> {
         .unwrap_or_else(|| Path::new(""))
         .join(REPORTS);
     std::fs::create_dir_all(&directory).map_err(|error| {
-        Failure::failed(format!("{} cannot be made: {error}", directory.display()))
+        Failure::failed(format!("cannot create {}: {error}", directory.display()))
     })?;
     Ok(directory.join(format!("{}.html", file::name(&run.0))))
 }
@@ -135,9 +135,9 @@ fn usual_place(archive: &Path, run: &RunId) -> Result<PathBuf, Failure> {
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::failed(
-            format!("the report cannot be written: {error}"),
-        )),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write the report: {error}")))
+        }
         _ => Ok(()),
     }
 }

@@ -96,8 +96,9 @@ fn range(pause: Duration) -> String {
 
 impl<'a> Series<'a> {
     fn of(arguments: &'a BenchArguments, archive: Option<&PathBuf>) -> Result<Self, Failure> {
-        let own = std::env::current_exe()
-            .map_err(|error| Failure::failed(format!("keymark's own program: {error}")))?;
+        let own = std::env::current_exe().map_err(|error| {
+            Failure::failed(format!("cannot find keymark's own program: {error}"))
+        })?;
         let mut common = command_line::of_one_run(std::env::args_os().skip(1));
         if let Some(limit) = selection::time_limit(arguments) {
             common.extend([
@@ -163,7 +164,10 @@ impl<'a> Series<'a> {
             } else if matches!(exit, Exit::Usage | Exit::NothingUsable) {
                 return Err(self.refused(&step, exit));
             } else if exit != Exit::Interrupted {
-                output::error(&format!("{} ended without a run", program.path.display()));
+                output::error(&format!(
+                    "{} ended without making a run",
+                    program.path.display()
+                ));
                 made.exit = Exit::Failed;
             }
             match exit {
@@ -226,7 +230,7 @@ impl<'a> Series<'a> {
             .map(|(_, program)| program.path.display());
         Failure {
             message: match program {
-                Some(program) => format!("no series, since {program} cannot make its runs"),
+                Some(program) => format!("no series: {program} cannot make its runs"),
                 None => "no series can be made".to_owned(),
             },
             exit,
@@ -241,7 +245,7 @@ impl<'a> Series<'a> {
     ) -> Result<(), Failure> {
         let comparison = compare::between(other, this, &self.archive)?;
         if comparison.pairs.is_empty() {
-            output::warning("the two have no case in common, so that nothing can be compared");
+            output::warning("the two have no case in common, so nothing can be compared");
         } else if arguments.json {
             compare::print_rows(&comparison, &[]);
         } else {
@@ -259,8 +263,8 @@ impl<'a> Series<'a> {
                 program.path.display()
             ),
             _ if runs > 0 => format!(
-                "saved as the series {this} of {runs} runs; after a change make another one, then\n\
-                 'keymark compare series:last~1 series:last' compares the two"
+                "saved as series {this} of {runs} runs; after a change make another, then\n'keymark compare \
+                 series:last~1 series:last' compares the two"
             ),
             _ => "nothing was measured".to_owned(),
         };

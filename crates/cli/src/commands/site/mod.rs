@@ -28,9 +28,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     for path in &folder.aside {
         let path = path.display().to_string();
         let path = visible(&path);
-        output::note(&format!(
-            "{path} is left aside: records end in .json or .csv"
-        ));
+        output::note(&format!("skipping {path}: records end in .json or .csv"));
     }
     let mut building = Building::new()?;
     building.refused = folder.refused.len();
@@ -44,12 +42,12 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     let records = arguments.records.display();
     if read == 0 && refused == 0 {
         return Err(Failure::nothing_usable(format!(
-            "there is no record in {records}; 'keymark share last -o {records}/run.json' puts one there"
+            "{records} has no record; 'keymark share last -o {records}/run.json' puts one there"
         )));
     }
     if read == 0 {
         return Err(Failure::failed(format!(
-            "no site is written: all {refused} records in {records} were refused"
+            "no site was written: all {refused} records in {records} were refused"
         )));
     }
     let of = if arguments.all_published {
@@ -119,7 +117,7 @@ impl Building {
                 let first = first.map_or_else(String::new, |(_, path)| path.display().to_string());
                 let path = path.display();
                 output::warning(&format!(
-                    "{path} has the same record as {first}, and counts once"
+                    "{path} has the same record as {first}, which counts once"
                 ));
             }
         }
@@ -188,8 +186,8 @@ fn taken_out(path: &Path, shared: &Shared) -> String {
     kinds.dedup();
     let what = [&["command"], kinds.as_slice()].concat().join(", ");
     format!(
-        "{} was exported, not shared; taken out: {what}. Names that only its own machine knows to be names may be in it still: ask \
-         for a file of 'keymark share'",
+        "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
+         recognise: ask for a file made by 'keymark share'",
         path.display()
     )
 }

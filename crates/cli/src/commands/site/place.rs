@@ -1,4 +1,7 @@
 //! Where a site is written: whole or not at all, and never over what is not an earlier site.
+//!
+//! A site is written beside its target, then exchanged with it (`renameat2`). An earlier site is known by its
+//! `SHA256SUMS`: what is not in it, or changed, is somebody's.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,19 +34,19 @@ enum Before {
 impl Target {
     /// Looks at what is there, before hours may go into what is written to it.
     pub(super) fn examine(out: &Path, records: &Path) -> Result<Self, String> {
-        let failed = |error: io::Error| format!("{} cannot be written: {error}", out.display());
+        let failed = |error: io::Error| format!("cannot write {}: {error}", out.display());
         let path = resolved(out).map_err(failed)?;
         if let Ok(records) = fs::canonicalize(records)
             && (records.starts_with(&path) || path.starts_with(&records))
         {
             return Err(format!(
-                "the site and its records are in one another: name a directory outside {}",
+                "the site and its records must not contain one another: name a directory outside {}",
                 records.display()
             ));
         }
         match fs::metadata(out) {
             Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(format!("{} is there and is no directory", out.display())),
+            Ok(_) => return Err(format!("{} exists and is not a directory", out.display())),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let before = Before::Free;
                 return Ok(Self { path, before });
@@ -61,8 +64,7 @@ impl Target {
 
     /// Writes all files beside the target, and then puts them in its place.
     pub(super) fn write(&self, pages: &Pages) -> Result<(), String> {
-        let failed =
-            |error: io::Error| format!("{} cannot be written: {error}", self.path.display());
+        let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let beside = self
             .path
@@ -135,13 +137,13 @@ fn fill(directory: &Path, pages: &Pages) -> io::Result<()> {
 fn check_site(path: &Path, out: &Path) -> Result<(), String> {
     let foreign = |why: String| {
         format!(
-            "{} is not empty and no site that keymark could replace: {why}; name another directory",
+            "{} is not empty and not a site that keymark can replace: {why}; name another directory",
             out.display()
         )
     };
     let read = |name: &str| fs::read_to_string(path.join(name));
     let Ok(sums) = read(SUMS) else {
-        return Err(foreign(format!("there is no {SUMS} of one in it")));
+        return Err(foreign(format!("it has no {SUMS}")));
     };
     let lines = sums.lines().filter_map(|line| line.split_once("  "));
     let known: HashMap<PathBuf, &str> = lines.map(|(sum, name)| (path.join(name), sum)).collect();
@@ -162,9 +164,11 @@ fn check_site(path: &Path, out: &Path) -> Result<(), String> {
         .collect();
     match names.len() {
         0 if read("index.html").is_ok_and(|page| page.contains(MARK)) => Ok(()),
-        0 => Err(foreign("its index.html is no page of keymark's".to_owned())),
+        0 => Err(foreign(
+            "its index.html was not written by keymark".to_owned(),
+        )),
         all => Err(foreign(format!(
-            "{}{} not of it, or changed since",
+            "{}{} not part of it, or changed since",
             names[..all.min(NAMED)].join(", "),
             match all.checked_sub(NAMED) {
                 Some(more) if more > 0 => format!(" and {more} more are"),

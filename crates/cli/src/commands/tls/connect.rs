@@ -33,7 +33,7 @@ pub(super) fn run(
     let reached: Vec<Tried> = tries.collect();
     if interrupt.load(Ordering::Relaxed) {
         output::note(&format!(
-            "ended before {} had answered; nothing was measured",
+            "ended before {} answered; nothing was measured",
             remote.address
         ));
         return Ok(Exit::Interrupted);
@@ -81,8 +81,8 @@ fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>
         return Ok(addresses);
     }
     Err(Failure::usage(format!(
-        "{} is not this machine, and a load is an attack on others' servers; --i-own-this-server says \
-         that it is yours",
+        "{} is not this machine, and loading somebody else's server is an attack; confirm with \
+         --i-own-this-server that it is yours",
         remote.address
     )))
 }
@@ -105,7 +105,7 @@ fn plan(
     for ((version, key_exchange), found) in reached {
         let server = found.as_ref().unwrap_or(first);
         let algorithm = server.key().ok_or_else(|| {
-            Failure::nothing_usable("the server's certificate has a key that keymark does not know")
+            Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
         let handshake = Parameters::Tls {
             version: *version,

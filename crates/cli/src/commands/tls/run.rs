@@ -160,7 +160,7 @@ impl Wanted<'_> {
             }
         }
         Err(Failure::nothing_usable(format!(
-            "{device} is not to be had twice"
+            "{device} cannot be used twice"
         )))
     }
 
@@ -198,7 +198,7 @@ pub(super) fn dry_run(cases: &[Case], duration: Duration) {
         all += searching + duration + AROUND;
     }
     let all = units::duration(Seconds(all.as_secs_f64()));
-    output::line(&format!("about {all}, with starting the servers"));
+    output::line(&format!("about {all}, including starting the servers"));
 }
 
 pub(super) fn head(

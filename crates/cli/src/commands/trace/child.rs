@@ -103,7 +103,7 @@ fn until_ended(
     events: &Receiver<Event>,
     tree: &mut Tree,
 ) -> Result<(ExitStatus, u64, Option<Signal>), Failure> {
-    let lost = || Failure::failed("the program's end was not heard of");
+    let lost = || Failure::failed("the program's end was not reported");
     let mut told = None;
     loop {
         let event = match told {

@@ -84,12 +84,12 @@ fn card(
         [] => {
             let held = inventory.held.first().map(ToString::to_string);
             let why = inventory.unseen.as_ref().map(ToString::to_string).or(held);
-            let why = why.unwrap_or_else(|| "there is none in any reader".to_owned());
-            Err(failed(why, "--device virtual traces one that is not there"))
+            let why = why.unwrap_or_else(|| "no card in any reader".to_owned());
+            Err(failed(why, "--device virtual traces a virtual card"))
         }
         _ => {
             let names: Vec<_> = inventory.names().iter().map(ToString::to_string).collect();
-            let reason = format!("there is not exactly one: {}", names.join(", "));
+            let reason = format!("expected one card, found {}", names.join(", "));
             Err(failed(reason, "name one card with --device"))
         }
     }
@@ -103,7 +103,7 @@ fn measure(
     told: Told,
 ) -> Result<(Exit, Option<Document>), Failure> {
     let [program, rest @ ..] = arguments.command.as_slice() else {
-        return Err(Failure::usage("there is no program to trace"));
+        return Err(Failure::usage("no program to trace"));
     };
     let mut command = Command::new(program);
     command.args(rest).env("GNUPGHOME", card.home().path());

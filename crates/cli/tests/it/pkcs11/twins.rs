@@ -474,7 +474,7 @@ fn what_cannot_be_served_is_said() {
             &["--device", "twin:nitrokey-hsm"],
             "--pkcs11 twin:nitrokey-hsm",
         ),
-        (&["--pkcs11", "softhsm", "--lanes", "4"], "it is no twin"),
+        (&["--pkcs11", "softhsm", "--lanes", "4"], "it is not a twin"),
         (
             &["--pkcs11", "twin:nitrokey-hsm", "--lanes", "65"],
             "65 is not in 1..=64",

@@ -209,7 +209,7 @@ fn one_bad_file_is_named_and_the_others_make_the_site() {
     let said = site.refused("out", 1);
     for (file, reason) in [
         ("cut.json", "breaks off"),
-        ("other.json", "no run exported by keymark"),
+        ("other.json", "not a run exported by keymark"),
         ("nothing.json", "is empty"),
         ("deep/newer.json", "follows schema 99"),
         ("wrong.json", "contradicts itself"),

@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::{ProgressBar, ProgressStyle};
 use keymark_bench::record::Record;
 use keymark_mcu::kernel::{Kernel, KernelError};
-use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
@@ -23,6 +22,7 @@ use crate::commands::{Outcome, open_archive, plot};
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
 use crate::output;
+use crate::parts;
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
         .collect();
     if wanted.is_empty() {
         return Err(Failure::nothing_usable(
-            "none of these parts can do any of this; 'keymark mcu list' shows their cores",
+            "none of these parts can run any of this; 'keymark mcu list' shows their cores",
         ));
     }
     let results = predict_all(&wanted);
@@ -96,13 +96,13 @@ fn once<T: Copy + PartialEq>(said: &[T]) -> Vec<T> {
 fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for name in &arguments.mcu {
-        let mcu = Microcontroller::find(name).map_err(Failure::usage)?;
+        let mcu = parts::part(name).map_err(Failure::usage)?;
         if targets
             .iter()
             .any(|target| target.mcu.name == mcu.name && target.mcu != mcu)
         {
             return Err(Failure::usage(format!(
-                "two different parts are called '{}'; give one another name in its file",
+                "two different parts have the name '{}'; rename one in its file",
                 mcu.name
             )));
         }
@@ -110,7 +110,7 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
         let all = axes(&arguments.option).iter().fold(begun, vary);
         for target in all {
             match target.problem() {
-                Some(reason) => output::warning(&format!("{target} is left out: {reason}")),
+                Some(reason) => output::warning(&format!("skipping {target}: {reason}")),
                 None if targets.contains(&target) => {}
                 None => targets.push(target),
             }
@@ -204,7 +204,7 @@ fn save(record: &Record, archive: Option<&PathBuf>) -> Exit {
             Exit::Fine
         }
         Err(error) => {
-            output::error(&format!("the predictions are not saved: {error}"));
+            output::error(&format!("cannot save the predictions: {error}"));
             Exit::Failed
         }
     }

@@ -54,8 +54,8 @@ fn print_lines(predictions: &[&Prediction], arguments: &PredictArguments) {
     });
     output::print(&text::plain(&names, 1, rows.collect()));
     output::line(&format!(
-        "with at most {MOST_COLUMNS} predictions at a time the table says where their cycles go and what --sensitivity \
-         adds; --json always does"
+        "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
+         --json always does"
     ));
     output::line("");
 }
@@ -159,7 +159,7 @@ fn detail_rows(predictions: &[&Prediction]) -> Vec<Vec<String>> {
     rows.push(line("IT that took no cycle", predictions, |p| {
         count(p.account.folded())
     }));
-    for stall in Stall::ALL {
+    for &stall in Stall::ALL {
         if predictions
             .iter()
             .any(|prediction| prediction.account.stall(stall) > 0)

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, told: Told) -> Outcom
     let own = wrapped(&settings, place.path(), "keymark-pkcs11.so");
     let own = own.map_err(Failure::nothing_usable)?;
     let [program, rest @ ..] = arguments.command.as_slice() else {
-        return Err(Failure::usage("there is no program to trace"));
+        return Err(Failure::usage("no program to trace"));
     };
     let substitution = Substitution::new(named, &module, &own);
     let mut command = Command::new(program);
@@ -69,8 +69,8 @@ fn module(named: &str) -> Result<PathBuf, Error> {
     }
     let known = Places::of_user().named(named).map(|module| module.file);
     known.ok_or_else(|| {
-        let advice = "'keymark devices' lists those that are here; a file is named with its path";
-        Error::call(call(), "there is none of that name", advice)
+        let advice = "'keymark devices' lists the modules here; name a file with its path";
+        Error::call(call(), "no module has that name", advice)
     })
 }
 
