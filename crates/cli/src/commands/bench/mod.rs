@@ -1,21 +1,24 @@
 //! `keymark bench`
 
+mod child;
+mod selection;
+mod series;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use keymark_bench::case::{Case, DeviceName, Library};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::plan::{Plan, PlanError, Selection};
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::record::{Record, RunState};
 use keymark_bench::reference;
-use keymark_bench::runner::{Measured, Observer, Runner, Spent};
+use keymark_bench::runner::{Observer, Runner, Spent};
 use keymark_report::archive::LastMeans;
 use keymark_report::units;
-use keymark_stacks::inventory::{Inventory, OpenStacks};
+use keymark_stacks::inventory::{Found, Inventory, OpenStacks};
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
@@ -23,13 +26,12 @@ use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
 use keymark_stores::user::User;
 
-use super::saving::{self, BeingSaved, Saving, Told};
-use super::{Outcome, again, leftovers, open_archive, report, selection, series, show};
+use super::{Outcome, leftovers};
 use crate::args::BenchArguments;
 use crate::exit::{Exit, Failure};
-use crate::observers::JsonStream;
-use crate::view::{self, RunView};
-use crate::{output, signals, user};
+use crate::frame::{self, Frame};
+use crate::view::RunView;
+use crate::{archive, output, signals, user};
 
 pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outcome {
     if arguments.series.is_wanted() && !arguments.dry_run {
@@ -59,49 +61,23 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     say_what_is_missing(&inventory, &wish, &plan, &selections);
     inventory.agree(&plan).map_err(Failure::failed)?;
     let (interrupt, _) = signals::listen()?;
-    let mut record = head(&plan, &inventory);
-    let mut opening = Run::new(plan.settings.seed);
+    let record = record(plan, &inventory);
+    let mut opening = Run::new(record.plan.settings.seed);
     opening.journals = journals.map(|journals| (journals, record.id.to_string()));
     let mut stacks = inventory
-        .open(&plan, &opening)
+        .open(&record.plan, &opening)
         .map_err(Failure::nothing_usable)?;
-    let mut saving = if arguments.no_save {
-        None
-    } else {
-        Some(Saving::open(archive))
+    let frame = Frame {
+        archive,
+        no_save: arguments.no_save,
+        json: arguments.json,
+        report: arguments.report,
+        tables: &arguments.tables,
     };
-    let saved = measure(&mut record, &stacks, &interrupt, saving.as_mut(), arguments);
-    // Agents and test keys are gone before the user reads that all is done.
-    let kept = stacks.end();
-    if !arguments.json {
-        show::print(&record, &arguments.tables);
-    }
-    let told = Told::of(arguments.json, arguments.no_save);
-    let is_saved = saved.is_ok() && saving.is_some();
-    let exit = saving::conclude(&record, saved, told);
-    if arguments.report {
-        report(is_saved.then_some(&record.id), archive);
-    }
-    if kept.is_empty() {
-        return Ok(exit);
-    }
-    for error in &kept {
-        output::error(&error.to_string());
-    }
-    Ok(Exit::Failed)
-}
-
-/// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
-pub(super) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
-    let Some(run) = run else {
-        output::warning("a report needs a run in the archive");
-        return;
-    };
-    let written = open_archive(archive).map_err(Failure::failed);
-    match written.and_then(|archive| report::beside(&archive, run)) {
-        Ok(path) => output::note(&format!("report: {}", path.display())),
-        Err(failure) => output::warning(&failure.message),
-    }
+    Ok(frame.run(record, &interrupt, |record, observers| {
+        measure(record, &stacks, &interrupt, observers);
+        stacks.end()
+    }))
 }
 
 /// What is here, once what killed runs have left on tokens is removed from those that may be written to.
@@ -139,17 +115,8 @@ fn wish(arguments: &BenchArguments) -> Wish {
 }
 
 /// What everything random is drawn from.
-pub(super) fn seed(arguments: &BenchArguments) -> u64 {
-    arguments.seed.unwrap_or_else(fresh_seed)
-}
-
-/// One that nobody has chosen.
-pub(super) fn fresh_seed() -> u64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    // Short enough to be typed again.
-    now.as_nanos() as u64 % 1_000_000_007
+fn seed(arguments: &BenchArguments) -> u64 {
+    arguments.seed.unwrap_or_else(frame::fresh_seed)
 }
 
 /// The plan, and the selections that it was made of.
@@ -234,47 +201,35 @@ fn say_what_is_missing(inventory: &Inventory, wish: &Wish, plan: &Plan, selectio
 }
 
 /// The record before anything is measured.
-fn head(plan: &Plan, inventory: &Inventory) -> Record {
-    let now = jiff::Timestamp::now();
-    let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
-    environment.command = again::typed();
-    environment.view = view::view();
+fn record(plan: Plan, inventory: &Inventory) -> Record {
+    let planned = |device: &&Found| {
+        let mut cases = plan.cases.iter();
+        cases.any(|case| case.device == device.identity.device)
+    };
+    let stores = inventory.devices.iter().filter(planned);
+    let stores = stores.map(|device| device.identity.clone()).collect();
+    let mut record = frame::record(plan, stores);
+    let versions = &mut record.environment.versions;
     for device in &inventory.devices {
         // A device's own firmware is its own affair, and stands with the device.
         let programs = device.identity.versions.iter().filter(|(name, _)| {
             !device.device.identity().versions.contains_key(*name) || *name == "openssl"
         });
         let programs = programs.map(|(name, version)| (name.clone(), version.clone()));
-        environment.versions.extend(programs);
+        versions.extend(programs);
     }
-    for (name, version) in libraries(plan) {
+    for (name, version) in libraries(&record.plan) {
         // GnuPG's may be another than the one that the loader finds.
-        let known = environment.versions.get(&name);
+        let known = versions.get(&name);
         let alike = known.is_none_or(|known| *known == version);
         let name = if alike {
             name
         } else {
             format!("{name} loaded")
         };
-        environment.versions.insert(name, version);
+        versions.insert(name, version);
     }
-    let planned = |device: &&keymark_stacks::inventory::Found| {
-        let mut cases = plan.cases.iter();
-        cases.any(|case| case.device == device.identity.device)
-    };
-    let stores = inventory.devices.iter().filter(planned);
-    Record {
-        schema: SCHEMA,
-        id: RunId::fresh(now),
-        started: now,
-        state: RunState::Unfinished,
-        series: None,
-        plan: plan.clone(),
-        environment,
-        harness: None,
-        stores: stores.map(|device| device.identity.clone()).collect(),
-        cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
-    }
+    record
 }
 
 /// Versions of the libraries that a plan has loaded.
@@ -291,45 +246,31 @@ fn libraries(plan: &Plan) -> BTreeMap<String, String> {
     named.filter_map(version).collect()
 }
 
-/// Runs the plan into the record. An error is why the run is not, or not wholly, in the archive.
+/// Runs the plan into the record.
 fn measure(
     record: &mut Record,
     stacks: &OpenStacks,
     interrupt: &AtomicBool,
-    saving: Option<&mut Saving>,
-    arguments: &BenchArguments,
-) -> Result<(), String> {
+    observers: &mut dyn Observer,
+) {
     let clock = MonotonicClock::new();
-    let (plan, devices) = (record.plan.clone(), record.stores.clone());
-    let mut view = RunView::of(&plan);
-    let mut stream = arguments
-        .json
-        .then(|| JsonStream::new(&plan, &devices, interrupt));
-    let mut saving = saving.map(|saving| saving.begin(record));
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut view];
-    observers.extend(saving.as_mut().and_then(BeingSaved::observer));
-    observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
+    let mut view = RunView::of(&record.plan);
+    let mut all: Vec<&mut dyn Observer> = vec![&mut view, observers];
     let runner = Runner {
         reference: reference::calculate,
         clock: &clock,
         interrupt,
     };
-    let Measured {
-        harness,
-        cases,
-        interrupted,
-        spent,
-    } = runner.run(&plan, &stacks.by_name(), &mut observers);
+    let measured = runner.run(&record.plan, &stacks.by_name(), &mut all);
     drop(view);
-    output::note(&took(spent));
-    record.harness = Some(harness);
-    record.cases = cases;
-    record.state = if interrupted {
+    output::note(&took(measured.spent));
+    record.harness = Some(measured.harness);
+    record.cases = measured.cases;
+    record.state = if measured.interrupted {
         RunState::Interrupted
     } else {
         RunState::Finished
     };
-    saving.map_or(Ok(()), |saving| saving.finish(record.state))
 }
 
 /// What a run took, as `dry_run` promises it.
@@ -348,12 +289,9 @@ fn took(spent: Spent) -> String {
 }
 
 fn dry_run(plan: &Plan, inventory: &Inventory, archive: Option<&PathBuf>) {
-    output::heading(&format!("{} cases", plan.cases.len()));
-    for case in &plan.cases {
-        output::line(&format!("  {case}"));
-    }
+    frame::print_cases(&plan.cases);
     // Only a guess is at stake, so an archive that cannot be read is no failure here.
-    let means: LastMeans = open_archive(archive)
+    let means: LastMeans = archive::open(archive)
         .and_then(|archive| archive.last_means())
         .unwrap_or_default();
     let cost = |case: &Case| -> Duration {

@@ -17,7 +17,7 @@ const NAMED: usize = 3;
 
 /// A directory that may be written to.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct SiteDirectory {
     path: PathBuf,
     before: Before,
 }
@@ -31,7 +31,7 @@ enum Before {
     Site,
 }
 
-impl Target {
+impl SiteDirectory {
     /// Looks at what is there, before hours may go into what is written to it.
     pub(super) fn examine(out: &Path, records: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| format!("cannot write {}: {error}", out.display());

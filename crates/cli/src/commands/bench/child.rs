@@ -22,14 +22,14 @@ use crate::exit::{Exit, Failure};
 use crate::signals::{self, SIGNALS};
 
 /// What keymark is told by signals while children work, and the child that is told it, too.
-pub(super) struct Told {
+pub(super) struct ForwardedSignals {
     told: Receiver<()>,
     child: Arc<Mutex<Option<Process>>>,
     handle: Handle,
     listening: Option<JoinHandle<()>>,
 }
 
-impl Told {
+impl ForwardedSignals {
     pub(super) fn listen() -> Result<Self, Failure> {
         let mut signals = Signals::new(SIGNALS).map_err(signals::uncaught)?;
         let handle = signals.handle();
@@ -77,7 +77,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for ForwardedSignals {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(listening) = self.listening.take() {
@@ -100,7 +100,11 @@ pub(super) struct Program {
 
 impl Program {
     /// One run with this seed.
-    pub(super) fn measure(&self, seed: u64, told: &Told) -> Result<Measured, Failure> {
+    pub(super) fn measure(
+        &self,
+        seed: u64,
+        signals: &ForwardedSignals,
+    ) -> Result<Measured, Failure> {
         let place = PrivateDir::new().map_err(Failure::failed)?;
         let archive = place.path().join("run.sqlite3");
         let failed = |error| Failure::usage(format!("{}: {error}", self.path.display()));
@@ -114,7 +118,7 @@ impl Program {
             // Tables of single runs are not what the user waits for.
             .arg("--json")
             .stdout(Stdio::null());
-        let status = told.run(&mut command).map_err(failed)?;
+        let status = signals.run(&mut command).map_err(failed)?;
         let (exit, measured) = match status.code() {
             Some(0) => (Exit::Fine, true),
             Some(1) => (Exit::Failed, true),

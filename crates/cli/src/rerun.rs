@@ -1,6 +1,7 @@
 //! The command that makes a run again.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 
 use keymark_bench::case::{Pacing, Provenance, Worker};
 use keymark_bench::plan::{Order, Settings};
@@ -8,22 +9,20 @@ use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
 use keymark_report::document::Again;
 
-use super::series::command_line::without;
-
 /// What says where results go, or is recorded by itself, with a value.
 const WITH_VALUE: [&str; 2] = ["--archive", "--seed"];
 /// The same, without one.
 const ALONE: [&str; 4] = ["--json", "--wide", "--no-save", "--report"];
 
 /// The arguments that this keymark was given, as they are recorded. PINs are never among them.
-pub(super) fn typed() -> Vec<String> {
+pub(crate) fn typed() -> Vec<String> {
     let left = without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
-    let text = |argument: std::ffi::OsString| argument.to_string_lossy().into_owned();
+    let text = |argument: OsString| argument.to_string_lossy().into_owned();
     left.into_iter().map(text).collect()
 }
 
 /// How the run is made again; `None` for what was not run.
-pub(super) fn again(record: &Record) -> Option<Again> {
+pub(crate) fn of(record: &Record) -> Option<Again> {
     let ran = |provenance| match provenance {
         Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
         Provenance::Predicted | Provenance::Published => false,
@@ -53,6 +52,33 @@ pub(super) fn again(record: &Record) -> Option<Again> {
         command: quoted.join(" "),
         remark: Some(remark),
     })
+}
+
+/// The arguments without some options, of which the first have values of their own.
+pub(crate) fn without(
+    arguments: impl IntoIterator<Item = OsString>,
+    with_value: &[&str],
+    alone: &[&str],
+) -> Vec<OsString> {
+    let mut left = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let is = |option: &&str| argument == OsStr::new(option);
+        if alone.iter().any(is) {
+            continue;
+        }
+        if with_value.iter().any(is) {
+            arguments.next();
+            continue;
+        }
+        let text = argument.to_string_lossy();
+        let name = text.split_once('=').map(|(name, _)| name);
+        let known = |name: &str| with_value.contains(&name) || alone.contains(&name);
+        if !name.is_some_and(known) {
+            left.push(argument);
+        }
+    }
+    left
 }
 
 /// A selection that holds all cases of the plan, if `keymark bench` made it.

@@ -1,25 +1,21 @@
 //! `keymark bench --repeat` and `--against`: several runs of a plan, each in a process of its own.
 
-mod child;
-pub(in crate::commands) mod command_line;
-
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::series::{InSeries, SeriesId, Side, Step, schedule};
 use keymark_report::archive::Archive;
-use keymark_report::compare::document;
-use keymark_report::series;
 use keymark_report::units;
 use keymark_stats::Seconds;
 
-use self::child::{Measured, Program, Told};
-use super::{Outcome, bench, compare, open_archive, selection};
-use crate::args::{BenchArguments, SeriesArguments, TableArguments};
+use super::child::{ForwardedSignals, Measured, Program};
+use super::{Outcome, selection};
+use crate::args::{BenchArguments, SeriesArguments};
+use crate::documents::{self, comparison};
 use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
-use crate::output;
+use crate::{archive, frame, output, rerun};
 
 /// What is being made.
 struct Series<'a> {
@@ -28,7 +24,7 @@ struct Series<'a> {
     this: (SeriesId, Program),
     other: Option<(SeriesId, Program)>,
     archive: Archive,
-    told: Told,
+    signals: ForwardedSignals,
 }
 
 /// The runs that were made, by side, and how making them ended.
@@ -52,23 +48,13 @@ pub(super) fn run(arguments: &BenchArguments, archive: Option<&PathBuf>) -> Outc
     if alternating && !this.is_empty() && !other.is_empty() {
         series.show_comparison(&other, &this, arguments)?;
     } else if !alternating && !this.is_empty() {
-        show(&this, arguments.json, &arguments.tables);
+        documents::print_series(&this, arguments.json, &arguments.tables);
     }
     series.conclude(&made);
     if arguments.report {
-        bench::report(this.last().map(|run| &run.id), archive);
+        frame::report(this.last().map(|run| &run.id), archive);
     }
     Ok(made.exit)
-}
-
-/// The runs of a series in one table.
-pub(super) fn show(runs: &[Record], json: bool, tables: &TableArguments) {
-    let rows = series::rows(runs);
-    if json {
-        rows.iter().for_each(print_json);
-    } else {
-        output::document(&series::document(runs, &rows), tables);
-    }
 }
 
 /// What a dry run says of a series besides its plan.
@@ -99,7 +85,7 @@ impl<'a> Series<'a> {
         let own = std::env::current_exe().map_err(|error| {
             Failure::failed(format!("cannot find keymark's own program: {error}"))
         })?;
-        let mut common = command_line::of_one_run(std::env::args_os().skip(1));
+        let mut common = of_one_run(std::env::args_os().skip(1));
         if let Some(limit) = selection::time_limit(arguments) {
             common.extend([
                 "--total-time".into(),
@@ -122,7 +108,7 @@ impl<'a> Series<'a> {
         let this = SeriesId::fresh(now, against.as_ref().map(|_| 'b'));
         Ok(Self {
             arguments: series,
-            steps: schedule(series.runs(), sides, series.pause, bench::seed(arguments)),
+            steps: schedule(series.runs(), sides, series.pause, super::seed(arguments)),
             this: (
                 this,
                 Program {
@@ -132,8 +118,8 @@ impl<'a> Series<'a> {
             ),
             other: against,
             // A series that cannot be kept cannot be compared.
-            archive: open_archive(archive).map_err(Failure::failed)?,
-            told: Told::listen()?,
+            archive: archive::open(archive).map_err(Failure::failed)?,
+            signals: ForwardedSignals::listen()?,
         })
     }
 
@@ -145,7 +131,7 @@ impl<'a> Series<'a> {
             exit: Exit::Fine,
         };
         for step in self.steps.clone() {
-            if self.told.wait(step.pause) {
+            if self.signals.wait(step.pause) {
                 made.exit = Exit::Interrupted;
                 break;
             }
@@ -153,7 +139,7 @@ impl<'a> Series<'a> {
             let Some((_, program)) = self.side(step.side) else {
                 continue;
             };
-            let Measured { record, exit } = program.measure(step.seed, &self.told)?;
+            let Measured { record, exit } = program.measure(step.seed, &self.signals)?;
             if let Some(record) = record {
                 let record = self.placed(&step, record);
                 self.archive.insert(&record).map_err(Failure::failed)?;
@@ -243,13 +229,11 @@ impl<'a> Series<'a> {
         this: &[Record],
         arguments: &BenchArguments,
     ) -> Result<(), Failure> {
-        let comparison = compare::between(other, this, &self.archive)?;
-        if comparison.pairs.is_empty() {
+        let compared = comparison::between(other, this, &self.archive)?;
+        if compared.pairs.is_empty() {
             output::warning("the two have no case in common, so nothing can be compared");
-        } else if arguments.json {
-            compare::print_rows(&comparison, &[]);
         } else {
-            output::document(&document(&comparison, &[]), &arguments.tables);
+            comparison::print(&compared, &[], arguments.json, &arguments.tables);
         }
         Ok(())
     }
@@ -269,5 +253,36 @@ impl<'a> Series<'a> {
             _ => "nothing was measured".to_owned(),
         };
         output::note(&text);
+    }
+}
+
+/// Options that a run is given anew, or has no use for, each with a value.
+const WITH_VALUE: [&str; 6] = [
+    "--repeat",
+    "--against",
+    "--pause",
+    "--seed",
+    "--archive",
+    "--total-time",
+];
+/// The same, without one.
+const ALONE: [&str; 3] = ["--json", "--wide", "--report"];
+
+/// What is left of the arguments, the program's name excluded.
+fn of_one_run(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    rerun::without(arguments, &WITH_VALUE, &ALONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_a_series_is_left_out_and_the_rest_stays() {
+        let line = "--archive a.sqlite3 bench --repeat 5 --algorithm rsa2048 --seed=7 --against ./old --json \
+                    --runs 10 --pause=2s --parameter agent=openssh --wide --report --total-time 9s";
+        let left = of_one_run(line.split_whitespace().map(OsString::from));
+        let expected = "bench --algorithm rsa2048 --runs 10 --parameter agent=openssh";
+        assert_eq!(left, expected.split(' ').collect::<Vec<_>>());
     }
 }

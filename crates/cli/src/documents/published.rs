@@ -13,13 +13,13 @@ use keymark_stats::Seconds;
 use crate::exit::Failure;
 
 /// Those that come with keymark, as records.
-pub(super) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
+pub(crate) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
     let record = |shipped: &Shipped| shipped.record().map_err(Failure::failed);
     shipped.iter().map(record).collect()
 }
 
 /// Those of a run's twins; they are of gpg processes.
-pub(super) fn figures(record: &Record) -> Vec<PublishedFigure> {
+pub(crate) fn figures(record: &Record) -> Vec<PublishedFigure> {
     let twins: BTreeSet<&DeviceName> = record
         .cases
         .iter()
