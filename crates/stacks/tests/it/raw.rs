@@ -1,7 +1,5 @@
 //! The stack `raw`: every algorithm and operation that OpenSSL, the virtual card and twins offer, checked.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};

@@ -1,8 +1,6 @@
 //! The check of signed messages, against the installed gpg: what it signs passes, what it would not
 //! take does not.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! The program `openssl` with keys in files: its results pass the check, and wrong ones do not.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! The installed Apache, nginx, haproxy, OpenSSL and SoftHSM2. It takes the packages apache2, nginx, haproxy, openssl,
 //! softhsm2, opensc and libengine-pkcs11-openssl.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 mod balancing;
 mod client;
 mod faults;

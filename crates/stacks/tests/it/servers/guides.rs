@@ -10,7 +10,7 @@ use keymark_stacks::servers::{Mpm, Software, TokenKey, TokenWay};
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
-use crate::client::installed;
+use super::client::installed;
 
 const BOTH: [Software; 2] = [Software::Apache(Mpm::Event), Software::Nginx];
 

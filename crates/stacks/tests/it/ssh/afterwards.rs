@@ -11,7 +11,7 @@ use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::client::Connection;
 use keymark_testkit::process::naming;
 
-use crate::{Place, test_key};
+use super::{Place, test_key};
 
 /// Polls, 10 ms apart, before a condition counts as never met.
 const POLLS: usize = 500;
@@ -52,7 +52,7 @@ fn an_agent_ends_when_keymark_is_killed() {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "afterwards::an_agent_ends_when_keymark_is_killed",
+            "ssh::afterwards::an_agent_ends_when_keymark_is_killed",
         ])
         .env(VICTIM, dir.path())
         .stdout(Stdio::null())

@@ -8,7 +8,7 @@ use keymark_stores::places::process::Process;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use crate::client::{identity, refused, spec, started};
+use super::client::{identity, refused, spec, started};
 
 const BOTH: [Software; 2] = [Software::Apache(Mpm::Event), Software::Nginx];
 

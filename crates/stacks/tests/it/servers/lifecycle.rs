@@ -14,7 +14,7 @@ use keymark_testkit::place::short_directory;
 use keymark_testkit::process::{naming, this_test_program};
 use keymark_testkit::waiting::{found, until};
 
-use crate::client::{s_client, spec, started};
+use super::client::{s_client, spec, started};
 
 const ALL: [Software; 4] = [
     Software::Apache(Mpm::Event),
@@ -111,7 +111,7 @@ fn the_server_of_an_owner_who_was_killed_ends_and_its_directory_is_swept() {
         let place = short_directory();
         // root's workers are somebody else, who has to come to the directory.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let mut owner = this_test_program("lifecycle::owner_of_a_server")
+        let mut owner = this_test_program("servers::lifecycle::owner_of_a_server")
             .env(OWNED, which)
             .env("TMPDIR", place.path())
             .stdout(Stdio::null())
@@ -149,7 +149,7 @@ fn private(place: &Path) -> Option<PathBuf> {
 
 /// The next start sweeps: another process, whose directory for temporary files is that one.
 fn swept(place: &Path, directory: &Path) {
-    let status = this_test_program("lifecycle::sweeper")
+    let status = this_test_program("servers::lifecycle::sweeper")
         .env("TMPDIR", place)
         .env(OWNED, "sweep")
         .stdout(Stdio::null())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use keymark_stacks::ssh::key;
 
-use crate::{ALGORITHMS, Place, text};
+use super::{ALGORITHMS, Place, text};
 
 #[test]
 fn openssh_sees_the_key_and_signs_with_it() {

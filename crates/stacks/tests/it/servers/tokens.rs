@@ -11,7 +11,7 @@ use keymark_stacks::servers::{
 use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
-use crate::client::{has_document, identity, installed, s_client, verified};
+use super::client::{has_document, identity, installed, s_client, verified};
 
 const ALL: [Software; 3] = [
     Software::Apache(Mpm::Event),

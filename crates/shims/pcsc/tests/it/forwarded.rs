@@ -15,7 +15,7 @@ fn build_fake(folder: &Path) {
     let compiled = Command::new("cc")
         .args(["-shared", "-fPIC", "-o"])
         .arg(folder.join("fake.so"))
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pcsc/fake.c"))
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/fake.c"))
         .status();
     assert!(
         compiled

@@ -25,7 +25,7 @@ use keymark_testkit::process::this_test_program;
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
-use crate::{exercise, text};
+use super::{exercise, text};
 
 /// Set in the child that runs the test: SoftHSM2 finds its tokens by its environment.
 const CHILD: &str = "KEYMARK_TEST_CHILD";
@@ -108,7 +108,7 @@ impl Logged {
 
 #[test]
 fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
-    const NAME: &str = "token::an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it";
+    const NAME: &str = "ssh::token::an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it";
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME);
     }
@@ -217,7 +217,7 @@ fn free_port() -> u16 {
 
 #[test]
 fn a_server_lets_in_who_has_the_token_and_nobody_else() {
-    const NAME: &str = "token::a_server_lets_in_who_has_the_token_and_nobody_else";
+    const NAME: &str = "ssh::token::a_server_lets_in_who_has_the_token_and_nobody_else";
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME);
     }
@@ -243,7 +243,7 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
 
 #[test]
 fn a_login_through_keymarks_own_module_is_taken_down() {
-    const NAME: &str = "token::a_login_through_keymarks_own_module_is_taken_down";
+    const NAME: &str = "ssh::token::a_login_through_keymarks_own_module_is_taken_down";
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME);
     }

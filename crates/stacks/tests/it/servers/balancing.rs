@@ -8,7 +8,7 @@ use keymark_stacks::servers::{Balancer, Port, Software};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use crate::client::{has_document, installed, s_client, spec, started};
+use super::client::{has_document, installed, s_client, spec, started};
 
 #[test]
 fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {

@@ -1,7 +1,5 @@
 //! Real agents end to end: OpenSSH's and gpg-agent, and foreign clients on what keymark set up.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 mod afterwards;
 mod clients;
 mod gpg_agent;

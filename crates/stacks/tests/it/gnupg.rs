@@ -1,7 +1,5 @@
 //! The installed GnuPG end to end: every algorithm it offers, on every layer, with the same key.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::path::Path;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use keymark_stacks::ssh::{gpg_agent, stack};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;
 
-use crate::{ALGORITHMS, exercise};
+use super::{ALGORITHMS, exercise};
 
 /// Homes with keys of a store.
 struct Keys {

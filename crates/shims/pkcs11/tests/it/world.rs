@@ -35,7 +35,7 @@ impl World {
         let token = SoftHsmToken::new();
         token.make_key("rsa:2048", "01", "key");
         let client = token.path("client");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pkcs11/client.c");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/client.c");
         let mut compiler = Command::new("cc");
         compiler.args(["-std=gnu11", "-Wno-deprecated-non-prototype", "-o"]);
         token.run(compiler.arg(&client).args([source, "-ldl", "-lpthread"]));

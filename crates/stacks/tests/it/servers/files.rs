@@ -6,7 +6,7 @@ use keymark_stacks::servers::{
     Capacity, Certificates, Handshakes, Mpm, Protocol, RunningServer, Software, Weak,
 };
 
-use crate::client::{has_document, identity, s_client, second_connection, spec, started, verified};
+use super::client::{has_document, identity, s_client, second_connection, spec, started, verified};
 
 const ALL: [Software; 4] = [
     Software::Apache(Mpm::Event),

@@ -1,7 +1,5 @@
 //! Which key of a keyring is used: what keymark chooses is what gpg itself would.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::io::Write;
 use std::process::Stdio;
 
