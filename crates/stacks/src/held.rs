@@ -57,7 +57,6 @@ impl fmt::Display for Holder {
 
 impl Held {
     /// What makes the token free.
-    #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self.holder {
             Holder::Scdaemon { .. } => {

@@ -5,9 +5,6 @@ use keymark_stores::device::Device;
 use keymark_stores::pkcs11::unseen;
 
 /// Whether the device has keys that other programs see.
-///
-/// # Errors
-/// When it has none, with what to do.
 pub(crate) fn has_a_key(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {
         return Ok(());

@@ -43,9 +43,6 @@ pub trait StackProvider: Debug {
 
     /// Makes the family's stacks ready for a run, one for each use, in their order. Dropping them ends
     /// what was started.
-    ///
-    /// # Errors
-    /// When programs do not start.
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error>;
 }
 

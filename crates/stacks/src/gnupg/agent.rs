@@ -47,7 +47,6 @@ enum Request {
 
 impl AgentStack {
     /// Asks the agents of homes with keys of the store; messages are drawn with the seed.
-    #[must_use]
     pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>, seed: u64) -> Self {
         Self { homes, store, seed }
     }

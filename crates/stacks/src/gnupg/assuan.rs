@@ -48,17 +48,11 @@ enum Response {
 
 impl Assuan {
     /// Connects and reads the greeting.
-    ///
-    /// # Errors
-    /// When nobody answers there.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
         Self::patient(socket, PATIENCE)
     }
 
     /// The same; each answer is waited for that long.
-    ///
-    /// # Errors
-    /// When nobody answers there.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
         let failed = |error: io::Error| {
             Error::call(
@@ -94,9 +88,6 @@ impl Assuan {
     }
 
     /// Sends one command line and returns its data.
-    ///
-    /// # Errors
-    /// With the agent's code when it refuses, or when the connection breaks.
     pub fn command(&mut self, line: &str) -> Result<Vec<u8>, Error> {
         let mut data = Vec::new();
         self.transact(line, None, &mut data)?;
@@ -105,9 +96,6 @@ impl Assuan {
 
     /// Sends one command line; an inquiry is answered with `reply`, lines made by [`data_lines`].
     /// Data are appended to `data`.
-    ///
-    /// # Errors
-    /// With the agent's code when it refuses, or when the connection breaks.
     pub fn transact(
         &mut self,
         line: &str,
@@ -125,18 +113,12 @@ impl Assuan {
     }
 
     /// Sends one command line and returns the first word of the status line of that keyword.
-    ///
-    /// # Errors
-    /// When the agent refuses, or says nothing of the kind.
     pub fn status(&mut self, line: &str, keyword: &str) -> Result<String, Error> {
         let found = self.statuses(line, keyword)?.into_iter().next();
         found.ok_or_else(|| Error::call(line, format!("no status line {keyword}"), ""))
     }
 
     /// Sends one command line and returns the first words of all status lines of that keyword.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn statuses(&mut self, line: &str, keyword: &str) -> Result<Vec<String>, Error> {
         self.statuses.clear();
         self.keep_statuses = true;
@@ -262,7 +244,6 @@ impl Assuan {
 }
 
 /// `D` lines with the data, and `END`: the answer to an inquiry.
-#[must_use]
 pub fn data_lines(data: &[u8]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(data.len() + 64);
     let mut length = LINE;

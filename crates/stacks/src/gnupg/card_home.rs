@@ -11,9 +11,6 @@ use super::home::Home;
 impl Home {
     /// Has the agent take note of the keys on its card, and the card verify its user PIN: scdaemon
     /// does not ask for it again until the card is reset.
-    ///
-    /// # Errors
-    /// When scdaemon does not find the card, or the card refuses the PIN.
     pub fn learn_card(&self, pin: &Pin) -> Result<(), Error> {
         self.learn_keys()?;
         let mut connection = self.connect()?;
@@ -38,17 +35,11 @@ impl Home {
 
     /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
     /// reader that it was told.
-    ///
-    /// # Errors
-    /// When it has taken another, or none.
     pub fn has_card(&self, card: Aid) -> Result<(), Error> {
         has_card(&mut self.connect()?, card).map(|_| ())
     }
 
     /// Has the agent take note of the keys on its card.
-    ///
-    /// # Errors
-    /// When scdaemon does not find the card.
     pub fn learn_keys(&self) -> Result<(), Error> {
         self.connect()?.command("LEARN --force")?;
         // One that waits for a card does not see that its agent has ended.
@@ -56,9 +47,6 @@ impl Home {
     }
 
     /// The public keys of another home, without any secret ones.
-    ///
-    /// # Errors
-    /// When they cannot be copied.
     pub fn copy_public_keys(&self, from: &Self) -> Result<(), Error> {
         for name in ["pubring.kbx", "trustdb.gpg"] {
             let (source, target) = (from.path().join(name), self.path().join(name));

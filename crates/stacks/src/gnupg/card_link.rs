@@ -22,9 +22,6 @@ pub enum ScdaemonReader {
 impl ScdaemonReader {
     /// Whether a line of scdaemon.conf can name it: names of readers come from outside, and one with a line
     /// feed would set options.
-    ///
-    /// # Errors
-    /// When none can.
     pub fn check(&self) -> Result<(), Error> {
         let Self::Pcscd { name, .. } = self else {
             return Ok(());

@@ -42,9 +42,6 @@ pub struct Passphrase(Zeroizing<String>);
 
 impl Passphrase {
     /// A fresh one.
-    ///
-    /// # Errors
-    /// When the system has no randomness.
     pub fn random() -> Result<Self, Error> {
         let mut octets = Zeroizing::new([0; 12]);
         openssl::rand::rand_bytes(octets.as_mut_slice())
@@ -67,26 +64,17 @@ pub struct Home {
 
 impl Home {
     /// Makes a home of an empty directory and starts its agent.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::None)
     }
 
     /// The same, with a scdaemon that talks to one card.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         card.reader.check()?;
         Self::start(gnupg, path, Scdaemon::GnuPg(card))
     }
 
     /// The same, with gnupg-pkcs11-scd in scdaemon's place.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     #[cfg(feature = "pkcs11")]
     pub(super) fn with_token(
         gnupg: &Gnupg,
@@ -128,21 +116,16 @@ impl Home {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The installed GnuPG.
-    #[must_use]
     pub const fn gnupg(&self) -> &Gnupg {
         &self.gnupg
     }
 
     /// A connection to the agent.
-    ///
-    /// # Errors
-    /// When it does not answer.
     pub fn connect(&self) -> Result<Assuan, Error> {
         let mut connection = Assuan::connect(&self.socket)?;
         connection.advise(self.key_advice());
@@ -209,9 +192,6 @@ impl Home {
     }
 
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
-    ///
-    /// # Errors
-    /// When gpgconf does not start.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let asked = self.program_of("gpgconf", &["--list-dirs", what]).output();
         let listed = asked.map_err(|error| Error::call("gpgconf --list-dirs", error, ""))?;
@@ -230,7 +210,6 @@ impl Home {
     }
 
     /// `gpg` in this home, as a script calls it: no terminal, no questions, status lines on stderr.
-    #[must_use]
     pub fn gpg(&self) -> Command {
         let mut command = self.program("gpg");
         command.args([
@@ -245,9 +224,6 @@ impl Home {
     }
 
     /// Runs gpg to its end and returns (stdout, stderr with status lines).
-    ///
-    /// # Errors
-    /// With gpg's complaint when it fails.
     pub fn run(&self, call: &str, arguments: &[&str]) -> Result<(Vec<u8>, String), Error> {
         let output = self
             .gpg()
@@ -264,9 +240,6 @@ impl Home {
     }
 
     /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.
-    ///
-    /// # Errors
-    /// With gpg's complaint.
     pub fn generate(&self, parameters: &str) -> Result<(), Error> {
         let text = format!(
             "%no-protection\n{parameters}Name-Real: keymark test key\nExpire-Date: 0\n%commit\n"
@@ -283,9 +256,6 @@ impl Home {
     }
 
     /// The keys of this home.
-    ///
-    /// # Errors
-    /// With gpg's complaint.
     pub fn keys(&self) -> Result<Vec<ListedKey>, Error> {
         let arguments = ["--with-colons", "--with-keygrip", "--list-secret-keys"];
         let (listing, _) = self.run("gpg --list-secret-keys", &arguments)?;
@@ -293,7 +263,6 @@ impl Home {
     }
 
     /// How its scdaemon reaches a card, if it does.
-    #[must_use]
     pub const fn card(&self) -> Option<&CardLink> {
         match &self.scdaemon {
             Scdaemon::GnuPg(card) => Some(card),
@@ -304,15 +273,11 @@ impl Home {
     }
 
     /// What to do when a key cannot be used.
-    #[must_use]
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice()
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn protect(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
         connection.command("OPTION pinentry-mode=loopback")?;
@@ -328,9 +293,6 @@ impl Home {
     }
 
     /// Puts the passphrase into the agent's cache, for good.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn prime(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
         let octets = passphrase.0.bytes();

@@ -76,9 +76,6 @@ impl std::fmt::Debug for GnupgHomes {
 
 impl GnupgHomes {
     /// Homes will be made in a private directory.
-    ///
-    /// # Errors
-    /// When there can be none.
     pub fn new(gnupg: Gnupg) -> Result<Self, Error> {
         let (dir, passphrase) = (PrivateDir::new()?, Passphrase::random()?);
         Ok(Self {
@@ -95,9 +92,6 @@ impl GnupgHomes {
     }
 
     /// The home in which a case is measured: the store says where the key is.
-    ///
-    /// # Errors
-    /// When gpg, its agent or a card refuses.
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
         if let Family::KyberComposite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
@@ -120,9 +114,6 @@ impl GnupgHomes {
 
     /// The home of an algorithm's key, made at the first call. The protected home holds a copy of
     /// the key of the unprotected one, so that the two differ in nothing else.
-    ///
-    /// # Errors
-    /// When the store does not hand out its keys, or gpg or its agent refuses.
     pub fn file_home(
         &self,
         store: &dyn KeyStore,
@@ -237,9 +228,6 @@ impl GnupgHomes {
 
     /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home
     /// without a card; for who puts it into a reader of their own.
-    ///
-    /// # Errors
-    /// When the firmware or GnuPG refuses.
     #[cfg(feature = "openpgp-card")]
     pub fn loaded_card(
         &self,
@@ -271,9 +259,6 @@ impl GnupgHomes {
     }
 
     /// A home for such a card, which is reached in that way.
-    ///
-    /// # Errors
-    /// When GnuPG or the card refuses.
     #[cfg(feature = "openpgp-card")]
     pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
         let path = self.directory()?;

@@ -14,9 +14,6 @@ use super::home::{Home, write_private};
 use super::key_home::{HomeCard, KeyHome, SigningPin};
 
 /// Makes the home.
-///
-/// # Errors
-/// When the owner's keyring lacks the public keys, or GnuPG or the card refuses.
 pub(super) fn home(
     gnupg: &Gnupg,
     card: &CardDevice,
@@ -40,9 +37,6 @@ pub(super) fn home(
 }
 
 /// A home with the card's public keys, before any PIN.
-///
-/// # Errors
-/// When the owner's keyring lacks them, or GnuPG refuses.
 pub(super) fn private_home(
     gnupg: &Gnupg,
     card: &CardDevice,

@@ -82,7 +82,6 @@ impl KeyHome {
     }
 
     /// What measures the parts of a case's operations: where there is a card, and one worker.
-    #[must_use]
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
     }
@@ -106,9 +105,6 @@ impl KeyHome {
 
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
-    ///
-    /// # Errors
-    /// When it does not.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
         if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());
@@ -171,9 +167,6 @@ impl KeyHome {
 
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
     /// else that which gpg would use.
-    ///
-    /// # Errors
-    /// When it would use none, with the reason.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
         #[cfg(feature = "openpgp-card")]
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {

@@ -23,9 +23,6 @@ pub struct Message {
 
 /// Messages of `input_bytes` printable bytes, in files of the home; encrypted to its key if they are to
 /// be decrypted.
-///
-/// # Errors
-/// When gpg refuses or the disk is full.
 pub fn messages(
     home: &KeyHome,
     operation: Operation,

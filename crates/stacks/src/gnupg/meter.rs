@@ -41,9 +41,6 @@ struct State {
 
 impl Meter {
     /// Finds the daemons of a home that has a card; `None` for one that has none.
-    ///
-    /// # Errors
-    /// When the agent does not say which processes it and scdaemon are.
     pub fn of(home: &Home) -> Result<Option<Self>, Error> {
         let Some(link) = home.card() else {
             return Ok(None);

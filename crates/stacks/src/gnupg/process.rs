@@ -84,7 +84,6 @@ impl Task {
 
 impl GnupgStack {
     /// Runs gpg in homes with keys of the store.
-    #[must_use]
     pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>) -> Self {
         Self { homes, store }
     }

@@ -118,9 +118,6 @@ impl StackProvider for GnupgProvider {
 }
 
 /// GnuPG, if it is here and can get at the device.
-///
-/// # Errors
-/// When it is missing, its sockets have no room, or it has no way to a card.
 pub fn reachable<'g>(
     gnupg: &'g Result<Gnupg, Error>,
     device: &dyn Device,

@@ -32,9 +32,6 @@ pub(super) struct TokenHomes {
 
 impl TokenHomes {
     /// The home with that key, and an OpenPGP key around it, made at the first call.
-    ///
-    /// # Errors
-    /// When gnupg-pkcs11-scd does not find the key, the token refuses the PIN, or GnuPG the key.
     pub(super) fn home(
         &mut self,
         gnupg: &Gnupg,

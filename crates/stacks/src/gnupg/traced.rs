@@ -47,9 +47,6 @@ pub enum PinEntry {
 impl TracedCard {
     /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
     /// with its owner's keys otherwise.
-    ///
-    /// # Errors
-    /// When it is no card, has no key, or GnuPG or the card refuses.
     pub fn new(device: &dyn Device, algorithm: Algorithm, entry: PinEntry) -> Result<Self, Error> {
         let gnupg = Gnupg::find(None);
         let gnupg = provider::reachable(&gnupg, device)?.clone();
@@ -103,7 +100,6 @@ impl TracedCard {
     }
 
     /// The home.
-    #[must_use]
     pub fn home(&self) -> &Home {
         match self {
             Self::Made { home, .. } => &home.home,
@@ -112,14 +108,12 @@ impl TracedCard {
     }
 
     /// The file with the calls.
-    #[must_use]
     pub fn trace(&self) -> &Path {
         let trace = self.home().card().and_then(|card| card.trace.as_deref());
         trace.unwrap_or(self.home().path())
     }
 
     /// The agent's socket for ssh, wherever GnuPG has it.
-    #[must_use]
     pub fn ssh_socket(&self) -> Option<PathBuf> {
         let socket = self.home().listed_path("agent-ssh-socket").ok()?;
         socket.exists().then_some(socket)

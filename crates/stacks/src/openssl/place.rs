@@ -172,9 +172,6 @@ impl Place {
     }
 
     /// The program, as far as all uses of an errand go: what else it is told follows.
-    ///
-    /// # Errors
-    /// When the PIN cannot be handed over.
     pub(super) fn command(&self, errand: Errand) -> Result<Command, Error> {
         let (subcommand, key, form) = match errand {
             Errand::Nothing => {
@@ -248,9 +245,6 @@ impl Place {
     }
 
     /// Whether the PIN may be sent.
-    ///
-    /// # Errors
-    /// When it was refused.
     pub(super) fn check_pin(&self) -> Result<(), Error> {
         if self.refused.0.load(Ordering::Relaxed) {
             return Err(Error::call(

@@ -40,18 +40,12 @@ impl SshAgent {
     ///
     /// It lives as long as the shell it runs, and that as long as our end of its input: when keymark
     /// is killed, the agent ends by itself at once.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     pub fn start(openssh: &OpenSsh, directory: &Path) -> Result<Self, Error> {
         Self::started_by(program::command(&openssh.agent), directory)
     }
 
     /// Starts an agent that has the keys of a PKCS#11 token, its socket in `directory`. The module is loaded by
     /// `ssh-pkcs11-helper`, which the agent starts.
-    ///
-    /// # Errors
-    /// When the agent does not start, or does not take the module or the PIN.
     #[cfg(feature = "pkcs11")]
     pub fn with_token(
         openssh: &OpenSsh,
@@ -112,15 +106,11 @@ impl SshAgent {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
     /// Gives it a key.
-    ///
-    /// # Errors
-    /// When SSH has no keys of this algorithm, or the agent refuses it.
     pub fn add(&self, key: &TestKey) -> Result<(), Error> {
         let request = protocol::add_identity(&key::private(key)?)?;
         Connection::open(&self.socket)?.add_identity(&request)

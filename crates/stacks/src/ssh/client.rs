@@ -20,9 +20,6 @@ pub struct Connection {
 
 impl Connection {
     /// Connects.
-    ///
-    /// # Errors
-    /// When nobody listens there.
     pub fn open(socket: &Path) -> Result<Self, Error> {
         Self::patient(socket, PATIENCE)
     }
@@ -43,9 +40,6 @@ impl Connection {
     }
 
     /// Makes a request; the answer goes to `answer`, header and all. Returns its length.
-    ///
-    /// # Errors
-    /// When the agent refuses, or the connection breaks.
     pub fn exchange(
         &mut self,
         request: Request,
@@ -95,9 +89,6 @@ impl Connection {
     }
 
     /// The public blobs of the keys that the agent has.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn identities(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         let mut answer = vec![0; LONGEST_ANSWER];
         let message = protocol::request_identities()?;
@@ -107,18 +98,12 @@ impl Connection {
     }
 
     /// Gives the agent a key, as [`protocol::add_identity`] has encoded it.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
         self.exchange(Request::Add, message, &mut [0; HEADER])
             .map(|_| ())
     }
 
     /// Has the agent take a module's keys, as [`protocol::add_token`] has asked it.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
         self.exchange(Request::AddToken, message, &mut [0; HEADER])
             .map(|_| ())

@@ -9,18 +9,12 @@ use keymark_bench::error::Error;
 use crate::gnupg::home::Home;
 
 /// Where the home's agent listens for ssh.
-///
-/// # Errors
-/// When it does not.
 pub fn socket(home: &Home) -> Result<PathBuf, Error> {
     let name = home.connect()?.command("GETINFO ssh_socket_name")?;
     Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
 }
 
 /// Lets the agent offer a key of the home to ssh. A card's authentication key needs no leave.
-///
-/// # Errors
-/// When the home cannot be written to.
 pub fn offer(home: &Home, keygrip: &str) -> Result<(), Error> {
     let path = home.path().join("sshcontrol");
     let listed = fs::read_to_string(&path).unwrap_or_default();

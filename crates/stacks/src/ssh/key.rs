@@ -39,7 +39,6 @@ pub enum NistCurve {
 
 impl Scheme {
     /// That of an algorithm's keys, if OpenSSH takes them.
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "OpenSSH has keys of three families"
@@ -56,7 +55,6 @@ impl Scheme {
     }
 
     /// The public key algorithm's name on the wire.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::RsaSha2_256 => "rsa-sha2-256",
@@ -68,7 +66,6 @@ impl Scheme {
     }
 
     /// What a request has to say for the agent to sign so: `SSH_AGENT_RSA_SHA2_256`.
-    #[must_use]
     pub const fn flags(self) -> u32 {
         match self {
             Self::RsaSha2_256 => 2,
@@ -77,7 +74,6 @@ impl Scheme {
     }
 
     /// The digest that is signed in place of the data, where the data themselves are not.
-    #[must_use]
     pub fn digest(self) -> Option<MessageDigest> {
         match self {
             Self::RsaSha2_256 | Self::Ecdsa(NistCurve::P256) => Some(MessageDigest::sha256()),
@@ -89,9 +85,6 @@ impl Scheme {
 }
 
 /// The scheme of an algorithm's keys.
-///
-/// # Errors
-/// When SSH has no such keys.
 pub fn scheme(algorithm: Algorithm) -> Result<Scheme, Error> {
     Scheme::of(algorithm).ok_or_else(|| Error::Unsupported {
         by: "SSH".to_owned(),
@@ -101,9 +94,6 @@ pub fn scheme(algorithm: Algorithm) -> Result<Scheme, Error> {
 }
 
 /// A public key as SSH has it.
-///
-/// # Errors
-/// When SSH has no keys of this algorithm.
 pub fn public(key: &PublicKey) -> Result<ssh_key::PublicKey, Error> {
     let scheme = scheme(key.algorithm())?;
     let data = key
@@ -115,9 +105,6 @@ pub fn public(key: &PublicKey) -> Result<ssh_key::PublicKey, Error> {
 }
 
 /// A private key as an agent is given it.
-///
-/// # Errors
-/// When SSH has no keys of this algorithm.
 pub fn private(key: &TestKey) -> Result<ssh_key::PrivateKey, Error> {
     let scheme = scheme(key.algorithm)?;
     let der = key.pkcs8_der()?;

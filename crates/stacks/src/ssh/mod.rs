@@ -34,7 +34,6 @@ pub struct OpenSsh {
 
 impl OpenSsh {
     /// Its version and that of the library that does the arithmetic.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         let libcrypto = self.libcrypto.iter();
         let libcrypto = libcrypto.map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
@@ -43,9 +42,6 @@ impl OpenSsh {
     }
 
     /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing, or without its agent.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let ssh = locate(directory, "ssh")?;
         let missing = |reason: String| missing("ssh", reason);

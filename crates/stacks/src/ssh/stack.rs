@@ -26,9 +26,6 @@ use super::protocol::{self, Request, SessionId, Signature};
 const OUTPUT_CAPACITY: usize = 1024;
 
 /// Makes logins ready to be signed by the agent at `socket`, which lives as long as `agent`.
-///
-/// # Errors
-/// When SSH has no such keys, nobody listens there, or the agent does not have the key.
 pub fn workload(
     socket: &Path,
     agent: &Arc<dyn Any + Send + Sync>,
@@ -122,9 +119,6 @@ pub struct SshHandle {
 
 impl SshHandle {
     /// Connects to the agent at `socket`, which lives as long as `agent`.
-    ///
-    /// # Errors
-    /// When nobody listens there.
     pub fn open(socket: &Path, agent: Arc<dyn Any + Send + Sync>) -> Result<Self, Error> {
         Ok(Self {
             connection: Connection::open(socket)?,

@@ -17,7 +17,6 @@ macro_rules! calls {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
             /// Its name.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)+
@@ -179,7 +178,6 @@ impl Traced {
 
     /// Its place in a trace. The length of a result that nobody asks for by a call of its own counts as the
     /// call.
-    #[must_use]
     pub fn place(self) -> usize {
         match self {
             Self::Load => 0,
@@ -192,7 +190,6 @@ impl Traced {
     }
 
     /// For people.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Load => "loading the module".to_owned(),
