@@ -1,8 +1,8 @@
 //! Scenarios in child processes: the test runs itself again with the environment it is about.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+
+use keymark_testkit::process::{built_library, this_test_program};
 
 /// Names the scenario's folder to the child.
 const FOLDER: &str = "KEYMARK_TEST_FOLDER";
@@ -41,8 +41,7 @@ pub(crate) fn alone(path: &str, variables: &[(&str, &str)], scenario: impl FnOnc
     let library = library_path();
     let folder = tempfile::tempdir().unwrap();
     let (_, name) = path.split_once("::").unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args([name, "--exact", "--nocapture"]);
+    let mut child = this_test_program(name);
     for variable in VARIABLES {
         child.env_remove(variable);
     }
@@ -73,28 +72,10 @@ pub(crate) fn alone(path: &str, variables: &[(&str, &str)], scenario: impl FnOnc
     );
 }
 
-/// The library under test. Cargo does not build a cdylib for the tests of its package; this does,
-/// in the same target directory and profile.
+/// The library under test.
 pub(crate) fn library_path() -> PathBuf {
-    if let Some(built) = std::env::var_os("KEYMARK_TEST_LIBRARY") {
-        return built.into();
+    match std::env::var_os("KEYMARK_TEST_LIBRARY") {
+        Some(built) => built.into(),
+        None => built_library("keymark-pcsc"),
     }
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT
-        .get_or_init(|| {
-            let test = std::env::current_exe().unwrap();
-            let profile = test.parent().and_then(Path::parent).unwrap();
-            let mut build = Command::new(env!("CARGO"));
-            build
-                .args(["build", "--offline", "--quiet", "--package", "keymark-pcsc"])
-                .arg("--target-dir")
-                .arg(profile.parent().unwrap())
-                .current_dir(env!("CARGO_MANIFEST_DIR"));
-            if profile.ends_with("release") {
-                build.arg("--release");
-            }
-            assert!(build.status().unwrap().success());
-            profile.join("libkeymark_pcsc.so")
-        })
-        .clone()
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 
-use keymark_shim_protocol::pkcs11::settings::{Settings, TwinSettings};
+use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
+use keymark_testkit::process::built_library;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
 /// The key that is used: RSA, of 2048 bits.
@@ -40,7 +40,7 @@ impl World {
         compiler.args(["-std=gnu11", "-Wno-deprecated-non-prototype", "-o"]);
         token.run(compiler.arg(&client).args([source, "-ldl", "-lpthread"]));
         let module = token.path("keymark.so");
-        std::fs::copy(library(), &module).unwrap();
+        std::fs::copy(built_library("keymark-pkcs11"), &module).unwrap();
         let mut world = Self {
             settings: Settings::default(),
             token,
@@ -92,14 +92,8 @@ impl World {
              [[service]]\nalgorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\n"
         );
         std::fs::write(&profile, text).unwrap();
-        let mut twin = TwinSettings {
-            profile: profile.display().to_string(),
-            device: Some(self.token.path("device")),
-            queue: Default::default(),
-            left: Default::default(),
-            lanes: 1,
-            seed: 1,
-        };
+        let (profile, device) = (profile.display().to_string(), self.token.path("device"));
+        let mut twin = TwinSettings::of(profile, device, Manner::default());
         change(&mut twin);
         self.set(Settings {
             twin: Some(twin),
@@ -187,32 +181,4 @@ pub(crate) fn signal_children(child: &Child, signal: &str) {
         let status = Command::new("kill").args(["-s", signal, pid]).status();
         assert!(status.unwrap().success());
     }
-}
-
-/// The library under test. Cargo does not build a cdylib for the tests of its package; this does, in the
-/// same target directory and profile.
-pub(crate) fn library() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let test = std::env::current_exe().unwrap();
-        let profile = test.parent().and_then(Path::parent).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build
-            .args([
-                "build",
-                "--offline",
-                "--quiet",
-                "--package",
-                "keymark-pkcs11",
-            ])
-            .arg("--target-dir")
-            .arg(profile.parent().unwrap())
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success());
-        profile.join("libkeymark_pkcs11.so")
-    };
-    BUILT.get_or_init(build).clone()
 }
