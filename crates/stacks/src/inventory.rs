@@ -15,7 +15,7 @@ use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
 
-use crate::held::{self, Borrowed, Held};
+use crate::card_holder::{self, Borrowed, HeldCard};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::registry;
 
@@ -37,7 +37,7 @@ pub struct Inventory {
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
     /// Tokens that another program has to itself.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldCard>,
     /// Names that no device has.
     pub unknown: Vec<String>,
     /// Where tokens were looked for beside readers.
@@ -82,7 +82,7 @@ impl Inventory {
         let mut inventory = Self {
             devices: Vec::new(),
             unseen: seen.unseen,
-            held: held::holders(&seen.held),
+            held: card_holder::holders(&seen.held),
             unknown: seen.unknown,
             visited: seen.visited,
             providers: Vec::new(),
@@ -287,12 +287,12 @@ impl Seen {
 
     /// Looks again once their holder has let go of tokens that are wanted.
     fn ask_for_held(&mut self, wish: &Wish, user: &User) -> Result<Option<Borrowed>, Error> {
-        if held::is_wanted(&held::holders(&self.held), wish, &self.unknown) {
+        if card_holder::is_wanted(&card_holder::holders(&self.held), wish, &self.unknown) {
             let free = || match Self::by_stores(wish, user) {
                 Ok(seen) if !seen.held.is_empty() => None,
                 seen => Some(seen),
             };
-            if let Some((seen, borrowed)) = held::ask_for(user, free) {
+            if let Some((seen, borrowed)) = card_holder::ask_for(user, free) {
                 *self = seen?;
                 return Ok(Some(borrowed));
             }

@@ -89,3 +89,15 @@ pub struct Use {
     /// The device, ready.
     pub store: Arc<dyn KeyStore>,
 }
+
+#[cfg(feature = "pkcs11")]
+/// Whether the device has keys that other programs see.
+pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
+    if !device.present().is_empty() {
+        return Ok(());
+    }
+    let none = || Error::call("reaching a key", "the device has no key on a token", "");
+    Err(device
+        .token()
+        .map_or_else(none, |token| keymark_stores::pkcs11::unseen(&token)))
+}

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use keymark_bench::error::Error;
 
-/// Longer than any queue in front of a slow card, or than a finger takes to its button.
-const PATIENCE: Duration = Duration::from_secs(300);
+use crate::programs::{PATIENCE, broken, connect, limit};
+
+const AGENT: &str = "gpg-agent";
 /// How long an agent that listens may take to say so: it has nothing to do for it.
 const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
@@ -54,16 +55,8 @@ impl Assuan {
 
     /// The same; each answer is waited for that long.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
-        let failed = |error: io::Error| {
-            Error::call(
-                format!("connect {}", socket.display()),
-                error,
-                "is gpg-agent still running?",
-            )
-        };
-        let stream = UnixStream::connect(socket).map_err(failed)?;
         let mut connection = Self {
-            stream,
+            stream: connect(AGENT, socket, patience.min(GREETING))?,
             buffer: vec![0; 4096],
             from: 0,
             to: 0,
@@ -71,20 +64,15 @@ impl Assuan {
             keep_statuses: false,
             key_advice: "",
         };
-        connection.limit(patience.min(GREETING)).map_err(failed)?;
         connection.answer("greeting", &mut Vec::new(), None)?;
-        connection.limit(patience).map_err(failed)?;
+        let limited = limit(&connection.stream, patience);
+        limited.map_err(|error| broken(AGENT, "greeting", &error))?;
         Ok(connection)
     }
 
     /// Says from now on what to do when the agent cannot use a key.
     pub const fn advise(&mut self, key_advice: &'static str) {
         self.key_advice = key_advice;
-    }
-
-    fn limit(&self, patience: Duration) -> io::Result<()> {
-        self.stream.set_read_timeout(Some(patience))?;
-        self.stream.set_write_timeout(Some(patience))
     }
 
     /// Sends one command line and returns its data.
@@ -140,12 +128,7 @@ impl Assuan {
     /// What comes late would be taken for the answer to the next command: there is none.
     fn broken(&self, command: &str, error: &io::Error) -> Error {
         let _ = self.stream.shutdown(Shutdown::Both);
-        let reason = if error.kind() == io::ErrorKind::WouldBlock {
-            "gpg-agent does not answer".to_owned()
-        } else {
-            format!("the connection to gpg-agent broke: {error}")
-        };
-        Error::call(command, reason, "did the agent end?")
+        broken(AGENT, command, error)
     }
 
     fn answer(

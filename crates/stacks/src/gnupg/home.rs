@@ -6,34 +6,24 @@
 //! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
 //! however it ends, so does `cat`, and the agent follows within about a second.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
 use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
-use super::card_link::CardLink;
 use super::listing::{ListedKey, listed_keys};
-use super::scdaemon::Scdaemon;
+use super::scdaemon::{CardLink, Scdaemon};
 use super::status;
 #[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
-use crate::private_dir::{self, SOCKET_PATH};
-use crate::program;
+use crate::private_dir;
+use crate::programs::{Daemon, START, check_socket, write_private};
 
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
-/// How long an agent may take to open its socket, and to say that it ends.
-const AGENT_START: Duration = Duration::from_secs(10);
-/// What it says meanwhile.
-const AGENT_LOG: &str = "gpg-agent.said";
 
 /// The passphrase of protected test keys.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -57,9 +47,9 @@ impl Passphrase {
 pub struct Home {
     gnupg: Gnupg,
     path: PathBuf,
-    agent: Option<Child>,
     socket: PathBuf,
     scdaemon: Scdaemon,
+    _agent: Daemon,
 }
 
 impl Home {
@@ -85,16 +75,7 @@ impl Home {
     }
 
     fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
-        let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
-        if length > SOCKET_PATH {
-            return Err(Error::call(
-                format!("making the GNUPGHOME {}", path.display()),
-                format!(
-                    "its sockets' paths would have {length} bytes; the system allows {SOCKET_PATH}"
-                ),
-                "set TMPDIR to a shorter directory",
-            ));
-        }
+        check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
             "allow-preset-passphrase\nenable-ssh-support\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
@@ -106,12 +87,13 @@ impl Home {
         }
         let mut home = Self {
             gnupg: gnupg.clone(),
+            _agent: Self::start_agent(gnupg, &path, &scdaemon)?,
             path,
-            agent: None,
             socket: PathBuf::new(),
             scdaemon,
         };
-        home.start_agent()?;
+        home.socket = home.listed_path("agent-socket")?;
+        home.record_process("GETINFO pid")?;
         Ok(home)
     }
 
@@ -134,48 +116,19 @@ impl Home {
         Ok(connection)
     }
 
-    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input:
-    /// when keymark is killed, the agent ends by itself within a second.
-    fn start_agent(&mut self) -> Result<(), Error> {
-        let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
-        let log = self.path.join(AGENT_LOG);
-        // A file: nobody reads a pipe for as long as the agent lives.
-        let log = File::create(&log).map_err(|error| failed(error.to_string()))?;
-        let mut command = self.program("gpg-agent");
+    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input. It runs it once its
+    /// sockets are open.
+    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Daemon, Error> {
+        let mut command = gnupg.command("gpg-agent");
         command
+            .arg("--homedir")
+            .arg(path)
             .args(["--daemon", "cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log);
-        command.envs(self.scdaemon.environment(&self.path));
-        // Ctrl-C is keymark's to handle.
-        command.process_group(0);
-        let agent = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let started = self.agent.insert(agent);
-        let started = heard_back(started).map_err(|error| self.no_agent(&error))?;
-        private_dir::record(&self.path, started)?;
-        self.socket = self.listed_path("agent-socket")?;
-        self.record_process("GETINFO pid")
-    }
-
-    /// Why the agent did not start.
-    fn no_agent(&mut self, error: &io::Error) -> Error {
-        let call = "gpg-agent --daemon";
-        let Some(agent) = &mut self.agent else {
-            return Error::call(call, error, "");
-        };
-        if error.kind() == io::ErrorKind::TimedOut {
-            let _ = agent.kill();
-            let reason = format!("it did not start within {AGENT_START:?}");
-            return Error::call(call, reason, "");
-        }
-        let said = fs::read_to_string(self.path.join(AGENT_LOG)).unwrap_or_default();
-        let complaint = status::complaint(&said);
-        let reason = match agent.wait() {
-            Ok(status) => format!("{status}: {complaint}"),
-            Err(error) => format!("{error}: {complaint}"),
-        };
-        Error::call(call, reason, "")
+            .envs(scdaemon.environment(path));
+        let said = path.join("gpg-agent.said");
+        let (agent, _) = Daemon::start(command, "gpg-agent --daemon", &said, status::complaint)?;
+        private_dir::record(path, agent.id())?;
+        Ok(agent)
     }
 
     /// Takes down the process that answers the command with its number.
@@ -237,6 +190,22 @@ impl Home {
             let reason = format!("{}: {}", output.status, status::complaint(&text));
             Err(Error::call(call, reason, ""))
         }
+    }
+
+    /// Where its agent listens for ssh.
+    pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
+        let name = self.connect()?.command("GETINFO ssh_socket_name")?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
+    }
+
+    /// Lets the agent offer a key to ssh. A card's authentication key needs no leave.
+    pub fn offer_to_ssh(&self, keygrip: &str) -> Result<(), Error> {
+        let path = self.path.join("sshcontrol");
+        let listed = std::fs::read_to_string(&path).unwrap_or_default();
+        if listed.lines().any(|line| line == keygrip) {
+            return Ok(());
+        }
+        write_private(&path, format!("{listed}{keygrip}\n").as_bytes())
     }
 
     /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.
@@ -312,7 +281,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if let Ok(mut connection) = Assuan::patient(&self.socket, AGENT_START) {
+        if let Ok(mut connection) = Assuan::patient(&self.socket, START) {
             // They may be gone already. A scdaemon lets go of its card before its agent ends.
             if self.card().is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
@@ -320,44 +289,12 @@ impl Drop for Home {
             // Where it does not listen, it ends with its directory.
             let _ = connection.command("KILLAGENT");
         }
-        if let Some(mut agent) = self.agent.take() {
-            drop(agent.stdin.take()); // ends the `cat`
-            let _ = agent.wait();
-        }
     }
-}
-
-/// The agent runs `cat` once its sockets are open: a line that comes back says so.
-fn heard_back(agent: &mut Child) -> io::Result<u32> {
-    let (Some(stdin), Some(stdout)) = (&mut agent.stdin, agent.stdout.take()) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
-    stdin.write_all(b"\n")?;
-    program::first_line(stdout, AGENT_START)?;
-    Ok(agent.id())
 }
 
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
 pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
-}
-
-/// Writes a file that only this user can read.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let open = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path);
-    open.and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| {
-            Error::call(
-                format!("writing {}", path.display()),
-                error,
-                "is the disk full?",
-            )
-        })
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use keymark_bench::error::Error;
 use keymark_stores::software::libgcrypt::key;
 use keymark_stores::test_key::TestKey;
 
-use super::home::{Home, write_private};
+use super::home::Home;
+use crate::programs::write_private;
 
 /// Puts a key among those of the home's agent, in the clear, under its keygrip, which GnuPG's own tool
 /// computes.

@@ -5,27 +5,20 @@ pub mod agent;
 pub mod assuan;
 #[cfg(feature = "openpgp-card")]
 pub mod card_home;
-pub mod card_link;
 mod certificate;
-#[cfg(feature = "openpgp-card")]
-mod driver;
 pub mod home;
 pub mod homes;
-#[cfg(feature = "openpgp-card")]
-mod inserted_card;
 pub mod key_file;
 pub mod key_home;
 mod layers;
 pub mod listing;
-#[cfg(feature = "openpgp-card")]
-mod made_card;
 pub mod messages;
 pub mod meter;
 #[cfg(feature = "openpgp-card")]
 pub mod owner;
 pub mod process;
 mod provider;
-mod scdaemon;
+pub mod scdaemon;
 pub mod signatures;
 pub mod status;
 #[cfg(feature = "pkcs11")]

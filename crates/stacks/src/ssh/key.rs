@@ -12,29 +12,21 @@ use openssl::hash::MessageDigest;
 use openssl::pkey::{HasPublic, PKey, Private, Public};
 use openssl::rsa::RsaRef;
 use ssh_encoding::{Decode, Encode};
-use ssh_key::Mpint;
 use ssh_key::private::{
     EcdsaKeypair, Ed25519Keypair, Ed25519PrivateKey, KeypairData, RsaKeypair, RsaPrivateKey,
 };
 use ssh_key::public::{EcdsaPublicKey, Ed25519PublicKey, KeyData, RsaPublicKey};
+use ssh_key::{EcdsaCurve, Mpint};
 
 /// How a key signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// RFC 8332 §3; the one that ssh tries of those an agent's RSA key has.
     RsaSha2_256,
-    /// RFC 5656 §3.1.
-    Ecdsa(NistCurve),
+    /// RFC 5656 §3.1, on the curves that every SSH has (§10.1).
+    Ecdsa(EcdsaCurve),
     /// RFC 8709 §6.
     Ed25519,
-}
-
-/// The curves that every SSH has (RFC 5656 §10.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NistCurve {
-    P256,
-    P384,
-    P521,
 }
 
 impl Scheme {
@@ -46,9 +38,9 @@ impl Scheme {
     pub const fn of(algorithm: Algorithm) -> Option<Self> {
         match algorithm.family() {
             Family::Rsa(_) => Some(Self::RsaSha2_256),
-            Family::Weierstrass(Curve::NistP256) => Some(Self::Ecdsa(NistCurve::P256)),
-            Family::Weierstrass(Curve::NistP384) => Some(Self::Ecdsa(NistCurve::P384)),
-            Family::Weierstrass(Curve::NistP521) => Some(Self::Ecdsa(NistCurve::P521)),
+            Family::Weierstrass(Curve::NistP256) => Some(Self::Ecdsa(EcdsaCurve::NistP256)),
+            Family::Weierstrass(Curve::NistP384) => Some(Self::Ecdsa(EcdsaCurve::NistP384)),
+            Family::Weierstrass(Curve::NistP521) => Some(Self::Ecdsa(EcdsaCurve::NistP521)),
             Family::Ed25519 => Some(Self::Ed25519),
             _ => None,
         }
@@ -58,9 +50,9 @@ impl Scheme {
     pub const fn name(self) -> &'static str {
         match self {
             Self::RsaSha2_256 => "rsa-sha2-256",
-            Self::Ecdsa(NistCurve::P256) => "ecdsa-sha2-nistp256",
-            Self::Ecdsa(NistCurve::P384) => "ecdsa-sha2-nistp384",
-            Self::Ecdsa(NistCurve::P521) => "ecdsa-sha2-nistp521",
+            Self::Ecdsa(EcdsaCurve::NistP256) => "ecdsa-sha2-nistp256",
+            Self::Ecdsa(EcdsaCurve::NistP384) => "ecdsa-sha2-nistp384",
+            Self::Ecdsa(EcdsaCurve::NistP521) => "ecdsa-sha2-nistp521",
             Self::Ed25519 => "ssh-ed25519",
         }
     }
@@ -76,9 +68,9 @@ impl Scheme {
     /// The digest that is signed in place of the data, where the data themselves are not.
     pub fn digest(self) -> Option<MessageDigest> {
         match self {
-            Self::RsaSha2_256 | Self::Ecdsa(NistCurve::P256) => Some(MessageDigest::sha256()),
-            Self::Ecdsa(NistCurve::P384) => Some(MessageDigest::sha384()),
-            Self::Ecdsa(NistCurve::P521) => Some(MessageDigest::sha512()),
+            Self::RsaSha2_256 | Self::Ecdsa(EcdsaCurve::NistP256) => Some(MessageDigest::sha256()),
+            Self::Ecdsa(EcdsaCurve::NistP384) => Some(MessageDigest::sha384()),
+            Self::Ecdsa(EcdsaCurve::NistP521) => Some(MessageDigest::sha512()),
             Self::Ed25519 => None,
         }
     }

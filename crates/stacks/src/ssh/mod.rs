@@ -2,10 +2,7 @@
 //! ssh asks for it when it logs in.
 
 pub mod agent;
-#[cfg(feature = "openpgp-card")]
-mod card;
 pub mod client;
-pub mod gpg_agent;
 pub mod key;
 pub mod protocol;
 mod provider;

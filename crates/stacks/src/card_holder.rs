@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// A reader whose token nobody else can look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldCard {
     /// The reader's name.
     pub reader: String,
     /// Who has the token.
@@ -55,7 +55,7 @@ impl fmt::Display for Holder {
     }
 }
 
-impl Held {
+impl HeldCard {
     /// What makes the token free.
     pub const fn advice(&self) -> &'static str {
         match self.holder {
@@ -67,7 +67,7 @@ impl Held {
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for HeldCard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reader, holder } = self;
         write!(f, "{holder} is using the card in '{reader}'")
@@ -80,12 +80,12 @@ impl fmt::Display for Held {
 pub enum Borrowed {}
 
 /// Who has the tokens in these readers; nobody is disturbed by the question.
-pub(crate) fn holders(readers: &[String]) -> Vec<Held> {
+pub(crate) fn holders(readers: &[String]) -> Vec<HeldCard> {
     if readers.is_empty() {
         return Vec::new();
     }
     let holder = holder();
-    let held = |reader: &String| Held {
+    let held = |reader: &String| HeldCard {
         reader: reader.clone(),
         holder: holder.clone(),
     };
@@ -117,7 +117,7 @@ fn name(aid: &str) -> Option<String> {
 }
 
 /// Whether a wish may be about a token that is held.
-pub(crate) fn is_wanted(held: &[Held], wish: &Wish, unknown: &[String]) -> bool {
+pub(crate) fn is_wanted(held: &[HeldCard], wish: &Wish, unknown: &[String]) -> bool {
     match wish {
         Wish::Software | Wish::Default => false,
         Wish::Inserted | Wish::All => held.iter().any(|held| may_be_asked(&held.holder)),
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_scdaemon_is_asked_for_what_it_holds_itself() {
-        let held = |holder| Held {
+        let held = |holder| HeldCard {
             reader: "Reader 00 00".to_owned(),
             holder,
         };
