@@ -7,7 +7,7 @@ use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::workload::{Stack, Verifiable, Workload};
+use keymark_bench::workload::Stack;
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::agent::AgentStack;
 use keymark_stacks::gnupg::home::Passphrase;
@@ -19,6 +19,8 @@ use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_testkit::process::{gnupg_with, naming};
 use keymark_testkit::waiting::until;
+
+use crate::suite::{exercise, stack_passes};
 
 fn case(
     algorithm: Algorithm,
@@ -36,49 +38,6 @@ fn case(
         .concurrency(2)
         .input_bytes(40)
         .build()
-}
-
-/// Every handle performs every input, and every result has to pass the check.
-fn exercise(workload: &mut Workload) -> Result<(), String> {
-    let mut outputs = Vec::new();
-    for handle in workload.crew.handles() {
-        for (index, input) in workload.inputs.iter().enumerate() {
-            let mut output = vec![0; workload.output_capacity];
-            handle.arm(input).map_err(|error| error.to_string())?;
-            let performed = handle
-                .perform(input, &mut output)
-                .map_err(|error| error.to_string())?;
-            let length = handle
-                .collect(performed, &mut output)
-                .map_err(|error| error.to_string())?;
-            output.truncate(length);
-            outputs.push((index, output));
-        }
-    }
-    let results: Vec<_> = outputs
-        .iter()
-        .map(|(input, output)| Verifiable {
-            input: *input,
-            output,
-        })
-        .collect();
-    let verdicts = workload.verifier.verify(&results);
-    assert_eq!(verdicts.len(), results.len());
-    verdicts.into_iter().collect()
-}
-
-/// A wrong result must not pass: the check can fail.
-fn refuses_wrong_results(workload: &Workload) -> bool {
-    let garbage = [0x5A; 64];
-    let results = [Verifiable {
-        input: 0,
-        output: &garbage,
-    }];
-    workload
-        .verifier
-        .verify(&results)
-        .iter()
-        .all(Result::is_err)
 }
 
 /// Homes of the installed GnuPG, and the keys for them.
@@ -134,16 +93,7 @@ fn every_layer(algorithms: impl Iterator<Item = Algorithm>) {
         for &operation in algorithm.operations() {
             for stack in layers {
                 let case = case(algorithm, operation, stack.name(), Protection::None);
-                let outcome = stack
-                    .prepare(&case)
-                    .map_err(|error| error.to_string())
-                    .and_then(|mut workload| {
-                        assert!(refuses_wrong_results(&workload), "{case}");
-                        exercise(&mut workload)
-                    });
-                if let Err(reason) = outcome {
-                    failures.push(format!("{case}: {reason}"));
-                }
+                failures.extend(stack_passes(*stack, &case).err());
             }
         }
     }

@@ -11,3 +11,4 @@ mod raw;
 mod servers;
 mod signatures;
 mod ssh;
+mod suite;

@@ -7,12 +7,14 @@ use keymark_bench::case::{Case, Library, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
-use keymark_bench::workload::{Input, Performed, Stack, Verifiable, Workload};
+use keymark_bench::workload::{Input, Performed, Stack};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::software::{SoftwareStore, library};
 use keymark_stores::store::KeyStore;
+
+use crate::suite::stack_passes;
 
 fn case(algorithm: Algorithm, operation: Operation) -> Case {
     keymark_testkit::case(algorithm.name())
@@ -25,35 +27,6 @@ fn case(algorithm: Algorithm, operation: Operation) -> Case {
 /// Seconds a signature in a debug run; the fast variants cover the same code.
 fn is_slow(algorithm: Algorithm) -> bool {
     matches!(algorithm.family(), Family::SlhDsa(_, SlhVariant::Small))
-}
-
-/// Performs with every handle on every input; right results have to pass, wrong ones not.
-fn performs_on_all_inputs(workload: &mut Workload, case: &Case) {
-    assert_eq!(workload.crew.size(), 2, "{case}");
-    let (inputs, verifier) = (Arc::clone(&workload.inputs), Arc::clone(&workload.verifier));
-    let capacity = workload.output_capacity;
-    for handle in workload.crew.handles() {
-        for (input, bytes) in inputs.iter().enumerate() {
-            let mut output = vec![0; capacity];
-            handle.arm(bytes).unwrap();
-            let length = handle
-                .perform(bytes, &mut output)
-                .and_then(|performed| handle.collect(performed, &mut output))
-                .unwrap_or_else(|e| panic!("{case}: {e}"));
-            output.truncate(length);
-            let verdicts = verifier.verify(&[Verifiable {
-                input,
-                output: &output,
-            }]);
-            assert_eq!(verdicts, [Ok(())], "{case}");
-            output[0] ^= 1;
-            let verdicts = verifier.verify(&[Verifiable {
-                input,
-                output: &output,
-            }]);
-            assert!(verdicts[0].is_err(), "{case}: a wrong result passed");
-        }
-    }
 }
 
 /// The algorithms of GnuPG 2.2 and 2.4.
@@ -92,10 +65,7 @@ fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
         .filter(|capability| !is_slow(capability.algorithm))
     {
         let case = case(capability.algorithm, capability.operation);
-        let mut workload = stack
-            .prepare(&case)
-            .unwrap_or_else(|error| panic!("{case}: {error}"));
-        performs_on_all_inputs(&mut workload, &case);
+        stack_passes(&stack, &case).unwrap();
     }
 }
 
@@ -138,10 +108,7 @@ fn does_what_it_offers(library: Library, names: &[&str]) {
             parameters: Parameters::Library { library },
             ..case(capability.algorithm, capability.operation)
         };
-        let mut workload = stack
-            .prepare(&case)
-            .unwrap_or_else(|error| panic!("{case}: {error}"));
-        performs_on_all_inputs(&mut workload, &case);
+        stack_passes(&stack, &case).unwrap();
     }
 }
 
@@ -236,30 +203,8 @@ fn on_card(store: &MadeCards, capability: Capability) -> Case {
 }
 
 fn performs(store: &Arc<MadeCards>, capability: Capability) {
-    let case = on_card(store, capability);
     let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
-    let mut workload: Workload = stack
-        .prepare(&case)
-        .unwrap_or_else(|e| panic!("{case}: {e}"));
-    for handle in workload.crew.handles() {
-        let mut output = vec![0; workload.output_capacity];
-        let input = &workload.inputs[1];
-        handle.arm(input).unwrap_or_else(|e| panic!("{case}: {e}"));
-        let performed = handle
-            .perform(input, &mut output)
-            .unwrap_or_else(|e| panic!("{case}: {e}"));
-        let result = Verifiable {
-            input: 1,
-            output: &output[..performed.length],
-        };
-        assert_eq!(workload.verifier.verify(&[result]), [Ok(())], "{case}");
-        output[performed.length - 1] ^= 1;
-        let changed = Verifiable {
-            input: 1,
-            output: &output[..performed.length],
-        };
-        assert!(workload.verifier.verify(&[changed])[0].is_err(), "{case}");
-    }
+    stack_passes(&stack, &on_card(store, capability)).unwrap();
 }
 
 #[test]

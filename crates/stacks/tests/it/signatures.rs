@@ -8,7 +8,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, Protection, StackName};
 use keymark_bench::operation::Operation;
-use keymark_bench::workload::{Stack, Verifiable, Workload};
+use keymark_bench::workload::{Stack, Workload};
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
@@ -17,6 +17,8 @@ use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::process::gnupg_with;
+
+use crate::suite::{performed, verdicts};
 
 const TEXT: &[u8] = b"what was to be signed, and nothing else";
 
@@ -249,27 +251,9 @@ fn case(workers: u32) -> Case {
 }
 
 /// Signs an input so often, one after the other.
-fn signed(workload: &mut Workload, times: usize) -> Vec<Vec<u8>> {
-    let input = workload.inputs[0].clone();
-    let capacity = workload.output_capacity;
-    let handle = &mut workload.crew.handles()[0];
-    let mut sign = || {
-        let mut output = vec![0; capacity];
-        handle.arm(&input).unwrap();
-        let performed = handle.perform(&input, &mut output).unwrap();
-        let length = handle.collect(performed, &mut output).unwrap();
-        output.truncate(length);
-        output
-    };
+fn signed(workload: &mut Workload, times: usize) -> Vec<(usize, Vec<u8>)> {
+    let mut sign = || (0, performed(workload, 0).unwrap());
     (0..times).map(|_| sign()).collect()
-}
-
-fn verdicts(workload: &Workload, outputs: &[Vec<u8>]) -> Vec<Result<(), String>> {
-    let results: Vec<_> = outputs
-        .iter()
-        .map(|output| Verifiable { input: 0, output })
-        .collect();
-    workload.verifier.verify(&results)
 }
 
 #[test]
@@ -304,7 +288,7 @@ fn gpg_is_asked_about_a_few_messages_once_a_case() {
 fn what_is_wrong_stays_wrong_whatever_gpg_says() {
     let (mut workload, _stack) = workload(Gnupg::find(None).unwrap());
     let mut outputs = signed(&mut workload, 2);
-    outputs[1] = vec![0x5A; 80];
+    outputs[1].1 = vec![0x5A; 80];
     for _ in 0..2 {
         let verdicts = verdicts(&workload, &outputs);
         assert_eq!(verdicts[0], Ok(()));
@@ -319,7 +303,7 @@ fn gpg_checks_the_signatures_of_a_key_that_cannot_be_read() {
     let nothing = "case \"$*\" in *--export*) exit 0;; esac";
     let (mut workload, _stack) = workload(gpg_with(directory.path(), nothing));
     let mut outputs = signed(&mut workload, 3);
-    outputs[1] = vec![0x5A; 80];
+    outputs[1].1 = vec![0x5A; 80];
     let verdicts = verdicts(&workload, &outputs);
     assert_eq!((&verdicts[0], &verdicts[2]), (&Ok(()), &Ok(())));
     assert!(verdicts[1].is_err());

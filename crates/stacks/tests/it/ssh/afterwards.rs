@@ -2,19 +2,16 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
 
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::client::Connection;
-use keymark_testkit::process::naming;
+use keymark_testkit::process::{naming, this_test_program};
+use keymark_testkit::waiting::until;
 
 use super::{Place, test_key};
-
-/// Polls, 10 ms apart, before a condition counts as never met.
-const POLLS: usize = 500;
 
 #[test]
 fn agent_and_directory_are_gone_afterwards() {
@@ -49,11 +46,8 @@ fn an_agent_ends_when_keymark_is_killed() {
     }
     let dir = PrivateDir::new().unwrap();
     let socket = dir.path().join("S.ssh-agent");
-    let mut victim = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "ssh::afterwards::an_agent_ends_when_keymark_is_killed",
-        ])
+    const NAME: &str = "ssh::afterwards::an_agent_ends_when_keymark_is_killed";
+    let mut victim = this_test_program(NAME)
         .env(VICTIM, dir.path())
         .stdout(Stdio::null())
         .spawn()
@@ -63,19 +57,9 @@ fn an_agent_ends_when_keymark_is_killed() {
             .and_then(|mut agent| agent.identities())
             .is_ok_and(|keys| keys.len() == 1)
     };
-    poll(held);
+    until("the agent holds the key", held);
     victim.kill().unwrap();
     victim.wait().unwrap();
-    poll(|| naming(dir.path()) == 0);
+    until("the agent is gone", || naming(dir.path()) == 0);
     assert!(!socket.exists(), "the agent has tidied up");
-}
-
-fn poll(condition: impl Fn() -> bool) {
-    for _ in 0..POLLS {
-        if condition() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it never came to that");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -14,18 +14,20 @@ use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
-use keymark_stacks::ssh::{key, stack};
+use keymark_stacks::ssh::key;
 use keymark_stores::access::Access;
 use keymark_stores::device::Run;
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
-use super::{exercise, text};
+use super::{Place, text};
+use crate::suite::passes;
 
 /// Set in the child that runs the test: SoftHSM2 finds its tokens by its environment.
 const CHILD: &str = "KEYMARK_TEST_CHILD";
@@ -45,9 +47,8 @@ fn in_a_child(name: &str) {
 
 /// An agent with the token's keys, and the public half of the one that is meant.
 struct Logged {
-    agent: Arc<SshAgent>,
-    public: keymark_stores::public_key::PublicKey,
-    dir: PrivateDir,
+    place: Place,
+    public: PublicKey,
 }
 
 impl Logged {
@@ -80,29 +81,15 @@ impl Logged {
         let dir = PrivateDir::new().unwrap();
         let program = access.for_programs().unwrap();
         let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);
+        let agent = Arc::new(agent.unwrap());
         Self {
-            agent: Arc::new(agent.unwrap()),
+            place: Place { agent, dir },
             public: store.public_key(&key).unwrap(),
-            dir,
         }
     }
 
     fn public_line(&self) -> String {
         key::public(&self.public).unwrap().to_openssh().unwrap()
-    }
-
-    fn file(&self, name: &str, content: &str) -> PathBuf {
-        let path = self.dir.path().join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn asks(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env("SSH_AUTH_SOCK", self.agent.socket())
-            .stdin(Stdio::null());
-        command
     }
 }
 
@@ -114,10 +101,8 @@ fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
     }
     for (_, _, label, algorithm) in KEYS {
         let logged = Logged::in_with(label, algorithm);
-        let keeper: Arc<dyn std::any::Any + Send + Sync> = logged.agent.clone();
-        let mut workload =
-            stack::workload(logged.agent.socket(), &keeper, &logged.public, 3, 1).unwrap();
-        exercise(&mut workload).unwrap();
+        let mut workload = logged.place.workload(&logged.public, 3).unwrap();
+        passes(&mut workload).unwrap();
         let line = logged.public_line();
         let blob = line.split(' ').nth(1).unwrap();
         // What OpenSSH finds in the module by itself is the key.
@@ -127,9 +112,10 @@ fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
             .output()
             .unwrap();
         assert!(text(&listed).contains(blob), "{}", text(&listed));
-        let file = logged.file("key.pub", &line);
+        let file = logged.place.file("key.pub", &line);
         let tested = logged
-            .asks("ssh-add")
+            .place
+            .command("ssh-add")
             .arg("-T")
             .arg(&file)
             .output()
@@ -147,7 +133,7 @@ struct Server {
 impl Server {
     /// One that lets in whoever has the key, and only so.
     fn start(logged: &Logged) -> Self {
-        let directory = logged.dir.path();
+        let directory = logged.place.dir.path();
         let host_key = directory.join("host");
         let made = Command::new("ssh-keygen")
             .args(["-q", "-t", "ed25519", "-N", "", "-f"])
@@ -155,7 +141,7 @@ impl Server {
             .output()
             .unwrap();
         assert!(made.status.success(), "{}", text(&made));
-        let allowed = logged.file("authorized_keys", &logged.public_line());
+        let allowed = logged.place.file("authorized_keys", &logged.public_line());
         let port = free_port();
         let configuration = format!(
             "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
@@ -163,7 +149,7 @@ impl Server {
             host_key.display(),
             allowed.display()
         );
-        let configuration = logged.file("sshd_config", &configuration);
+        let configuration = logged.place.file("sshd_config", &configuration);
         // Its privileges are separated in a directory that only a service of the system's makes.
         let _ = fs::create_dir("/run/sshd");
         let process = Command::new("/usr/sbin/sshd")
@@ -187,7 +173,7 @@ impl Server {
     }
 
     fn login(&self, logged: &Logged, identity: &Path) -> std::process::Output {
-        let mut ssh = logged.asks("ssh");
+        let mut ssh = logged.place.command("ssh");
         ssh.args(["-F", "none", "-p", &self.port.to_string()])
             .args(["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"])
             .args([
@@ -224,13 +210,13 @@ fn a_server_lets_in_who_has_the_token_and_nobody_else() {
     for (_, _, label, algorithm) in KEYS {
         let logged = Logged::in_with(label, algorithm);
         let server = Server::start(&logged);
-        let mine = logged.file("mine.pub", &logged.public_line());
+        let mine = logged.place.file("mine.pub", &logged.public_line());
         let output = server.login(&logged, &mine);
         assert!(output.status.success(), "{}", text(&output));
         assert_eq!(String::from_utf8_lossy(&output.stdout), "42\n");
         let (_, _, other, other_algorithm) = KEYS[usize::from(label == KEYS[0].2)];
         let other = Logged::in_with(other, other_algorithm);
-        let others = logged.file("others.pub", &other.public_line());
+        let others = logged.place.file("others.pub", &other.public_line());
         let refused = server.login(&other, &others);
         assert!(!refused.status.success(), "{}", text(&refused));
         assert!(
@@ -258,7 +244,7 @@ fn a_login_through_keymarks_own_module_is_taken_down() {
     let (_, _, label, algorithm) = KEYS[0];
     let logged = Logged::through(&module, label, algorithm);
     let server = Server::start(&logged);
-    let mine = logged.file("mine.pub", &logged.public_line());
+    let mine = logged.place.file("mine.pub", &logged.public_line());
     let output = server.login(&logged, &mine);
     assert!(output.status.success(), "{}", text(&output));
     // The agent's helper is a process of its own, and has signed once, for the server.
