@@ -11,7 +11,6 @@ use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
-use crate::num::Float;
 use crate::outliers::{Outliers, outliers};
 use crate::quantile::{Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
@@ -68,7 +67,6 @@ pub struct Summary {
 
 impl Summary {
     /// The same with the mean at the mean speed of the machine.
-    #[must_use]
     pub fn at_mean_speed(self, found: &AtMeanSpeed) -> Self {
         Self {
             mean: found.mean,
@@ -82,7 +80,6 @@ impl Summary {
     }
 
     /// Summarises a case; `None` without samples.
-    #[must_use]
     pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
         let sorted = Sorted::of(blocks);
         let (min, max) = extremes(&sorted)?;
@@ -105,7 +102,6 @@ impl Summary {
     }
 
     /// What the reader should know before trusting the figures.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match self.drift {
@@ -115,7 +111,7 @@ impl Summary {
             }
             Some(_) => {}
         }
-        let samples = Ratio(self.outliers.severe().float() / self.n.float());
+        let samples = Ratio(self.outliers.severe() as f64 / self.n as f64);
         let time = self.outliers.high_severe_time;
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });

@@ -23,9 +23,6 @@ pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The same of text.
-///
-/// # Errors
-/// As above, and when it is not UTF-8.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes(path, most)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))

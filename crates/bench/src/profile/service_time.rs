@@ -31,17 +31,11 @@ pub enum Unusable {
 
 impl ServiceTime {
     /// Always the same.
-    ///
-    /// # Errors
-    /// When it is out of range.
     pub fn constant(seconds: f64) -> Result<Self, Unusable> {
         duration(seconds).map(Self::Constant)
     }
 
     /// Quantiles at equally spaced levels from 0 to 1.
-    ///
-    /// # Errors
-    /// When they are out of range or order.
     pub fn quantiles(seconds: &[f64]) -> Result<Self, Unusable> {
         let quantiles: Vec<_> = seconds
             .iter()
@@ -54,7 +48,6 @@ impl ServiceTime {
     }
 
     /// Mean: of a piecewise uniform distribution, by the trapezoidal rule over its quantiles.
-    #[must_use]
     pub fn mean(&self) -> Duration {
         match self {
             Self::Constant(time) => *time,
@@ -79,13 +72,11 @@ pub struct Sampler(ChaCha12Rng);
 
 impl Sampler {
     /// Draws with that seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(ChaCha12Rng::seed_from_u64(seed))
     }
 
     /// Draws one that is the same for the same seed and number, whoever draws the others.
-    #[must_use]
     pub fn nth(seed: u64, number: u64) -> Self {
         let mut random = ChaCha12Rng::seed_from_u64(seed);
         random.set_stream(number);

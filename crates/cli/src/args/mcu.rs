@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::plot::PictureFile;
+use crate::parts;
 use clap::{Args, Subcommand};
 use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
@@ -124,11 +125,11 @@ impl FromStr for OptionAxis {
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
     /// The first prediction: PART[:PRESET][,OPTION=VALUE…]
-    #[arg(value_name = "FIRST")]
+    #[arg(value_name = "FIRST", value_parser = parts::target)]
     pub first: Target,
 
     /// The second prediction
-    #[arg(value_name = "SECOND")]
+    #[arg(value_name = "SECOND", value_parser = parts::target)]
     pub second: Target,
 
     /// The operation
@@ -172,7 +173,7 @@ pub struct FirmwareArguments {
 #[derive(Debug, Args)]
 pub struct McuProfileArguments {
     /// PART[:PRESET][,OPTION=VALUE…]
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = parts::target)]
     pub target: Target,
 
     /// Operations to include

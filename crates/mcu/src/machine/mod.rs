@@ -120,7 +120,6 @@ pub struct Machine {
 impl Machine {
     /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
     /// that `entry` names.
-    #[must_use]
     pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
         let layout = memory.layout();
         let aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
@@ -143,26 +142,22 @@ impl Machine {
     }
 
     /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
-    #[must_use]
     pub fn without_dsp(mut self) -> Self {
         self.code.forbid_dsp();
         self
     }
 
     /// Instructions retired so far.
-    #[must_use]
     pub const fn executed(&self) -> u64 {
         self.executed
     }
 
     /// The address of the next instruction.
-    #[must_use]
     pub const fn pc(&self) -> u32 {
         self.pc
     }
 
     /// What the program wrote by semihosting.
-    #[must_use]
     pub fn output(&self) -> &[u8] {
         &self.output
     }

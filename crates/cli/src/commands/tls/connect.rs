@@ -1,6 +1,5 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -52,13 +51,13 @@ pub(super) fn run(
         clock: &clock,
         interrupt: &interrupt,
     };
-    let record = running::head(&plan, vec![remote.identity()], BTreeMap::new());
+    let record = crate::frame::record(plan, vec![remote.identity()]);
     let how = (&arguments.run, archive);
     Ok(running::measured(
         record,
         &interrupt,
         how,
-        |plan, seen, view| asking.run(plan, seen, view),
+        |plan, seen, view| (asking.run(plan, seen, view), Vec::<String>::new()),
     ))
 }
 
