@@ -80,7 +80,7 @@ fn a_server_is_drained_when_nobody_is_connected_any_more() {
         assert!(
             error
                 .to_string()
-                .contains("1 connections are open after 0.3 s"),
+                .contains("1 connections are still open after 0.3 s"),
             "{error}"
         );
         drop(silent);
