@@ -116,7 +116,7 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let client = token.path("client");
     let source = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../shims/pkcs11/tests/pkcs11/client.c"
+        "/../shims/pkcs11/tests/it/client.c"
     );
     let mut compiler = Command::new("cc");
     compiler

@@ -76,9 +76,8 @@ fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
             "no device matches 'no such card'",
         ),
     ] {
-        let refused = place.output(&format!(
-            "bench --device {device} --algorithm {algorithm} --runs 1"
-        ));
+        let mut refused = place.keymark(&format!("bench --algorithm {algorithm} --runs 1"));
+        let refused = refused.args(["--device", device]).output().unwrap();
         assert_eq!(refused.status.code(), Some(3), "{device}");
         assert_says(&text(&refused.stderr), [said]);
     }
