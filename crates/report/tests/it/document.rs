@@ -160,8 +160,8 @@ fn every_section_there_is_stands_in_the_report() {
         .collect();
     let begins = [
         "where the time goes in GnuPG",
-        "where the time goes, as measured",
-        "where the time goes in a process an operation",
+        "where the time goes, by process",
+        "where the time goes with one process for each operation",
         "twins beside",
         "in parallel",
     ];
@@ -326,7 +326,7 @@ fn figures_have_the_data_of_every_case_with_times() {
         assert!(curve["device"].is_string() && curve["provenance"].is_string());
     }
     let text = plain(&report(), Width::Unlimited);
-    assert!(!text.contains("share of operations"), "not in text: {text}");
+    assert!(!text.contains("share finished"), "not in text: {text}");
 }
 
 #[test]

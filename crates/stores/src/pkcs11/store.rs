@@ -377,7 +377,7 @@ mod tests {
         let opensc = said(0x07);
         for part in [
             "C_CreateObject failed: CKR_ARGUMENTS_BAD",
-            "takes no test key",
+            "accepts no test key",
             "object=KEY",
         ] {
             assert!(opensc.contains(part), "{opensc}");

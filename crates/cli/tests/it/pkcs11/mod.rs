@@ -188,7 +188,7 @@ fn a_token_with_keys_of_its_own_for_the_pin_is_sent_none() {
     let world = Misbehaving::new(KEYMARK);
     // SoftHSM2 itself has no such keys, and refuses.
     let refused = said(&world.run("pad", PIN, &world.device, ""));
-    assert!(refused.contains("enter it there now"), "{refused}");
+    assert!(refused.contains("enter its PIN there now"), "{refused}");
     assert_eq!(world.logins(), "without a PIN\n");
 }
 
@@ -219,7 +219,7 @@ fn a_token_that_takes_no_key_from_outside_makes_one() {
     let only = "--algorithm nistp256 --processes 2";
     let refused = world.run("no-import", PIN, device, only);
     assert_eq!(refused.status.code(), Some(1));
-    assert_says(&said(&refused), ["takes no test keys from outside"]);
+    assert_says(&said(&refused), ["accepts no test keys from outside"]);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn modules_that_do_not_work_are_a_line_each() {
     let calm = devices("chatter");
     for (name, said) in [
         ("away", "there is no such file"),
-        ("text", "it is no library"),
+        ("text", "it is not a library"),
         ("short", "32-bit"),
         ("own", "null"),
     ] {

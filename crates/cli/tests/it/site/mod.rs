@@ -202,7 +202,7 @@ fn one_bad_file_is_named_and_the_others_make_the_site() {
     std::os::unix::fs::symlink("/etc/passwd", site.place.path("records/passwd.json")).unwrap();
     let said = site.refused("out", 1);
     for (file, reason) in [
-        ("cut.json", "breaks off"),
+        ("cut.json", "ends too early"),
         ("other.json", "not a run exported by keymark"),
         ("nothing.json", "is empty"),
         ("deep/newer.json", "follows schema 99"),
@@ -225,7 +225,7 @@ fn without_a_record_there_is_no_site() {
     assert_says(&said, ["has no record; ", "keymark share"]);
     site.put("cut.json", "{");
     let said = site.refused("out", 1);
-    assert_says(&said, ["no site is written", "cut.json"]);
+    assert_says(&said, ["no site was written", "cut.json"]);
     assert!(!site.place.path("out").exists());
     let nowhere = site.place.path("nowhere");
     let said = site
@@ -282,9 +282,12 @@ fn nothing_is_written_over_but_an_earlier_site() {
     fs::create_dir(&notes).unwrap();
     fs::write(notes.join("thesis.txt"), "x").unwrap();
     assert!(site.refused("notes", 1).contains("is not empty"));
-    assert!(site.refused("notes/thesis.txt", 1).contains("no directory"));
+    assert!(
+        site.refused("notes/thesis.txt", 1)
+            .contains("not a directory")
+    );
     for within in ["records", "records/public", "."] {
-        assert_says(&site.refused(within, 1), ["are in one another"]);
+        assert_says(&site.refused(within, 1), ["contain one another"]);
     }
     assert!(site.place.path("records/run.json").exists());
     // Nothing half-written is left beside it.

@@ -31,7 +31,7 @@ fn a_full_disk_ends_the_writing_but_not_the_run() {
     );
     writer.block(CaseId(0), &block(2, &[1]));
     let error = writer.finish(RunState::Finished).unwrap_err();
-    assert!(error.to_string().contains("no room left"), "{error}");
+    assert!(error.to_string().contains("no space left"), "{error}");
     let kept = only(&archive);
     assert_eq!(kept.state, RunState::Unfinished);
     assert_eq!(kept.cases[0].blocks, [block(0, &[1])]);
