@@ -1,7 +1,5 @@
 //! Kinds of algorithms, as people choose among them.
 
-use serde::{Deserialize, Serialize};
-
 use crate::algorithm::{Algorithm, Family};
 use crate::words::words;
 

@@ -1,7 +1,5 @@
 //! The private-key operations.
 
-use serde::{Deserialize, Serialize};
-
 use crate::words::words;
 
 words! {

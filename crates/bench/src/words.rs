@@ -13,12 +13,15 @@ pub struct UnknownWord {
 }
 
 /// Declares such an enumeration with `ALL`, `Display`, `FromStr` and serde by its words.
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident($kind:literal) {
         $($(#[$vmeta:meta])* $variant:ident = $word:literal,)+
     }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         pub enum $name {
             $($(#[$vmeta])* #[serde(rename = $word)] $variant,)+
         }
@@ -26,6 +29,9 @@ macro_rules! words {
         impl $name {
             /// Every value, in table order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             /// The word for it.
             #[must_use]
@@ -58,4 +64,4 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub use words;

@@ -8,9 +8,7 @@ mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use keymark_bench::case::{
-    Case, DeviceName, Pacing, Parameters, Protection, Provenance, StackName,
-};
+use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
@@ -59,9 +57,7 @@ fn everything() -> Record {
             cases.push(measured(of(StackName::GNUPG, concurrency), time));
         }
         let cached = Case {
-            parameters: Parameters::Gnupg {
-                protection: Protection::Cached,
-            },
+            parameters: Parameters::from([("protection", "cached")]),
             ..of(StackName::AGENT, 1)
         };
         cases.push(measured(cached.clone(), 95_000.0));

@@ -5,17 +5,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use keymark_bench::case::{OpenSslWay, Parameters, StackName};
+use keymark_bench::case::StackName;
 use keymark_bench::workload::{KeyHandle, Verifiable, Workload};
-use keymark_stacks::openssl::{FAMILY, OpenSsl};
+use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
 use keymark_stacks::provider::Use;
 use keymark_stores::device::Run;
 use keymark_testkit::case;
 use keymark_testkit::process::write_script;
-
-const FILE: Parameters = Parameters::OpenSsl {
-    way: OpenSslWay::File,
-};
 
 fn workload(
     algorithm: &str,
@@ -29,7 +25,7 @@ fn workload(
     let case = case(algorithm)
         .operation(operation.parse().unwrap())
         .stack(stack.name())
-        .parameters(FILE)
+        .parameters(OpenSslWay::File.parameters())
         .build();
     (stack.prepare(&case).unwrap(), stack)
 }

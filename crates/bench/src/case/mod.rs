@@ -1,10 +1,10 @@
 //! One case: what is measured, through what, under which load.
 
-mod form;
 mod load;
 mod name;
 mod parameters;
-mod tls;
+pub mod tls;
+mod vocabulary;
 
 use std::fmt;
 
@@ -17,10 +17,9 @@ use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
-pub use parameters::{
-    Choice, Library, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme, SshAgent,
-};
+pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, admits};
 pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
+pub use vocabulary::{Library, Scheme};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.
@@ -70,7 +69,7 @@ impl fmt::Display for DeviceName {
 
 /// One (key store, algorithm, operation, stack, parameters, load).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "form::CaseForm", from = "form::CaseForm")]
+#[serde(deny_unknown_fields)]
 pub struct Case {
     /// The device, by name.
     pub device: DeviceName,
@@ -85,6 +84,7 @@ pub struct Case {
     /// Through which program.
     pub stack: StackName,
     /// What the stack's family distinguishes besides.
+    #[serde(default, skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
     /// How hard.
     pub load: Load,
@@ -132,7 +132,7 @@ impl Case {
             algorithm: self.algorithm,
             operation: self.operation,
             stack: self.stack,
-            parameters: self.parameters,
+            parameters: self.parameters.clone(),
             load: self.load,
             input_bytes: self.input_bytes,
         }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
-use crate::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName, StoreKind, Worker};
+use crate::case::{
+    Case, DeviceName, Dimension, Pacing, Parameters, Provenance, StackName, StoreKind, Worker,
+};
 use crate::stop::{Precision, StopRule};
 use crate::store::Capability;
 
@@ -31,6 +33,8 @@ pub struct Offer {
     /// What can be asked as well, but is the same work under another name: measured only for who names
     /// the operation.
     pub synonyms: Vec<Capability>,
+    /// What the stack's family distinguishes.
+    pub dimensions: &'static [Dimension],
     /// The sets of parameters that make a difference there.
     pub parameters: Vec<Parameters>,
     /// What its workers can be.
@@ -163,14 +167,24 @@ impl Plan {
         if cases.is_empty() {
             return Err(PlanError::Nothing);
         }
-        // Offers come in the order in which their stacks are registered.
-        let rank = |case: &Case| offers.iter().position(|offer| offer.stack == case.stack);
+        // Offers come in the order in which their stacks and words are registered.
+        let sets = |offer: &'_ Offer| {
+            let sets = offer.parameters.clone().into_iter();
+            let stack = offer.stack;
+            sets.map(move |set| (stack, set))
+        };
+        let ways: Vec<(StackName, Parameters)> = offers.iter().flat_map(sets).collect();
+        let rank = |case: &Case| {
+            let mut ways = ways.iter();
+            let stack = ways.clone().position(|(stack, _)| *stack == case.stack);
+            let set = ways.position(|way| *way == (case.stack, case.parameters.clone()));
+            (stack, set)
+        };
         cases.sort_by_cached_key(|case| {
             let place = Algorithm::all().position(|known| known == case.algorithm);
             let Case {
                 operation,
                 device,
-                parameters,
                 replica,
                 ..
             } = case;
@@ -179,7 +193,6 @@ impl Plan {
                 place,
                 device.clone(),
                 rank(case),
-                *parameters,
                 case.load.worker,
                 case.concurrency(),
                 *replica,
@@ -207,7 +220,7 @@ impl Plan {
             .iter()
             .filter(|case| case.stack != StackName::RAW);
         let homes: BTreeSet<_> = of_programs
-            .map(|case| (&case.device, case.algorithm, case.parameters))
+            .map(|case| (&case.device, case.algorithm, &case.parameters))
             .collect();
         let warm_up = |case: &Case| {
             let operations = self.settings.warmup.saturating_add(1);

@@ -316,10 +316,10 @@ fn stack(text: &str) -> Result<StackName, String> {
 }
 
 fn baseline(text: &str) -> Result<Baseline, String> {
-    let baseline: Baseline = text.parse()?;
+    let baseline = keymark_stacks::registry::baseline(text)?;
     match baseline.stack() {
         Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
-            "'{unknown}' is no algorithm, stack, protection, c=N or device=NAME to take as baseline"
+            "'{unknown}' is no algorithm, stack, parameter, c=N or device=NAME to take as baseline"
         )),
         _ => Ok(baseline),
     }

@@ -17,6 +17,8 @@ use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Inventory, OpenStacks};
 use keymark_stacks::provider::Way;
+use keymark_stacks::raw::LIBRARY;
+use keymark_stacks::registry;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
@@ -193,8 +195,11 @@ fn missing<'a>(
     selections: &'a [Selection],
 ) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
     inventory.missing().filter(|(_, way, _)| {
-        let wanted =
-            |selection: &Selection| selection.wants_way(way.stack, way.standing, &way.parameters);
+        let sets = (
+            registry::dimensions_of(way.stack),
+            way.parameters.as_slice(),
+        );
+        let wanted = |selection: &Selection| selection.wants_way(way.stack, way.standing, sets);
         selections.iter().any(wanted)
     })
 }
@@ -282,7 +287,7 @@ fn libraries(plan: &Plan) -> BTreeMap<String, String> {
     let named = plan
         .cases
         .iter()
-        .filter_map(|case| case.parameters.library());
+        .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
         let loaded = library::load(library).ok()?;

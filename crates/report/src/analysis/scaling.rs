@@ -334,7 +334,9 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
     if alone.case.concurrency() != 1 {
         return None;
     }
-    let mut bottlenecks = families.iter().filter_map(|layers| layers.bottleneck);
+    let mut bottlenecks = families
+        .iter()
+        .filter_map(|layers| layers.bottleneck.clone());
     let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
     let server = Case {
         load: Load::single(),
@@ -369,8 +371,8 @@ mod tests {
             server: Some((
                 Bottleneck {
                     name: "agent",
-                    point: Point::new(StackName::GNUPG, Parameters::None),
-                    server: Point::new(StackName::AGENT, Parameters::None),
+                    point: Point::new(StackName::GNUPG, Parameters::NONE),
+                    server: Point::new(StackName::AGENT, Parameters::NONE),
                     explanation: "",
                 },
                 Seconds(agent),

@@ -203,7 +203,7 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
             .map(|whole| Column::value(whole.heading).leave(1)),
     );
     columns.push(Column::value(format!("{}'s share", layers.base.name)).leave(0));
-    let beside = layers.own_library.filter(|_| family.has_beside());
+    let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     columns.extend(beside.map(|own| Column::value(own.beside.heading).leave(0)));
     columns.push(Column::provenance());
     let mut table = Table::new(columns);

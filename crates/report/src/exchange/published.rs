@@ -6,9 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use keymark_bench::case::{
-    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Plan, Settings, default_input_bytes};
@@ -225,16 +223,15 @@ fn stack(line: &Line<'_>) -> Result<StackName, String> {
 /// GnuPG's: the key is in the clear, unless the note says otherwise.
 fn parameters(stack: StackName, note: &str) -> Parameters {
     if ![StackName::AGENT, StackName::GNUPG].contains(&stack) {
-        return Parameters::None;
+        return Parameters::NONE;
     }
     let note = note.to_ascii_lowercase();
     let cached = note.contains("cached passphrase") || note.contains("passphrase cached");
-    let protection = if cached {
-        Protection::Cached
+    if cached {
+        Parameters::from([("protection", "cached")])
     } else {
-        Protection::None
-    };
-    Parameters::Gnupg { protection }
+        Parameters::NONE
+    }
 }
 
 fn mean(line: &Line<'_>) -> Result<Seconds, String> {

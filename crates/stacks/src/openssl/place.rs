@@ -10,7 +10,6 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 #[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
@@ -20,7 +19,7 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{OpenSsl, words};
+use super::{OpenSsl, OpenSslWay, words};
 use crate::program;
 
 /// One key, by one way to it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::Parameters;
+use keymark_bench::case::{Library, Scheme};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -37,7 +37,8 @@ const SETTINGS: [&str; 7] = [
 #[derive(Serialize, Deserialize)]
 struct Errand {
     operation: Operation,
-    parameters: Parameters,
+    library: Option<Library>,
+    scheme: Option<Scheme>,
     key: Way,
 }
 
@@ -86,7 +87,7 @@ impl Patron for Patient {
 pub(super) fn start(
     key: &Access,
     capability: Capability,
-    parameters: Parameters,
+    (library, scheme): (Option<Library>, Option<Scheme>),
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let way = match key {
@@ -97,7 +98,7 @@ pub(super) fn start(
             return Err(Error::call("opening a key in another process", reason, ""));
         }
         #[cfg(feature = "pkcs11")]
-        Access::Module(access) => return access.worker(capability, parameters.scheme()),
+        Access::Module(access) => return access.worker(capability, scheme),
         #[cfg(feature = "tpm")]
         Access::Tpm(access) => Way::Tpm(access.errand(capability)),
     };
@@ -111,7 +112,8 @@ pub(super) fn start(
     let mut process = KeymarkProcess::start(command, "the worker process", None)?;
     process.send(&Errand {
         operation: capability.operation,
-        parameters,
+        library,
+        scheme,
         key: way,
     })?;
     let met = Met::Anew;
@@ -127,14 +129,15 @@ pub fn serve() -> Result<(), Error> {
     let mut socket = &accepted.socket;
     let Errand {
         operation,
-        parameters,
+        library,
+        scheme,
         key,
     } = worker::read(&mut socket)?;
     let handle = match key {
         Way::File(key) => {
             let key = TestKey::unsealed(&key);
-            key.and_then(|key| match parameters.scheme() {
-                None => software::open(&key, operation, parameters.library()),
+            key.and_then(|key| match scheme {
+                None => software::open(&key, operation, library),
                 Some(scheme) => software::open_by(&key, operation, scheme),
             })
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
 use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
+
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
@@ -23,7 +24,7 @@ use keymark_stores::store::KeyStore;
 use super::keys::Keys;
 use super::outcome::nanoseconds;
 use super::site::Site;
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
 const TIME: Duration = Duration::from_millis(150);
@@ -90,14 +91,13 @@ impl Alone {
         let key_place = server.spec().certificates.iter().next()?.key_place();
         let (by, parameters) = match key_place {
             KeyPlace::File => {
-                let library = Library::OpenSslSystem;
                 let version = own_libcrypto(server.installed())?;
                 (
                     Calculator::Libcrypto(version),
-                    Parameters::Library { library },
+                    raw::by_library(Library::OpenSslSystem).parameters,
                 )
             }
-            KeyPlace::Token(_) => (Calculator::Token, Parameters::None),
+            KeyPlace::Token(_) => (Calculator::Token, Parameters::NONE),
         };
         let asked = Case {
             operation,
@@ -144,7 +144,7 @@ impl Alone {
 
 /// What a full handshake asks of the server's key.
 fn operation_of(case: &Case) -> Option<Operation> {
-    let (_, exchange) = case.parameters.tls()?;
+    let (_, exchange) = super::handshake_of(case).ok()?;
     Some(match exchange {
         KeyExchange::Rsa => Operation::Decrypt,
         KeyExchange::Dhe1024

@@ -15,6 +15,7 @@ mod trust;
 
 pub use crate::servers::Tracing;
 use crate::servers::{Mpm, Software};
+use keymark_bench::case::tls::{Arrangement, Handshake};
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
 
@@ -99,8 +100,14 @@ fn of_server(
 }
 
 fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
-    let tls = case.parameters.tls();
+    let tls = Handshake::of(&case.parameters)?.map(|tls| (tls.version, tls.key_exchange));
     tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
+}
+
+/// What stands behind the address that clients of a case ask.
+pub fn arrangement_of(case: &Case) -> Arrangement {
+    let handshake = Handshake::of(&case.parameters).ok().flatten();
+    handshake.map_or(Arrangement::One, |tls| tls.arrangement)
 }
 
 fn not_in(version: TlsVersion, exchange: KeyExchange) -> Error {

@@ -6,9 +6,7 @@ use std::num::NonZeroU32;
 use std::process::ExitCode;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 use keymark_tools::markdown;
@@ -149,12 +147,7 @@ fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case,
         algorithm,
         operation,
         stack,
-        parameters: if stack == StackName::RAW {
-            Parameters::None
-        } else {
-            let protection = Protection::None;
-            Parameters::Gnupg { protection }
-        },
+        parameters: Parameters::NONE,
         load: Load::closed(NonZeroU32::MIN),
         input_bytes: 16,
         replica: 0,

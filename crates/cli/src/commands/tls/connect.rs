@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use keymark_bench::case::tls::Handshake;
 use keymark_bench::case::{Arrangement, Case, Parameters};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
@@ -112,14 +113,15 @@ fn plan(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("the server's certificate has a key that keymark does not know")
         })?;
-        let handshake = Parameters::Tls {
+        let handshake: Parameters = Handshake {
             version: *version,
             key_exchange: *key_exchange,
             arrangement: Arrangement::One,
-        };
+        }
+        .into();
         cases.extend(loads.iter().map(|load| Case {
             input_bytes: server.body(),
-            ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
+            ..super::case(&identity, (CONNECT, algorithm), handshake.clone(), *load)
         }));
     }
     Ok(Plan {

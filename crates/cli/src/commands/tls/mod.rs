@@ -13,6 +13,7 @@ mod view;
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::tls::Handshake;
 use keymark_bench::case::{
     Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
 };
@@ -55,11 +56,12 @@ fn parameters(
     key_exchange: KeyExchange,
     arrangement: Arrangement,
 ) -> Parameters {
-    Parameters::Tls {
+    Handshake {
         version: version(chosen, key_exchange),
         key_exchange,
         arrangement,
     }
+    .into()
 }
 
 /// A case of a device, with a file of 4 KiB.

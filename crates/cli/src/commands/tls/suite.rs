@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::case::tls::Handshake;
 use keymark_bench::case::{
     Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, Parameters, StackName, TlsVersion,
     Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
+use keymark_stacks::tls::arrangement_of;
 use keymark_stacks::tls::{APACHE, NGINX};
 
 use super::super::Outcome;
@@ -92,9 +94,9 @@ fn has(found: &Found, case: &Case) -> bool {
         let mut signing = capabilities.filter(|one| one.operation == Operation::Sign);
         signing.any(|one| one.algorithm == algorithm)
     };
-    let other = match case.parameters.arrangement() {
-        Some(Arrangement::Beside { other }) => Some(other),
-        Some(Arrangement::One | Arrangement::Balanced { .. }) | None => None,
+    let other = match arrangement_of(case) {
+        Arrangement::Beside { other } => Some(other),
+        Arrangement::One | Arrangement::Balanced { .. } => None,
     };
     found.identity.device == case.device && signs(case.algorithm) && other.is_none_or(signs)
 }
@@ -212,8 +214,11 @@ fn hsm() -> Vec<Asked> {
     });
     let loads = [thinking.as_slice(), &[Load::closed(users(60))]].concat();
     let keys = [Family::Rsa(2048), Family::Rsa(1024), P256];
-    let of = |key| loads.iter().map(move |load| (key, handshake, *load));
-    keys.into_iter().flat_map(of).collect()
+    let mut asked = Vec::new();
+    for key in keys {
+        asked.extend(loads.iter().map(|load| (key, handshake.clone(), *load)));
+    }
+    asked
 }
 
 /// One server and several, and the loss of one.
@@ -271,14 +276,11 @@ fn dual() -> Vec<Asked> {
     each.collect()
 }
 
-const fn tls(
-    version: TlsVersion,
-    key_exchange: KeyExchange,
-    arrangement: Arrangement,
-) -> Parameters {
-    Parameters::Tls {
+fn tls(version: TlsVersion, key_exchange: KeyExchange, arrangement: Arrangement) -> Parameters {
+    Handshake {
         version,
         key_exchange,
         arrangement,
     }
+    .into()
 }
