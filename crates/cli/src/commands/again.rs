@@ -106,9 +106,10 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
     list("--rate", rate.into_iter().take(1).collect());
     for dimension in registry::dimensions() {
         let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);
-        let word = |case: &&Case| case.parameters.get(dimension.name).or(dimension.usual);
         let its = cases.iter().copied().filter(|case| has(case));
-        let words: BTreeSet<&str> = its.filter_map(|case| word(&case)).collect();
+        let words: BTreeSet<&str> = its
+            .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
+            .collect();
         if words.iter().any(|word| Some(*word) != dimension.usual) {
             let words = words.into_iter().collect::<Vec<_>>().join(",");
             arguments.extend([

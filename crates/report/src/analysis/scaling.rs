@@ -40,7 +40,7 @@ pub struct Scaling {
 /// Upper bounds of the throughput relative to one worker (Denning & Buzen, "The Operational
 /// Analysis of Queueing Network Models", ACM Computing Surveys 10 (1978), §6: no resource is busy
 /// for more than the whole time).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// Time of one operation alone.
     pub alone: Seconds,
@@ -56,7 +56,7 @@ impl Bounds {
     /// Gain at which the server would be busy all the time.
     #[must_use]
     pub fn by_server(&self) -> Option<Ratio> {
-        let (_, time) = self.server?;
+        let (_, time) = self.server.as_ref()?;
         Some(Ratio(self.alone.0 / time.0))
     }
 
@@ -82,8 +82,10 @@ impl Scaling {
     /// What limits the gain: by the bounds where there is a server, else by what the curves show.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
-        if let Some((bottleneck, _)) = self.bounds.and_then(|bounds| bounds.server) {
-            let bounds = self.bounds?;
+        let bounds = self.bounds.as_ref();
+        if let Some((bounds, (bottleneck, _))) =
+            bounds.and_then(|own| Some((own, own.server.as_ref()?)))
+        {
             return Some(if bounds.by_server() < Some(bounds.by_cores()) {
                 Limit::Server(bottleneck.name)
             } else {

@@ -200,6 +200,7 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     columns.extend(
         layers
             .whole
+            .as_ref()
             .map(|whole| Column::value(whole.heading).leave(1)),
     );
     columns.push(Column::value(format!("{}'s share", layers.base.name)).leave(0));
@@ -411,7 +412,7 @@ fn scaling_cells(group: &Scaling, shown: &Shown) -> Vec<Cell> {
 fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
     let mut names = scaling
         .iter()
-        .filter_map(|group| Some(group.bounds?.server?.0.name));
+        .filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
     let first = names.next()?;
     Some(if names.all(|name| name == first) {
         first

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use keymark_bench::case::tls::Handshake;
-use keymark_bench::case::{Arrangement, Case, Parameters};
+use keymark_bench::case::{Arrangement, Case};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
 use keymark_load::WeakSizes;
@@ -113,15 +113,14 @@ fn plan(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("the server's certificate has a key that keymark does not know")
         })?;
-        let handshake: Parameters = Handshake {
+        let handshake = Handshake {
             version: *version,
             key_exchange: *key_exchange,
             arrangement: Arrangement::One,
-        }
-        .into();
+        };
         cases.extend(loads.iter().map(|load| Case {
             input_bytes: server.body(),
-            ..super::case(&identity, (CONNECT, algorithm), handshake.clone(), *load)
+            ..super::case(&identity, (CONNECT, algorithm), handshake, *load)
         }));
     }
     Ok(Plan {

@@ -14,9 +14,7 @@ use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::tls::Handshake;
-use keymark_bench::case::{
-    Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
-};
+use keymark_bench::case::{Arrangement, Case, KeyExchange, Load, StackName, TlsVersion};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
@@ -51,24 +49,23 @@ fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVers
     }
 }
 
-fn parameters(
+fn handshake(
     chosen: Option<TlsVersionArgument>,
     key_exchange: KeyExchange,
     arrangement: Arrangement,
-) -> Parameters {
+) -> Handshake {
     Handshake {
         version: version(chosen, key_exchange),
         key_exchange,
         arrangement,
     }
-    .into()
 }
 
 /// A case of a device, with a file of 4 KiB.
 fn case(
     identity: &StoreIdentity,
     (stack, algorithm): (StackName, Algorithm),
-    parameters: Parameters,
+    handshake: Handshake,
     load: Load,
 ) -> Case {
     Case {
@@ -78,7 +75,7 @@ fn case(
         algorithm,
         operation: Operation::Handshake,
         stack,
-        parameters,
+        parameters: handshake.into(),
         load,
         input_bytes: 4096,
         replica: 0,

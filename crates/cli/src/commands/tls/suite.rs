@@ -7,8 +7,7 @@ use std::time::Duration;
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::case::tls::Handshake;
 use keymark_bench::case::{
-    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, Parameters, StackName, TlsVersion,
-    Worker,
+    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, StackName, TlsVersion, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
@@ -151,7 +150,7 @@ impl TlsSuite {
 }
 
 /// Key of the certificate, handshake, load.
-type Asked = (Family, Parameters, Load);
+type Asked = (Family, Handshake, Load);
 
 const P256: Family = Family::Weierstrass(Curve::NistP256);
 const P384: Family = Family::Weierstrass(Curve::NistP384);
@@ -164,7 +163,7 @@ fn key_exchange() -> Vec<Asked> {
         pacing: Pacing::Saturating { p99: None },
     };
     let in_1_2 = |exchange| tls(TlsVersion::V1_2, exchange, Arrangement::One);
-    let mut asked: Vec<(Family, Parameters)> = Vec::new();
+    let mut asked: Vec<(Family, Handshake)> = Vec::new();
     for bits in [1024_u16, 2048, 3072, 4096] {
         let certificate = Family::Rsa(bits.into());
         let exchanges = [
@@ -214,11 +213,8 @@ fn hsm() -> Vec<Asked> {
     });
     let loads = [thinking.as_slice(), &[Load::closed(users(60))]].concat();
     let keys = [Family::Rsa(2048), Family::Rsa(1024), P256];
-    let mut asked = Vec::new();
-    for key in keys {
-        asked.extend(loads.iter().map(|load| (key, handshake.clone(), *load)));
-    }
-    asked
+    let of = |key| loads.iter().map(move |load| (key, handshake, *load));
+    keys.into_iter().flat_map(of).collect()
 }
 
 /// One server and several, and the loss of one.
@@ -276,11 +272,14 @@ fn dual() -> Vec<Asked> {
     each.collect()
 }
 
-fn tls(version: TlsVersion, key_exchange: KeyExchange, arrangement: Arrangement) -> Parameters {
+const fn tls(
+    version: TlsVersion,
+    key_exchange: KeyExchange,
+    arrangement: Arrangement,
+) -> Handshake {
     Handshake {
         version,
         key_exchange,
         arrangement,
     }
-    .into()
 }
