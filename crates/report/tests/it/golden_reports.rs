@@ -1,0 +1,63 @@
+//! Every form of the report, of records that stand in `golden/`: those of the first release stay there for good, and
+//! must be read and shown for ever.
+
+use std::fs;
+use std::path::Path;
+
+use crate::layers::layers;
+use keymark_report::analysis::Analysis;
+use keymark_report::archive::{Archive, RunSelector};
+use keymark_report::exchange;
+use keymark_report::render::html::{self, Place};
+use keymark_report::render::{json, latex, markdown};
+use keymark_report::report::{Part, report};
+use keymark_report::table;
+
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+
+/// What a page has of its own, without what is the same in all.
+fn own(page: &str) -> String {
+    let (_, body) = page.split_once("<body>").unwrap();
+    let (body, _) = body.split_once("<script").unwrap();
+    // Pictures have tests of their own.
+    let mut pieces = body.split("<svg");
+    let mut own = pieces.next().unwrap().to_owned();
+    for piece in pieces {
+        own += "(a picture)";
+        own += piece.split_once("</svg>").unwrap().1;
+    }
+    own
+}
+
+#[test]
+fn golden_records_have_every_form() {
+    for name in ["everything", "stacks", "schemes", "predicted"] {
+        let imported = exchange::import(&Path::new(GOLDEN).join(format!("{name}.json"))).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut archive = Archive::open(&directory.path().join("runs.sqlite3")).unwrap();
+        archive.insert(&imported).unwrap();
+        let all = RunSelector::Id(imported.id.0.clone());
+        let record = archive.load(&all).unwrap();
+        assert_eq!(record, imported);
+        let analysis = Analysis::of(&record, &layers());
+        let part = Part {
+            record: &record,
+            document: analysis.document(&record, &[]),
+            again: None,
+        };
+        let document = report(vec![part], None);
+        let mut csv = Vec::new();
+        table::csv(&analysis.rows, &mut csv).unwrap();
+        for (form, content) in [
+            ("csv", String::from_utf8(csv).unwrap()),
+            ("markdown", markdown::render(&document)),
+            ("latex", latex::render(&document)),
+            ("json", json::render(&document).unwrap()),
+            ("html", own(&html::render(document, Place::File).unwrap())),
+        ] {
+            insta::assert_snapshot!(format!("{name}_{form}"), content);
+        }
+    }
+    let files = fs::read_dir(GOLDEN).unwrap().count();
+    assert_eq!(files, 4, "a record is not looked at");
+}
