@@ -1,8 +1,10 @@
 //! Algorithms, in GnuPG's spelling (lower case), and which operations each one has.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
@@ -188,6 +190,17 @@ pub enum Composite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Algorithm(Family);
+
+impl JsonSchema for Algorithm {
+    fn schema_name() -> Cow<'static, str> {
+        "Algorithm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::all().map(|algorithm| algorithm.name()).collect();
+        json_schema!({ "enum": names })
+    }
+}
 
 /// Every algorithm with its name, in table order; the first name is the canonical one.
 const TABLE: [(Family, &[&str]); 37] = [

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
@@ -9,7 +10,7 @@ use crate::case::{DeviceName, Provenance, StoreKind};
 use crate::operation::Operation;
 
 /// One device: what it is and what runs on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreIdentity {
     /// The name to select it by.
@@ -40,7 +41,7 @@ impl StoreIdentity {
 }
 
 /// An operation of a device whose time nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
     /// What is asked of it.
@@ -51,7 +52,7 @@ pub struct Assumption {
 }
 
 /// What a time is taken from that nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Assumed {
     /// RSA signs by the same private-key operation as it decrypts (RFC 8017 §5).
     #[serde(rename = "as decrypt")]
@@ -88,7 +89,7 @@ impl std::fmt::Display for Assumed {
 }
 
 /// One algorithm and operation that a device offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Capability {
     /// Algorithm of the key.
     pub algorithm: Algorithm,

@@ -5,6 +5,7 @@ mod selection;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
@@ -53,7 +54,7 @@ pub enum Standing {
 }
 
 /// In which order cases are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
@@ -63,7 +64,7 @@ pub enum Order {
 }
 
 /// How the cases of a plan are to be measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// When a case is done.
@@ -100,7 +101,7 @@ impl Default for Settings {
 }
 
 /// The validated matrix of cases of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// In table order; a [`crate::case::CaseId`] is an index into this.
