@@ -28,7 +28,6 @@ impl Baseline {
     /// A pattern that names nothing is the default: rsa2048 of the same operation, stack and load,
     /// because everybody knows it; failing that the plan's first algorithm for the operation; in a
     /// plan with one algorithm the first stack, library and scheme; with one stack the smallest concurrency.
-    #[must_use]
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
         let key = case.key();
         if *self != Self::default() {
@@ -70,7 +69,6 @@ impl Baseline {
     }
 
     /// The stack that it names, if it does.
-    #[must_use]
     pub const fn stack(&self) -> Option<StackName> {
         self.stack
     }

@@ -65,7 +65,6 @@ pub struct Environment {
 
 impl Environment {
     /// Reads `/proc` and `/sys`; `keymark` is the version of the program that measures.
-    #[must_use]
     pub fn capture(keymark: &str) -> Self {
         Self::read(Path::new("/"), keymark)
     }

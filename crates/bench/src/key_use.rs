@@ -42,13 +42,11 @@ pub struct FunctionCalls {
 
 impl FunctionCalls {
     /// What one took; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.total_ns as f64 / self.calls as f64 / 1e9))
     }
 
     /// What one waited for a twin that worked for others; none of nothing.
-    #[must_use]
     pub fn waited(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.waited_ns as f64 / self.calls as f64 / 1e9))
     }
@@ -56,13 +54,11 @@ impl FunctionCalls {
 
 impl TokenCalls {
     /// Time of the operations with the private key over the handshakes; none of nothing.
-    #[must_use]
     pub fn of_operation(&self) -> Option<Seconds> {
         self.a_handshake(|function| function.total_ns)
     }
 
     /// What of it a twin worked for others.
-    #[must_use]
     pub fn waited(&self) -> Option<Seconds> {
         self.a_handshake(|function| function.waited_ns)
     }
@@ -126,7 +122,6 @@ impl TryFrom<String> for Calculator {
 
 impl OperationAlone {
     /// What one takes; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         self.durations.mean()
     }

@@ -103,14 +103,12 @@ impl PartSums {
     }
 
     /// Of the warm-up only the verification of a PIN counts, which does not come again.
-    #[must_use]
     pub fn of_warm_up(mut self) -> Self {
         self.0.retain(|part, _| *part == Part::Verify);
         self
     }
 
     /// The means.
-    #[must_use]
     pub fn means(&self) -> Parts {
         let mean = |(part, (n, total)): (&Part, &(u64, i64))| {
             let mean_s = Seconds(*total as f64 / 1e9 / *n as f64);

@@ -30,14 +30,12 @@ pub struct RunId(pub String);
 
 impl RunId {
     /// For a run of this process that starts at `now`.
-    #[must_use]
     pub fn fresh(now: jiff::Timestamp) -> Self {
         let salt = now.subsec_nanosecond() ^ std::process::id().cast_signed();
         Self::new(now, salt as u16)
     }
 
     /// For a run that starts at `now`; `salt` tells runs of the same second apart.
-    #[must_use]
     pub fn new(now: jiff::Timestamp, salt: u16) -> Self {
         Self(format!("{}-{salt:04x}", now.strftime("%Y%m%d-%H%M%S")))
     }
@@ -114,7 +112,6 @@ pub struct CaseRecord {
 
 impl CaseRecord {
     /// A case that nothing was measured of yet.
-    #[must_use]
     pub const fn new(case: Case) -> Self {
         Self {
             case,
@@ -133,7 +130,6 @@ impl CaseRecord {
 
     /// Operations that failed or whose result was refused. One that ended the case without being a
     /// sample (while the case was made ready, or leading a block in) counts too.
-    #[must_use]
     pub fn failed(&self) -> usize {
         let samples = self
             .samples()
@@ -148,13 +144,11 @@ impl CaseRecord {
     }
 
     /// Why the case failed, if it did.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.ending.as_ref()?.reason.as_deref()
     }
 
     /// Latencies of the operations that counted, by block.
-    #[must_use]
     pub fn latencies(&self) -> keymark_stats::Blocks {
         if let Some(load) = &self.server_load {
             return load.latencies();

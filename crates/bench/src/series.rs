@@ -18,7 +18,6 @@ pub struct SeriesId(pub String);
 
 impl SeriesId {
     /// Of a series that begins at `now`; the letter is that of its side, if two alternate.
-    #[must_use]
     pub fn fresh(now: jiff::Timestamp, side: Option<char>) -> Self {
         let RunId(name) = RunId::fresh(now);
         Self(match side {
@@ -76,7 +75,6 @@ pub struct Step {
 /// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
 /// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
 /// which side of a pair goes first is drawn as well, and nothing is waited between the two.
-#[must_use]
 pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<Step> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut steps = Vec::new();

@@ -222,7 +222,6 @@ pub enum LoadLimit {
 impl ServerLoad {
     /// Durations of whole transactions in the steady stretch, a block a second. In which order they came within it was
     /// not kept: it is drawn, from the seed, so that no estimate takes the order of a histogram for a drift.
-    #[must_use]
     pub fn latencies(&self) -> Blocks {
         let mut order = ChaCha8Rng::seed_from_u64(self.seed);
         Blocks::from_blocks(self.steady_seconds().map(|(number, second)| {
@@ -233,7 +232,6 @@ impl ServerLoad {
     }
 
     /// Mean of a phase in the steady stretch; none of nothing.
-    #[must_use]
     pub fn mean(&self, phase: impl Fn(&Second) -> &Durations) -> Option<Seconds> {
         let seconds = self.steady_seconds();
         mean(seconds.flat_map(|(_, second)| &phase(second).0))
@@ -248,7 +246,6 @@ impl ServerLoad {
     }
 
     /// The parts of the steady stretch, with what was completed in each.
-    #[must_use]
     pub fn windows(&self) -> Vec<Window> {
         let Some(steady) = &self.steady else {
             return Vec::new();
@@ -263,7 +260,6 @@ impl ServerLoad {
     }
 
     /// What failed over the whole load, by class.
-    #[must_use]
     pub fn failures(&self) -> BTreeMap<&str, u64> {
         let mut all = BTreeMap::new();
         let each = self.seconds.iter().flat_map(|second| &second.failures);
@@ -293,13 +289,11 @@ fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
 
 impl Durations {
     /// Of all of them; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         mean(self.0.iter())
     }
 
     /// What this share of them did not exceed, by nearest rank; none of nothing.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -312,7 +306,6 @@ impl Durations {
     }
 
     /// How many.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, times)| times).sum()
     }

@@ -17,7 +17,6 @@ impl Precision {
     pub const USUAL: Self = Self(0.05);
 
     /// As a fraction.
-    #[must_use]
     pub const fn fraction(self) -> f64 {
         self.0
     }
@@ -78,7 +77,6 @@ pub enum StopRule {
 
 impl StopRule {
     /// What measuring one case may take; none if no time of its own ends it.
-    #[must_use]
     pub const fn time(self) -> Option<Duration> {
         match self {
             Self::Runs(_) => None,

@@ -32,7 +32,6 @@ pub struct StoreIdentity {
 
 impl StoreIdentity {
     /// What the time of an operation is taken from, if it was not measured.
-    #[must_use]
     pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
         let mut assumed = self.assumed.iter();
         let found = assumed.find(|assumption| assumption.capability == capability);
@@ -61,7 +60,6 @@ pub enum Assumed {
 
 impl Assumed {
     /// The operation that was measured.
-    #[must_use]
     pub const fn operation(self) -> Operation {
         match self {
             Self::AsDecrypt => Operation::Decrypt,
@@ -69,7 +67,6 @@ impl Assumed {
     }
 
     /// Whether an operation may be taken for the same.
-    #[must_use]
     pub const fn holds_for(self, capability: Capability) -> bool {
         match self {
             Self::AsDecrypt => {
@@ -120,7 +117,6 @@ pub struct KeyRef {
 
 impl KeyRef {
     /// What it was named for.
-    #[must_use]
     pub const fn capability(&self) -> Capability {
         Capability {
             algorithm: self.algorithm,

@@ -34,7 +34,6 @@ macro_rules! words {
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             /// The word for it.
-            #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }

@@ -123,7 +123,6 @@ impl WorkerProcess {
     }
 
     /// Its workers.
-    #[must_use]
     pub const fn threads(&self) -> usize {
         self.threads
     }
@@ -312,7 +311,6 @@ impl std::fmt::Debug for Talk<'_> {
 
 impl Workers {
     /// One a handle.
-    #[must_use]
     pub const fn new(handles: Vec<Box<dyn KeyHandle>>) -> Self {
         Self {
             handles,

@@ -53,7 +53,6 @@ pub struct Rate(f64);
 
 impl Rate {
     /// The rate in operations a second.
-    #[must_use]
     pub const fn per_second(self) -> f64 {
         self.0
     }
@@ -133,13 +132,11 @@ pub struct Load {
 
 impl Load {
     /// One worker in a closed loop.
-    #[must_use]
     pub const fn single() -> Self {
         Self::closed(NonZeroU32::MIN)
     }
 
     /// A closed loop of `concurrency` workers.
-    #[must_use]
     pub const fn closed(concurrency: NonZeroU32) -> Self {
         Self {
             concurrency,
@@ -149,7 +146,6 @@ impl Load {
     }
 
     /// Whether it is a closed loop without pauses, whose throughput is what the key can do.
-    #[must_use]
     pub const fn is_closed(&self) -> bool {
         match self.pacing {
             Pacing::Closed => true,

@@ -50,13 +50,11 @@ impl DeviceName {
     }
 
     /// This CPU.
-    #[must_use]
     pub fn software() -> Self {
         Self::new("software")
     }
 
     /// The name itself.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -117,7 +115,6 @@ pub struct CaseKey {
 
 impl Case {
     /// What is asked of the device.
-    #[must_use]
     pub const fn capability(&self) -> Capability {
         Capability {
             algorithm: self.algorithm,
@@ -126,7 +123,6 @@ impl Case {
     }
 
     /// What it measures.
-    #[must_use]
     pub fn key(&self) -> CaseKey {
         CaseKey {
             device: self.device.clone(),
@@ -140,7 +136,6 @@ impl Case {
     }
 
     /// Whether it measures that.
-    #[must_use]
     pub fn has_key(&self, key: &CaseKey) -> bool {
         let Self {
             device,
@@ -172,26 +167,22 @@ impl Case {
     }
 
     /// Workers.
-    #[must_use]
     pub const fn concurrency(&self) -> u32 {
         self.load.concurrency.get()
     }
 
     /// Whether one operation after the other is measured, and this is the first such copy: what layers
     /// and profiles are made of.
-    #[must_use]
     pub fn is_alone(&self) -> bool {
         self.load == Load::single() && self.replica == 0
     }
 
     /// Whether it is a handshake with less than 112 bits of security: no table has one without saying so.
-    #[must_use]
     pub fn is_weak_handshake(&self) -> bool {
         crate::strength::of_handshake(self).is_some_and(crate::strength::Strength::is_weak)
     }
 
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
-    #[must_use]
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
         let weak = if self.is_weak_handshake() {
@@ -229,7 +220,6 @@ pub struct CaseId(pub u32);
 
 impl CaseId {
     /// Of the case at this index of the plan.
-    #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }

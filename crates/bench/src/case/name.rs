@@ -67,7 +67,6 @@ macro_rules! name {
             ///
             /// # Panics
             /// When it is none: while compiling, if it is a constant.
-            #[must_use]
             pub const fn of(word: &'static str) -> Self {
                 match Word::parse(word.as_bytes()) {
                     Some(word) => Self(word),
@@ -76,7 +75,6 @@ macro_rules! name {
             }
 
             /// The word itself.
-            #[must_use]
             pub fn word(&self) -> &str {
                 self.0.as_str()
             }

@@ -37,7 +37,6 @@ words! {
 
 impl Scheme {
     /// Whether there is such a use of a key.
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families have one use each"
@@ -54,7 +53,6 @@ impl Scheme {
     }
 
     /// Whether the key store is given the message, in place of its digest.
-    #[must_use]
     pub const fn hashes(self) -> bool {
         match self {
             Self::Hashed | Self::PssHashed => true,

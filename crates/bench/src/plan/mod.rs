@@ -203,7 +203,6 @@ impl Plan {
     }
 
     /// What the ratio of the case at this index is taken to, by its index.
-    #[must_use]
     pub fn baseline(&self, index: usize) -> Option<usize> {
         self.settings
             .baseline
@@ -212,7 +211,6 @@ impl Plan {
 
     /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
     /// each worker, and keys, with a home and an agent for those of programs.
-    #[must_use]
     pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
         const HOME: Duration = Duration::from_millis(500);
@@ -234,7 +232,6 @@ impl Plan {
 
     /// How long measuring is expected to take, given what one operation of a case costs.
     /// With a precision rule this is an upper bound.
-    #[must_use]
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         let total: Duration = self
             .cases

@@ -114,7 +114,6 @@ pub struct Spent {
 
 impl Spent {
     /// All of it.
-    #[must_use]
     pub fn total(&self) -> Duration {
         self.preparing + self.measuring + self.checking
     }
