@@ -5,7 +5,7 @@ pub(crate) mod arrivals;
 pub(crate) mod block;
 mod progress;
 mod schedule;
-pub(crate) mod shift;
+pub(crate) mod worker_loop;
 mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
 use schedule::{Account, Shares};
-use shift::Budget;
+use worker_loop::Budget;
 use time::{PlanTime, longest_call};
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.

@@ -2,7 +2,7 @@
 //! somebody published ([`published`]).
 
 mod error;
-mod evidence;
+mod source_table;
 pub mod folder;
 pub mod json;
 pub mod limits;
