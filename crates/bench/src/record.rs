@@ -24,7 +24,9 @@ use crate::store::StoreIdentity;
 pub const SCHEMA: u32 = 1;
 
 /// Name of a run: UTC date and time, and four hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::record::RunId;
 
 /// Name of a series: that of a run, with what tells two series of one call apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct SeriesId(pub String);
 

@@ -86,7 +86,9 @@ impl std::fmt::Display for Assumed {
 }
 
 /// One algorithm and operation that a device offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Capability {
     /// Algorithm of the key.
     pub algorithm: Algorithm,

@@ -26,7 +26,9 @@ words! {
 }
 
 /// When operations are started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Pacing {
     /// Each worker starts its next operation when the last one is done.
@@ -118,7 +120,9 @@ impl FromStr for Rate {
 }
 
 /// How hard the key is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Workers, each with its own way to the key.

@@ -4,7 +4,6 @@ mod load;
 mod name;
 mod parameters;
 pub mod tls;
-mod vocabulary;
 
 use std::fmt;
 
@@ -20,7 +19,6 @@ pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, admits};
 pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
-pub use vocabulary::{Library, Scheme};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.
@@ -39,7 +37,9 @@ words! {
 }
 
 /// The name a device goes by on the command line and in tables.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct DeviceName(String);
 
