@@ -4,13 +4,14 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Baseline {
     device: Option<DeviceName>,
@@ -27,7 +28,6 @@ impl Baseline {
     /// A pattern that names nothing is the default: rsa2048 of the same operation, stack and load,
     /// because everybody knows it; failing that the plan's first algorithm for the operation; in a
     /// plan with one algorithm the first stack, library and scheme; with one stack the smallest concurrency.
-    #[must_use]
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
         let key = case.key();
         if *self != Self::default() {
@@ -69,7 +69,6 @@ impl Baseline {
     }
 
     /// The stack that it names, if it does.
-    #[must_use]
     pub const fn stack(&self) -> Option<StackName> {
         self.stack
     }

@@ -19,7 +19,6 @@ words! {
 
 impl KeyFamily {
     /// That of an algorithm.
-    #[must_use]
     pub const fn of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa(_) => Self::Rsa,
@@ -37,7 +36,6 @@ impl KeyFamily {
     }
 
     /// For people.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rsa => "RSA",

@@ -14,7 +14,6 @@ pub struct Point {
 
 impl Point {
     /// That stack, with those parameters.
-    #[must_use]
     pub const fn new(stack: StackName, parameters: Parameters) -> Self {
         Self { stack, parameters }
     }
@@ -23,13 +22,11 @@ impl Point {
     pub const RAW: Self = Self::new(StackName::RAW, Parameters::NONE);
 
     /// The way that a case takes.
-    #[must_use]
     pub fn of(case: &Case) -> Self {
         Self::new(case.stack, case.parameters.clone())
     }
 
     /// The same case, but this way.
-    #[must_use]
     pub fn applied(&self, case: &Case) -> Case {
         Case {
             stack: self.stack,

@@ -20,7 +20,6 @@ words! {
 
 impl Operation {
     /// Whether what comes out is a signature, which anybody can check with the public key.
-    #[must_use]
     pub const fn signs(self) -> bool {
         match self {
             Self::Sign | Self::Authenticate => true,

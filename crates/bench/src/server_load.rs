@@ -7,12 +7,13 @@ use std::time::Duration;
 use keymark_stats::{Blocks, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key_use::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -66,7 +67,7 @@ pub struct ServerLoad {
 }
 
 /// A search for what a server can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Every load that was tried, in order.
@@ -80,7 +81,7 @@ pub struct Saturation {
 }
 
 /// A load on the way, shorter than the one that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
     /// What was tried.
@@ -96,7 +97,7 @@ pub struct Tried {
 }
 
 /// Who asked.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
     /// So many in closed loops.
@@ -106,7 +107,7 @@ pub enum TriedDemand {
 }
 
 /// The stretch in which a load was steady, cut into equal parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
     /// Its begin, in whole seconds.
@@ -120,7 +121,7 @@ pub struct Steady {
 }
 
 /// One second.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Second {
     /// Until the TCP connection stood.
@@ -137,12 +138,12 @@ pub struct Second {
 }
 
 /// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Durations(pub Vec<(u64, u64)>);
 
 /// A transaction that succeeded, by its phases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// When it was to start.
@@ -160,7 +161,7 @@ pub struct Transaction {
 }
 
 /// Sums over a load, of which siege's figures are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
     /// Transactions that succeeded.
@@ -207,7 +208,7 @@ impl Totals {
 }
 
 /// What limited the rate, as far as the client can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// The client itself had no time left: rate and durations are its own.
@@ -221,7 +222,6 @@ pub enum LoadLimit {
 impl ServerLoad {
     /// Durations of whole transactions in the steady stretch, a block a second. In which order they came within it was
     /// not kept: it is drawn, from the seed, so that no estimate takes the order of a histogram for a drift.
-    #[must_use]
     pub fn latencies(&self) -> Blocks {
         let mut order = ChaCha8Rng::seed_from_u64(self.seed);
         Blocks::from_blocks(self.steady_seconds().map(|(number, second)| {
@@ -232,7 +232,6 @@ impl ServerLoad {
     }
 
     /// Mean of a phase in the steady stretch; none of nothing.
-    #[must_use]
     pub fn mean(&self, phase: impl Fn(&Second) -> &Durations) -> Option<Seconds> {
         let seconds = self.steady_seconds();
         mean(seconds.flat_map(|(_, second)| &phase(second).0))
@@ -247,7 +246,6 @@ impl ServerLoad {
     }
 
     /// The parts of the steady stretch, with what was completed in each.
-    #[must_use]
     pub fn windows(&self) -> Vec<Window> {
         let Some(steady) = &self.steady else {
             return Vec::new();
@@ -262,7 +260,6 @@ impl ServerLoad {
     }
 
     /// What failed over the whole load, by class.
-    #[must_use]
     pub fn failures(&self) -> BTreeMap<&str, u64> {
         let mut all = BTreeMap::new();
         let each = self.seconds.iter().flat_map(|second| &second.failures);
@@ -292,13 +289,11 @@ fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
 
 impl Durations {
     /// Of all of them; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         mean(self.0.iter())
     }
 
     /// What this share of them did not exceed, by nearest rank; none of nothing.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -311,7 +306,6 @@ impl Durations {
     }
 
     /// How many.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, times)| times).sum()
     }

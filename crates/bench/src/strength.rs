@@ -20,7 +20,6 @@ impl fmt::Display for Strength {
 
 impl Strength {
     /// Whether it is less than the 112 bits below which nothing is protected any more (SP 800-57 part 1, table 4).
-    #[must_use]
     pub const fn is_weak(self) -> bool {
         self.0 < 112
     }
@@ -64,7 +63,6 @@ const fn of_lattice(set: u32) -> Option<Strength> {
 }
 
 /// Of a key; none where no table has it.
-#[must_use]
 pub const fn of_key(algorithm: Algorithm) -> Option<Strength> {
     match algorithm.family() {
         Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => of_modulus(bits),
@@ -115,7 +113,6 @@ pub fn of_handshake(case: &Case) -> Option<Strength> {
 }
 
 /// Of what a case asks: of a handshake as a whole where its key exchange is known, else of the key.
-#[must_use]
 pub fn of_case(case: &Case) -> Option<Strength> {
     of_handshake(case).or_else(|| of_key(case.algorithm))
 }

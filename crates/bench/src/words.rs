@@ -34,7 +34,6 @@ macro_rules! words {
             pub const WORDS: &'static [&'static str] = &[$($word,)+];
 
             /// The word for it.
-            #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -61,7 +60,23 @@ macro_rules! words {
                     })
             }
         }
+
+        impl $crate::words::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut $crate::words::SchemaGenerator) -> $crate::words::Schema {
+                $crate::words::schema_of(Self::WORDS)
+            }
+        }
     };
 }
 
+pub use schemars::{JsonSchema, Schema, SchemaGenerator};
 pub use words;
+
+/// That of one of these words.
+pub fn schema_of(words: &[&str]) -> Schema {
+    schemars::json_schema!({ "enum": words })
+}

@@ -149,7 +149,6 @@ impl Debug for Crew {
 
 impl Crew {
     /// Workers.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Threads(handles) => handles.len(),
@@ -158,7 +157,6 @@ impl Crew {
     }
 
     /// The same threads, each with its handle wrapped.
-    #[must_use]
     pub fn wrapped(self, wrap: impl FnMut(Box<dyn KeyHandle>) -> Box<dyn KeyHandle>) -> Self {
         match self {
             Self::Threads(handles) => Self::Threads(handles.into_iter().map(wrap).collect()),

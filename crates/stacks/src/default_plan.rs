@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::{DeviceName, Library, ParameterChoice, StackName, StoreKind};
+use keymark_bench::case::{DeviceName, ParameterChoice, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
 
 use crate::gnupg::{PROTECTION, Protection};
 use crate::raw::LIBRARY;
+use keymark_stores::software::library::Library;
 
 /// Today's defaults of GnuPG, its longest keys, and what ratios are taken to.
 const KEYS: [Family; 6] = [

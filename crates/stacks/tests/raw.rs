@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::{Case, Library, Parameters};
+use keymark_bench::case::{Case, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
@@ -13,6 +13,7 @@ use keymark_bench::workload::{Input, Performed, Stack, Verifiable, Workload};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::software::library::Library;
 use keymark_stores::software::{SoftwareStore, library};
 use keymark_stores::store::KeyStore;
 

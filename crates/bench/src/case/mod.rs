@@ -4,10 +4,10 @@ mod load;
 mod name;
 mod parameters;
 pub mod tls;
-mod vocabulary;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
@@ -19,7 +19,6 @@ pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
 pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, admits};
 pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
-pub use vocabulary::{Library, Scheme};
 
 words! {
     /// Where a figure comes from. Kinds are never mixed without saying so.
@@ -38,7 +37,9 @@ words! {
 }
 
 /// The name a device goes by on the command line and in tables.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct DeviceName(String);
 
@@ -49,13 +50,11 @@ impl DeviceName {
     }
 
     /// This CPU.
-    #[must_use]
     pub fn software() -> Self {
         Self::new("software")
     }
 
     /// The name itself.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -68,7 +67,7 @@ impl fmt::Display for DeviceName {
 }
 
 /// One (key store, algorithm, operation, stack, parameters, load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The device, by name.
@@ -116,7 +115,6 @@ pub struct CaseKey {
 
 impl Case {
     /// What is asked of the device.
-    #[must_use]
     pub const fn capability(&self) -> Capability {
         Capability {
             algorithm: self.algorithm,
@@ -125,7 +123,6 @@ impl Case {
     }
 
     /// What it measures.
-    #[must_use]
     pub fn key(&self) -> CaseKey {
         CaseKey {
             device: self.device.clone(),
@@ -139,7 +136,6 @@ impl Case {
     }
 
     /// Whether it measures that.
-    #[must_use]
     pub fn has_key(&self, key: &CaseKey) -> bool {
         let Self {
             device,
@@ -171,26 +167,22 @@ impl Case {
     }
 
     /// Workers.
-    #[must_use]
     pub const fn concurrency(&self) -> u32 {
         self.load.concurrency.get()
     }
 
     /// Whether one operation after the other is measured, and this is the first such copy: what layers
     /// and profiles are made of.
-    #[must_use]
     pub fn is_alone(&self) -> bool {
         self.load == Load::single() && self.replica == 0
     }
 
     /// Whether it is a handshake with less than 112 bits of security: no table has one without saying so.
-    #[must_use]
     pub fn is_weak_handshake(&self) -> bool {
         crate::strength::of_handshake(self).is_some_and(crate::strength::Strength::is_weak)
     }
 
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
-    #[must_use]
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
         let weak = if self.is_weak_handshake() {
@@ -228,7 +220,6 @@ pub struct CaseId(pub u32);
 
 impl CaseId {
     /// Of the case at this index of the plan.
-    #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }

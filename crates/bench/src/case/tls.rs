@@ -116,7 +116,6 @@ words! {
 
 impl KeyExchange {
     /// Length of the prime of Diffie-Hellman, in bits; none of the others.
-    #[must_use]
     pub const fn dhe_bits(self) -> Option<u16> {
         match self {
             Self::Dhe1024 => Some(1024),
@@ -136,7 +135,6 @@ impl KeyExchange {
     }
 
     /// Diffie-Hellman modulo a prime of that length.
-    #[must_use]
     pub fn dhe(bits: u16) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|exchange| exchange.dhe_bits() == Some(bits))
@@ -167,13 +165,11 @@ pub enum Arrangement {
 
 impl Arrangement {
     /// Whether it is what everybody expects.
-    #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::One
     }
 
     /// Servers.
-    #[must_use]
     pub const fn servers(self) -> NonZeroU8 {
         match self {
             Self::One | Self::Beside { .. } => NonZeroU8::MIN,

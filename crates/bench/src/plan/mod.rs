@@ -5,6 +5,7 @@ mod selection;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
@@ -53,7 +54,7 @@ pub enum Standing {
 }
 
 /// In which order cases are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
@@ -63,7 +64,7 @@ pub enum Order {
 }
 
 /// How the cases of a plan are to be measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// When a case is done.
@@ -100,7 +101,7 @@ impl Default for Settings {
 }
 
 /// The validated matrix of cases of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// In table order; a [`crate::case::CaseId`] is an index into this.
@@ -202,7 +203,6 @@ impl Plan {
     }
 
     /// What the ratio of the case at this index is taken to, by its index.
-    #[must_use]
     pub fn baseline(&self, index: usize) -> Option<usize> {
         self.settings
             .baseline
@@ -211,7 +211,6 @@ impl Plan {
 
     /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
     /// each worker, and keys, with a home and an agent for those of programs.
-    #[must_use]
     pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
         const HOME: Duration = Duration::from_millis(500);
@@ -233,7 +232,6 @@ impl Plan {
 
     /// How long measuring is expected to take, given what one operation of a case costs.
     /// With a precision rule this is an upper bound.
-    #[must_use]
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         let total: Duration = self
             .cases

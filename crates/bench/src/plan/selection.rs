@@ -78,7 +78,6 @@ impl Selection {
     }
 
     /// Whether a way to a device is among those that were asked for, by the parameters it has.
-    #[must_use]
     pub fn wants_way(
         &self,
         stack: StackName,
@@ -286,7 +285,6 @@ impl Selection {
 }
 
 /// As in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table signs 40.
-#[must_use]
 pub const fn default_input_bytes(operation: Operation) -> u32 {
     if operation.signs() { 40 } else { 16 }
 }

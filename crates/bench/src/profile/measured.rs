@@ -63,7 +63,6 @@ pub enum Unprofiled {
 
 impl Unprofiled {
     /// Whether another command line would do.
-    #[must_use]
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } => true,
@@ -184,7 +183,6 @@ fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
 }
 
 /// A name that can stand behind `twin:`.
-#[must_use]
 pub fn slug(name: &str) -> String {
     let usable = |c: char| {
         if c.is_ascii_alphanumeric() {

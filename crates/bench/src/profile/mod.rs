@@ -76,7 +76,6 @@ pub struct Service {
 
 impl Service {
     /// A time that somebody measured.
-    #[must_use]
     pub const fn measured(time: ServiceTime) -> Self {
         Self {
             time,
@@ -189,7 +188,6 @@ impl Profile {
     }
 
     /// Card time of an operation.
-    #[must_use]
     pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
         self.services.get(&Capability {
             algorithm,

@@ -54,7 +54,6 @@ impl ServiceTime {
     }
 
     /// Mean: of a piecewise uniform distribution, by the trapezoidal rule over its quantiles.
-    #[must_use]
     pub fn mean(&self) -> Duration {
         match self {
             Self::Constant(time) => *time,
@@ -79,13 +78,11 @@ pub struct Sampler(ChaCha12Rng);
 
 impl Sampler {
     /// Draws with that seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(ChaCha12Rng::seed_from_u64(seed))
     }
 
     /// Draws one that is the same for the same seed and number, whoever draws the others.
-    #[must_use]
     pub fn nth(seed: u64, number: u64) -> Self {
         let mut random = ChaCha12Rng::seed_from_u64(seed);
         random.set_stream(number);

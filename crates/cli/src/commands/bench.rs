@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keymark_bench::case::{Case, DeviceName, Library};
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
@@ -23,6 +23,7 @@ use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
+use keymark_stores::software::library::Library;
 use keymark_stores::user::User;
 
 use super::saving::{self, BeingSaved, Saving, Told};

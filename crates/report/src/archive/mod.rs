@@ -103,7 +103,6 @@ impl Archive {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -14,7 +14,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-use super::{ImportError, evidence, limits, too_large};
+use super::{ImportError, limits, source_table, too_large};
 use crate::visible::excerpt;
 
 /// The columns, in any order.
@@ -41,9 +41,9 @@ pub const COLUMNS: [&str; 7] = [
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(content);
     let header = reader.headers().map_err(|error| of_csv(path, &error))?;
-    if evidence::has_columns(header) {
+    if source_table::has_columns(header) {
         let rows = reader.into_records();
-        let cases = evidence::cases(
+        let cases = source_table::cases(
             path,
             rows.map(|row| row.map_err(|error| of_csv(path, &error))),
         )?;

@@ -1,10 +1,11 @@
 //! How GnuPG's stacks lie on one another.
 
-use keymark_bench::case::{Library, StackName, StoreKind};
+use keymark_bench::case::{StackName, StoreKind};
 use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 
 use super::protection::Protection;
 use crate::raw;
+use keymark_stores::software::library::Library;
 
 /// gpg-agent calculates with libgcrypt, whatever else is faster.
 pub(crate) fn libgcrypt() -> OwnLibrary {

@@ -1,11 +1,12 @@
 //! How the program lies on the key.
 
-use keymark_bench::case::{Library, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 
 use super::provider::OPENSSL;
 use super::way::OpenSslWay;
 use crate::raw;
+use keymark_stores::software::library::Library;
 
 /// The key alone, and what a process an operation adds, by each way to the key.
 pub(super) fn layers() -> Layers {

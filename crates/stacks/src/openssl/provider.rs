@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, Load, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Load, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -13,6 +13,7 @@ use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};

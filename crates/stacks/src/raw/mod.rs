@@ -6,7 +6,7 @@ pub mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Dimension, Library, Parameters, Scheme, Scope, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::Point;
 use keymark_bench::plan::Standing;
@@ -15,6 +15,8 @@ use keymark_bench::workload::{Crew, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::scheme::Scheme;
+use keymark_stores::software::library::Library;
 use keymark_stores::software::{self, library};
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::{Library, Scheme};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_stores::access::Access;
 use keymark_stores::places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
+use keymark_stores::scheme::Scheme;
 use keymark_stores::software;
+use keymark_stores::software::library::Library;
 use keymark_stores::test_key::{SealedKey, TestKey};
 #[cfg(feature = "tpm")]
 use keymark_stores::tpm::TpmErrand;

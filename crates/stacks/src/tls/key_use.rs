@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
-use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
+use keymark_bench::case::{Case, KeyExchange, Load, Parameters, StackName};
 
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -19,6 +19,7 @@ use keymark_load::{Failure, Measurement, Phase};
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;
+use keymark_stores::software::library::Library;
 use keymark_stores::store::KeyStore;
 
 use super::keys::Keys;
