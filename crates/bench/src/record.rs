@@ -282,3 +282,17 @@ impl<'de> Deserialize<'de> for Block {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// It is written anew with KEYMARK_WRITE_SCHEMA set.
+    #[test]
+    fn the_schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
+        let made = serde_json::to_string_pretty(&super::json_schema()).unwrap() + "\n";
+        if std::env::var_os("KEYMARK_WRITE_SCHEMA").is_some() {
+            std::fs::write(path, &made).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), made);
+    }
+}

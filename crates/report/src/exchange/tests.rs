@@ -189,18 +189,6 @@ fn the_schema_describes_the_export_exactly() {
     });
 }
 
-/// It is written anew with KEYMARK_WRITE_SCHEMA set.
-#[test]
-fn the_schema_is_that_of_the_types() {
-    let path = Path::new(ROOT).join("schema/record-1.json");
-    let schema = keymark_bench::record::json_schema();
-    let made = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    if std::env::var_os("KEYMARK_WRITE_SCHEMA").is_some() {
-        fs::write(&path, &made).unwrap();
-    }
-    assert_eq!(fs::read_to_string(&path).unwrap(), made);
-}
-
 #[test]
 fn the_content_decides_what_a_file_is() {
     let directory = tempfile::tempdir().unwrap();
