@@ -285,7 +285,7 @@ impl ParameterChoice {
             _ => {
                 let forms = dimensions.iter().map(|one| format!("{}=VALUE,…", one.name));
                 let forms: Vec<String> = forms.collect();
-                Err(format!("'{text}' is none of {}", forms.join(", ")))
+                Err(format!("'{text}' is not one of {}", forms.join(", ")))
             }
         }
     }
@@ -385,9 +385,9 @@ mod tests {
         let refused = |text| ParameterChoice::named(text, &[COLOUR, SHAPE]).unwrap_err();
         assert_eq!(
             refused("shape"),
-            "'shape' is none of colour=VALUE,…, shape=VALUE,…"
+            "'shape' is not one of colour=VALUE,…, shape=VALUE,…"
         );
-        assert!(refused("size=1").contains("'size=1' is none of"));
+        assert!(refused("size=1").contains("'size=1' is not one of"));
         assert_eq!(
             refused("colour=green"),
             "no colour is called 'green'; there are: grey, red, blue"

@@ -47,8 +47,8 @@ pub enum Unprofiled {
     },
     /// Nothing was measured that a profile is made of.
     #[error(
-        "run {run} has no case of {device} through raw, one at a time, with at least {LEAST} operations; \
-         'keymark bench --device {device} --stack raw' measures them"
+        "run {run} has no raw case of {device} with one worker and at least {LEAST} operations; measure one with \
+         'keymark bench --device {device} --stack raw'"
     )]
     NothingUsable {
         /// Its name.
@@ -73,9 +73,6 @@ impl Unprofiled {
 
 impl Profile {
     /// The service times of a device in a run: quantiles of what was measured raw, one at a time.
-    ///
-    /// # Errors
-    /// When the run does not have them.
     pub fn measured(
         record: &Record,
         device: Option<&str>,

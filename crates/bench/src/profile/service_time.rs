@@ -22,26 +22,20 @@ pub enum ServiceTime {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Zero, negative, infinite or ten minutes and more.
-    #[error("{0} s is no service time between 0 and 600 s")]
+    #[error("a service time must be between 0 and 600 s, not {0} s")]
     OutOfRange(String),
     /// Fewer than two quantiles, or not ascending.
-    #[error("quantiles are at least two numbers in ascending order")]
+    #[error("quantiles must be at least two numbers in ascending order")]
     NotAscending,
 }
 
 impl ServiceTime {
     /// Always the same.
-    ///
-    /// # Errors
-    /// When it is out of range.
     pub fn constant(seconds: f64) -> Result<Self, Unusable> {
         duration(seconds).map(Self::Constant)
     }
 
     /// Quantiles at equally spaced levels from 0 to 1.
-    ///
-    /// # Errors
-    /// When they are out of range or order.
     pub fn quantiles(seconds: &[f64]) -> Result<Self, Unusable> {
         let quantiles: Vec<_> = seconds
             .iter()

@@ -151,7 +151,6 @@ pub struct RawStack {
 
 impl RawStack {
     /// Measures keys of the store; messages are drawn with the seed.
-    #[must_use]
     pub fn new(store: Arc<dyn KeyStore>, seed: u64) -> Self {
         Self { store, seed }
     }
@@ -210,13 +209,13 @@ fn file(access: Access) -> Result<Arc<TestKey>, Error> {
         Access::Module(_) => Err(Error::call(
             "opening a key",
             "a PKCS#11 token keeps it",
-            "--library is about keys in memory",
+            "--library is for keys in memory",
         )),
         #[cfg(feature = "tpm")]
         Access::Tpm(_) => Err(Error::call(
             "opening a key",
             "a TPM keeps it",
-            "--library is about keys in memory",
+            "--library is for keys in memory",
         )),
     }
 }

@@ -179,7 +179,7 @@ fn an_archive_of_another_version_is_refused_and_left_as_it_is() {
             .connection
             .pragma_update(None, "user_version", version);
         set.unwrap();
-        let expected = format!("is of version {version}, and this keymark reads version 1 alone");
+        let expected = format!("has version {version}, but this keymark reads version 1 only");
         for opened in [Archive::open, Archive::open_to_read] {
             let error = opened(archive.path()).unwrap_err().to_string();
             assert!(error.contains(&expected), "{error}");
