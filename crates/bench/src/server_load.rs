@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use keymark_stats::{Blocks, Seconds, Window};
+use keymark_stats::{Blocks, PerSecond, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
@@ -120,6 +120,26 @@ pub struct Steady {
     pub completed: Vec<u64>,
 }
 
+impl Steady {
+    /// The parts, with what was completed in each.
+    pub fn windows(&self) -> Vec<Window> {
+        let parts = (0..).zip(&self.completed);
+        let window = |(round, completed): (u32, &u64)| Window {
+            completed: *completed as f64,
+            length_ns: self.part_ns,
+            round,
+        };
+        parts.map(window).collect()
+    }
+
+    /// Transactions a second.
+    pub fn rate(&self) -> PerSecond {
+        let completed: u64 = self.completed.iter().sum();
+        let parts = self.completed.len().max(1) as f64;
+        PerSecond(completed as f64 / (self.part_ns as f64 * parts / 1e9))
+    }
+}
+
 /// One second.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -135,6 +155,29 @@ pub struct Second {
     /// What failed, by class.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u64>,
+}
+
+impl Second {
+    /// How many transactions succeeded.
+    pub fn transactions(&self) -> u64 {
+        self.whole.count()
+    }
+
+    /// How many failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    /// Adds the same second of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.connect.add(&other.connect);
+        self.handshake.add(&other.handshake);
+        self.first_byte.add(&other.first_byte);
+        self.whole.add(&other.whole);
+        for (failure, count) in &other.failures {
+            *self.failures.entry(failure.clone()).or_default() += count;
+        }
+    }
 }
 
 /// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
@@ -158,6 +201,13 @@ pub struct Transaction {
     pub first_byte_ns: u64,
     /// From the scheduled start to the last byte.
     pub whole_ns: u64,
+}
+
+impl Transaction {
+    /// When the last byte came, since the load's start.
+    pub const fn ended(&self) -> Duration {
+        Duration::from_nanos(self.scheduled_ns.saturating_add(self.whole_ns))
+    }
 }
 
 /// Sums over a load, of which siege's figures are made.
@@ -247,16 +297,10 @@ impl ServerLoad {
 
     /// The parts of the steady stretch, with what was completed in each.
     pub fn windows(&self) -> Vec<Window> {
-        let Some(steady) = &self.steady else {
-            return Vec::new();
-        };
-        let parts = (0..).zip(&steady.completed);
-        let window = |(round, completed): (u32, &u64)| Window {
-            completed: *completed as f64,
-            length_ns: steady.part_ns,
-            round,
-        };
-        parts.map(window).collect()
+        self.steady
+            .as_ref()
+            .map(Steady::windows)
+            .unwrap_or_default()
     }
 
     /// What failed over the whole load, by class.
