@@ -1,12 +1,22 @@
 //! JUnit's XML, as CI servers read it: a test case is a case, its time the mean of an operation in seconds.
 
-use super::Measured;
+use super::measured::{Measured, measured};
+use crate::render::Format;
 use crate::units;
 use crate::visible::visible;
 use crate::xml::{Tag, Xml};
 
+pub(super) static FORMAT: Format = Format {
+    word: "junit",
+    about: "JUnit's XML: a test case a case, its time the mean in seconds",
+    endings: &[],
+    write: |exported, out| {
+        Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)
+    },
+};
+
 /// One suite; `of` is the run or series.
-pub fn render(of: &str, cases: &[Measured]) -> String {
+pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     let failures = cases.iter().filter(|case| case.failure.is_some()).count();
     let skipped = cases.iter().filter(|case| is_skipped(case)).count();
     let open = |tag: Tag<'_>| {

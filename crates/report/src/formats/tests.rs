@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use keymark_bench::case::DeviceName;
 
+use super::measured::Measured;
 use super::*;
 use crate::analysis::Analysis;
 use crate::testing::record;

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use keymark_bench::record::{Record, RunId};
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::document::Document;
-use keymark_report::render::html::{self, Place};
-use keymark_report::render::{json, latex, markdown};
+use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};
-use keymark_report::table;
+use keymark_stacks::registry;
 
 use super::{Outcome, again, compare, published, show};
-use crate::args::{ReportArguments, ReportFormat};
+use crate::args::ReportArguments;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -30,11 +29,10 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
     let target = match (&arguments.output, arguments.format()) {
         (Some(path), _) if path.as_os_str() == STDOUT => None,
         (Some(path), _) => Some(path.clone()),
-        (None, ReportFormat::Html) => Some(usual_place(archive.path(), &records[0].id)?),
-        (
-            None,
-            ReportFormat::Markdown | ReportFormat::Latex | ReportFormat::Csv | ReportFormat::Json,
-        ) => None,
+        (None, format) if format.word == html::FORMAT.word => {
+            Some(usual_place(archive.path(), &records[0].id)?)
+        }
+        (None, _) => None,
     };
     match target {
         Some(path) => {
@@ -49,7 +47,7 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
 /// The report of a run that has just been saved, beside its archive.
 pub(super) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure> {
     let records = load(&[RunSelector::Id(run.0.clone())], archive)?;
-    let text = text(&records, &[], archive, ReportFormat::Html)?;
+    let text = text(&records, &[], archive, &html::FORMAT)?;
     let path = usual_place(archive.path(), run)?;
     file::write(&path, &text, false).map_err(Failure::failed)?;
     Ok(path)
@@ -96,27 +94,20 @@ fn text(
     records: &[Record],
     articles: &[Record],
     archive: &Archive,
-    format: ReportFormat,
+    format: &Format,
 ) -> Result<String, Failure> {
-    let document = || document(records, articles, archive);
-    match format {
-        ReportFormat::Html => html::render(document()?, Place::File).map_err(Failure::failed),
-        ReportFormat::Markdown => Ok(markdown::render(&document()?)),
-        ReportFormat::Latex => Ok(latex::render(&document()?)),
-        ReportFormat::Json => json::render(&document()?).map_err(Failure::failed),
-        ReportFormat::Csv => csv(records),
-    }
-}
-
-fn csv(records: &[Record]) -> Result<String, Failure> {
-    let [record] = records else {
-        return Err(Failure::usage(
-            "CSV has the rows of one run; name one, or take another format",
-        ));
+    let document = document(records, articles, archive)?;
+    let exported = Exported::Runs {
+        runs: records,
+        families: &registry::layers(),
+        document: &|| document.clone(),
     };
     let mut text = Vec::new();
-    table::csv(&show::analysis(record).rows, &mut text).map_err(Failure::failed)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    match (format.write)(&exported, &mut text) {
+        Err(several @ FormatError::SeveralRuns) => Err(Failure::usage(several)),
+        Err(other) => Err(Failure::failed(other)),
+        Ok(()) => Ok(String::from_utf8_lossy(&text).into_owned()),
+    }
 }
 
 /// `reports/RUN.html` beside the archive.
