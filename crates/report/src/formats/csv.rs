@@ -37,7 +37,7 @@ struct Line {
 }
 
 /// A series, with a header line.
-fn render(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
+pub(super) fn render(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     for Measured {
         case,

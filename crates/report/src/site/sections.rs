@@ -14,7 +14,7 @@ use super::source::{Held, Source};
 use crate::analysis::{Row, figures};
 use crate::document::{
     Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf,
+    TableOf, mixed,
 };
 use crate::units::{self, counted};
 
