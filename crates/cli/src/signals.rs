@@ -36,5 +36,5 @@ pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
 
 /// That signals cannot be caught.
 pub fn uncaught(error: io::Error) -> Failure {
-    Failure::failed(format!("signals cannot be caught: {error}"))
+    Failure::failed(format!("cannot catch signals: {error}"))
 }

@@ -61,9 +61,9 @@ impl Held {
     pub const fn advice(&self) -> &'static str {
         match self.holder {
             Holder::Scdaemon { .. } => {
-                "'keymark bench --device SERIAL' and 'keymark trace' ask for it; gpg takes it back"
+                "'keymark bench --device SERIAL' and 'keymark trace' borrow it; gpg takes it back"
             }
-            Holder::Unknown => "end that program, and look again",
+            Holder::Unknown => "end that program, and try again",
         }
     }
 }
@@ -71,7 +71,7 @@ impl Held {
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reader, holder } = self;
-        write!(f, "the card in '{reader}' is held by {holder}")
+        write!(f, "{holder} is using the card in '{reader}'")
     }
 }
 
@@ -155,9 +155,8 @@ fn may_be(holder: &Holder, name: &str) -> bool {
 /// Asks the owner's scdaemon to let go of its cards, and waits until `look` finds that it has.
 pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L, Borrowed)> {
     let borrowed = release()?;
-    user.notice.tell(
-        "your GnuPG's scdaemon was asked to let go of the card; gpg takes it back when it next needs it",
-    );
+    user.notice
+        .tell("your GnuPG's scdaemon released the card; gpg takes it back when it next needs it");
     let free = (0..LOOKS).find_map(|_| {
         look().or_else(|| {
             std::thread::sleep(PAUSE);

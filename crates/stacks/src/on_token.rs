@@ -12,12 +12,6 @@ pub(crate) fn has_a_key(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {
         return Ok(());
     }
-    let none = || {
-        Error::call(
-            "reaching a key",
-            "the device has none that is on a token",
-            "",
-        )
-    };
+    let none = || Error::call("reaching a key", "the device has no key on a token", "");
     Err(device.token().map_or_else(none, |token| unseen(&token)))
 }

@@ -15,13 +15,13 @@ pub struct ReportArguments {
     /// Which runs: last, last~1, an id or its beginning; the first is compared with each of the others
     #[arg(value_name = "RUN", default_value = "last", num_args = 1..)]
     pub runs: Vec<RunSelector>,
-    /// Where to: a file, or - for stdout [default: of HTML reports/RUN.html beside the archive, else stdout]
+    /// The file to write, or - for stdout [default: for HTML reports/RUN.html beside the archive, else stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Set these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
+    /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
     pub published: Vec<Shipped>,
-    /// In which form [default: by the file's name, else html]
+    /// Format [default: by the file's name, else html]
     #[arg(long, value_parser = forms::reported())]
     pub format: Option<&'static Format>,
     /// Overwrite a file that keymark did not write

@@ -13,10 +13,10 @@ pub struct HistoryArguments {
     /// Words of the case's name: algorithm, operation, device, stack
     #[arg(value_name = "CASE", required = true)]
     pub case: Vec<String>,
-    /// Show so many of the latest runs
+    /// Show this many of the latest runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: usize,
-    /// One JSON object a run
+    /// One JSON object for each run
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// How tables are shown
@@ -30,10 +30,10 @@ pub struct ShareArguments {
     /// Which run: last, last~1, an id or its beginning
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
-    /// The file to write; there must be none yet
+    /// The file to write; it must not exist
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Remove this text, too, such as a name that only you know
+    /// Also remove this text, such as a name that only you know
     #[arg(long, value_name = "TEXT")]
     pub remove: Vec<String>,
     /// Write without asking, for scripts

@@ -63,7 +63,7 @@ fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     if !twins.is_empty() {
         output::line("");
         output::heading(
-            "twins (a device's times over the virtual card, or over SoftHSM2; --all shows all)",
+            "twins (the virtual card or SoftHSM2 with a device's times; --all shows all)",
         );
     }
     for twin in twins {
@@ -159,7 +159,7 @@ fn visited_as_text(visited: &[Visited]) {
         let said = said.as_ref().map_or_else(ToString::to_string, Clone::clone);
         output::entry(2, name, TWIN, &said);
     }
-    output::line("  None was let at cards in readers: a module that is named in --device is.");
+    output::line("  Modules may use cards in readers only if you name them with --device.");
 }
 
 fn visited_as_json(visited: &Visited) {

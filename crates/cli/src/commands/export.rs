@@ -6,8 +6,9 @@ use keymark_report::archive::{Archive, RunSelector, SideSelector};
 use keymark_report::render::{Exported, FormatError};
 use keymark_stacks::registry;
 
-use super::{Outcome, show};
+use super::Outcome;
 use crate::args::ExportArguments;
+use crate::documents;
 use crate::exit::{Exit, Failure};
 
 pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
@@ -24,7 +25,7 @@ pub(super) fn run(arguments: &ExportArguments, archive: &Archive) -> Outcome {
             let exported = Exported::Runs {
                 runs: std::slice::from_ref(&record),
                 families: &registry::layers(),
-                document: &|| show::document(&record),
+                document: &|| documents::document(&record),
             };
             write(arguments, &exported)
         }

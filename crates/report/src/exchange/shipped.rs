@@ -41,7 +41,7 @@ fn of_file(file: &'static File<'static>) -> Option<Shipped> {
 
 /// Text that names none of them, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{wanted}' names no published figures; there are: {}", names(.known))]
+#[error("unknown published figures '{wanted}'; choose from {}", names(.known))]
 pub struct UnknownFigures {
     wanted: String,
     known: Vec<&'static str>,

@@ -9,7 +9,7 @@ use crate::visible::no_formula;
 
 pub(super) static FORMAT: Format = Format {
     word: "csv",
-    about: "One line a case",
+    about: "One line for each case",
     endings: &["csv"],
     write: |exported, out| {
         let mut text = Vec::new();

@@ -8,7 +8,7 @@ use crate::xml::{Tag, Xml};
 
 pub(super) static FORMAT: Format = Format {
     word: "junit",
-    about: "JUnit's XML: a test case a case, its time the mean in seconds",
+    about: "JUnit's XML: one test case for each case, its time the mean in seconds",
     endings: &[],
     write: |exported, out| {
         Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)

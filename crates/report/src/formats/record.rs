@@ -5,8 +5,8 @@ use crate::render::Format;
 
 pub(super) static FORMAT: Format = Format {
     word: "json",
-    about: "The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. Of a \
-            series a line a run",
+    about: "The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a \
+            series one line for each run",
     endings: &[],
     write: |exported, out| {
         let mut records = exported.records().iter();

@@ -30,7 +30,7 @@ pub enum FormatError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// There is no room for it, or nobody reads it.
-    #[error("it cannot be written: {0}")]
+    #[error("cannot write it: {0}")]
     Io(#[from] io::Error),
     /// A row cannot be written.
     #[error(transparent)]
@@ -39,7 +39,7 @@ pub enum FormatError {
     #[error(transparent)]
     Html(#[from] HtmlError),
     /// It is more than the form has a place for.
-    #[error("CSV has the rows of one run; name one, or take another format")]
+    #[error("CSV has the rows of one run; name one, or choose another format")]
     SeveralRuns,
 }
 

@@ -56,7 +56,7 @@ impl Library {
         let module = settings.module.ok_or_else(|| {
             let file =
                 beside.map_or_else(String::new, |path| format!(", nor is {}", path.display()));
-            format!("no module to hand calls to: {MODULE} is not set{file}")
+            format!("no module to pass calls to: {MODULE} is not set{file}")
         })?;
         let trace = settings.trace.map(|path| {
             Trace::open(&path).map_err(|error| format!("the trace {}: {error}", path.display()))
@@ -90,7 +90,7 @@ fn give(variables: &BTreeMap<String, String>, target: &Target, module: &Path) {
             .iter()
             .map(|(name, value)| format!("{name}={value}"));
         tell(&format!(
-            "the module {} cannot be given its variables, as {reason}; start the program with {}",
+            "cannot set the environment of module {}: {reason}; start the program with {}",
             module.display(),
             assignments.collect::<Vec<_>>().join(" ")
         ));
@@ -137,7 +137,7 @@ fn with_environment(
 fn text(name: &str, value: OsString) -> Result<String, String> {
     value
         .into_string()
-        .map_err(|_| format!("{name} is no text"))
+        .map_err(|_| format!("{name} is not text"))
 }
 
 /// By which path this library was loaded: a symbolic link's own, which the loader keeps.

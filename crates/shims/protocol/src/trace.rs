@@ -164,7 +164,7 @@ impl TracedCall {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file.
-    #[error("the trace {path} cannot be read: {source}")]
+    #[error("cannot read the trace {path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -172,7 +172,7 @@ pub enum TraceError {
         source: io::Error,
     },
     /// Its content.
-    #[error("{0} is no trace of PC/SC calls, or was cut off")]
+    #[error("{0} is not a trace of PC/SC calls, or is incomplete")]
     Foreign(PathBuf),
 }
 

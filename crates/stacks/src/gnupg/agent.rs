@@ -200,7 +200,7 @@ impl KeyHandle for Asking {
         let Some(room) = output.get_mut(..self.answer.len()) else {
             return Err(Error::call(
                 "gpg-agent",
-                "its answer is longer than any key's",
+                "its answer is longer than a key can be",
                 "",
             ));
         };
@@ -258,14 +258,14 @@ impl Verifier for Signatures {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
         let check = |result: &Verifiable<'_>| {
             let signature = answer::signature(self.algorithm, result.output)
-                .ok_or("gpg-agent's answer is no signature")?;
+                .ok_or("gpg-agent's answer is not a signature")?;
             match self
                 .public
                 .verify(&self.digests[result.input].bytes, &signature)
             {
                 Ok(true) => Ok(()),
                 Ok(false) => Err("the signature does not verify".to_owned()),
-                Err(error) => Err(format!("the signature cannot be verified: {error}")),
+                Err(error) => Err(format!("cannot verify the signature: {error}")),
             }
         };
         verify_each(results, check)
@@ -284,11 +284,11 @@ impl Verifier for Secrets {
             let answer = Sexp::parse(result.output).map_err(|error| error.to_string())?;
             let value = answer
                 .value("value")
-                .ok_or("gpg-agent's answer holds no value")?;
+                .ok_or("gpg-agent's answer has no value")?;
             if is_secret(self.algorithm, value, &self.expected[result.input]) {
                 Ok(())
             } else {
-                Err("the secret that came out is not the one that went in".to_owned())
+                Err("the decrypted secret is not the encrypted one".to_owned())
             }
         };
         results.iter().map(check).collect()

@@ -2,6 +2,9 @@
 //!
 //! Written here because it stands inside the timed region: the libraries there are bring an
 //! asynchronous runtime along. Protocol: <https://gnupg.org/documentation/manuals/assuan/>.
+//!
+//! The client is our own because it stands inside the timed region, and the libraries there are bring an
+//! asynchronous runtime along.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -160,7 +163,7 @@ impl Assuan {
         } else {
             format!("the connection to gpg-agent broke: {error}")
         };
-        Error::call(command, reason, "has the agent been ended?")
+        Error::call(command, reason, "did the agent end?")
     }
 
     fn answer(
@@ -181,7 +184,7 @@ impl Assuan {
                     None => {
                         self.send(command, b"CAN\n")?;
                         let reason =
-                            format!("gpg-agent asks for {keyword}, which nobody here can give");
+                            format!("gpg-agent asks for {keyword}, which keymark cannot answer");
                         // The refusal that follows belongs to this command.
                         while !matches!(
                             self.response(command, data)?,

@@ -80,7 +80,7 @@ fn has_card(connection: &mut Assuan, card: Aid) -> Result<String, Error> {
     let told = told.map_or_else(|| "no OpenPGP card".to_owned(), |told| told.to_string());
     Err(Error::call(
         "SCD SERIALNO",
-        format!("scdaemon has {told} in place of card {card}, and is given no PIN"),
+        format!("scdaemon has {told} instead of card {card}; no PIN was sent"),
         format!("leave only card {card} in its reader, or measure with --stack raw"),
     ))
 }
@@ -94,7 +94,7 @@ fn has_tries(connection: &mut Assuan) -> Result<(), Error> {
         left => Err(Error::call(
             "SCD CHECKPIN",
             format!(
-                "{} tries of the user PIN are left, and keymark tries none that has fewer than two",
+                "the user PIN has {} tries left; keymark sends none with fewer than two",
                 left.copied().unwrap_or_default()
             ),
             "check the PIN with gpg --card-edit; a right PIN entered there resets the tries",

@@ -82,7 +82,7 @@ fn test_key(
         Access::Card(access) => Err(Error::call(
             "gpg --generate-key",
             format!(
-                "the key of {algorithm} is in slot {}, not in a file",
+                "the {algorithm} key is in slot {}, not in a file",
                 access.slot
             ),
             "",

@@ -1,4 +1,10 @@
 //! A private `GNUPGHOME` with its own agent and one test key. The user's keyring is never touched.
+//!
+//! All layers and devices have the same keys: the store gives the test key, it is written as gpg-agent keeps keys,
+//! under the keygrip that GnuPG's own tool computes, and gpg makes the OpenPGP key around it (`Key-Grip`).
+//!
+//! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
+//! however it ends, so does `cat`, and the agent follows within about a second.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -96,7 +102,7 @@ impl Home {
             return Err(Error::call(
                 format!("making the GNUPGHOME {}", path.display()),
                 format!(
-                    "its sockets' paths would have {length} bytes, and the system allows {SOCKET_PATH}"
+                    "its sockets' paths would have {length} bytes; the system allows {SOCKET_PATH}"
                 ),
                 "set TMPDIR to a shorter directory",
             ));
@@ -177,7 +183,7 @@ impl Home {
         };
         if error.kind() == io::ErrorKind::TimedOut {
             let _ = agent.kill();
-            let reason = format!("it has not started after {AGENT_START:?}");
+            let reason = format!("it did not start within {AGENT_START:?}");
             return Error::call(call, reason, "");
         }
         let said = fs::read_to_string(self.path.join(AGENT_LOG)).unwrap_or_default();
@@ -194,7 +200,11 @@ impl Home {
         let number = self.connect()?.command(command)?;
         match String::from_utf8_lossy(&number).trim().parse() {
             Ok(number) => private_dir::record(&self.path, number),
-            Err(_) => Err(Error::call(command, "the answer is no process", "")),
+            Err(_) => Err(Error::call(
+                command,
+                "the answer is not a process number",
+                "",
+            )),
         }
     }
 

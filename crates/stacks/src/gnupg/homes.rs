@@ -247,7 +247,7 @@ impl GnupgHomes {
         algorithm: Algorithm,
     ) -> Result<LoadedCard, Error> {
         let lacking = || {
-            let reason = format!("no key of {algorithm} can be on such a card");
+            let reason = format!("such a card cannot hold a {algorithm} key");
             Error::call("making a card", reason, "")
         };
         let capabilities = cards.capabilities()?;

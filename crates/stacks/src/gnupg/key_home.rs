@@ -114,9 +114,9 @@ impl KeyHome {
             return Ok(());
         }
         Err(Error::call(
-            format!("letting {} workers at one card", case.concurrency()),
-            "it wants its PIN for every signature: a PIN refused meanwhile would cost several tries",
-            "--stack raw asks it in turn; gpg --card-edit, admin, forcesig has the card keep its PIN",
+            format!("letting {} workers use one card", case.concurrency()),
+            "it needs its PIN for every signature: a refused PIN would cost several tries",
+            "--stack raw asks it in turn; gpg --card-edit, admin, forcesig makes the card remember its PIN",
         ))
     }
 
@@ -139,7 +139,7 @@ impl KeyHome {
         if signing.refused.load(Ordering::Acquire) {
             return Err(Error::call(
                 "VERIFY",
-                "a signature with this PIN has failed before; no PIN is tried twice",
+                "a signature with this PIN failed before; no PIN is tried twice",
                 "",
             ));
         }

@@ -47,7 +47,7 @@ impl Flaw {
             Self::Expired => "has expired",
             Self::Invalid => "is not valid",
             Self::Disabled => "is disabled",
-            Self::Offline => "has its secret part elsewhere",
+            Self::Offline => "has no secret part here",
         }
     }
 
@@ -99,12 +99,12 @@ impl ListedKey {
         let reason = match self.flaw {
             Some(flaw) => flaw.words(),
             None if self.can(operation) => return Ok(()),
-            None => "is not meant for that",
+            None => "is not meant for this use",
         };
         Err(Error::call(
             "gpg --list-secret-keys",
             format!(
-                "the key {} that could {operation} {reason}",
+                "the key {}, which could {operation}, {reason}",
                 self.fingerprint
             ),
             "gpg --edit-key changes that, or measure with --stack raw",

@@ -49,7 +49,7 @@ pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.
 const OLDEST: (u32, u32) = (2, 2);
-const INSTALL: &str = "apt-get install gnupg gpg-agent brings it on Debian and Ubuntu";
+const INSTALL: &str = "install it with 'apt-get install gnupg gpg-agent' (Debian, Ubuntu)";
 
 /// The installed GnuPG.
 #[derive(Debug, Clone, PartialEq, Eq)]

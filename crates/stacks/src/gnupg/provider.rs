@@ -142,7 +142,7 @@ pub fn reachable<'g>(
         #[cfg(feature = "tpm")]
         Reach::Tpm => Err(Error::call(
             "reaching the key",
-            "GnuPG has no way to keys of a TPM that keymark knows",
+            "keymark knows no way for GnuPG to use keys of a TPM",
             "",
         )),
     }

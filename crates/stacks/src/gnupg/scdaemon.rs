@@ -58,12 +58,12 @@ impl Scdaemon {
     /// What to do when a key cannot be used.
     pub(super) const fn key_advice(&self) -> &'static str {
         match self {
-            Self::None => "is the key's passphrase in the agent's cache, and the right one?",
+            Self::None => "is the right passphrase of the key in the agent's cache?",
             Self::GnuPg(_) => {
                 "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
             }
             #[cfg(feature = "pkcs11")]
-            Self::Pkcs11(_) => "is the token there, and its PIN what it was when the run began?",
+            Self::Pkcs11(_) => "is the token there, with the same PIN as at the start of the run?",
         }
     }
 }

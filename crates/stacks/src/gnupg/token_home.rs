@@ -1,4 +1,7 @@
 //! Homes whose key is on a token behind a PKCS#11 module.
+//!
+//! gnupg-pkcs11-scd finds keys by their certificates, so the store puts one beside its own token's key, logs in by
+//! one signature, and gpg makes the OpenPGP key around the token's keygrip.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -91,7 +94,7 @@ impl Home {
         }
         Err(Error::call(
             "LEARN",
-            "gnupg-pkcs11-scd does not find the key: it knows keys by their certificates",
+            "gnupg-pkcs11-scd does not find the key: it finds keys by their certificates",
             "put an X.509 certificate with the key's CKA_ID on the token, or measure with --stack raw",
         ))
     }

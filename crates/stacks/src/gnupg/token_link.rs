@@ -25,9 +25,9 @@ pub(super) struct TokenLink {
 /// When it is missing.
 pub(super) fn program() -> Result<PathBuf, Error> {
     program::locate(None, PROGRAM).ok_or_else(|| Error::Missing {
-        what: format!("{PROGRAM}, by which GnuPG reaches PKCS#11 tokens,"),
+        what: format!("{PROGRAM}, through which GnuPG reaches PKCS#11 tokens,"),
         reason: "not in PATH".to_owned(),
-        advice: format!("apt-get install {PROGRAM} brings it on Debian and Ubuntu"),
+        advice: format!("install it with 'apt-get install {PROGRAM}' (Debian, Ubuntu)"),
     })
 }
 

@@ -60,7 +60,7 @@ impl TracedCard {
             .clone()
             .find(|capability| capability.algorithm == algorithm);
         let no_card = || {
-            let reason = format!("{} is no card with a key", device.identity().device);
+            let reason = format!("{} is not a card with a key", device.identity().device);
             Error::call("looking for a card", reason, "name a card with --device")
         };
         let capability = of_algorithm.or_else(|| offered.clone().next());

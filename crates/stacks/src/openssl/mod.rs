@@ -80,7 +80,7 @@ fn missing(reason: String) -> Error {
     Error::Missing {
         what: PROGRAM.to_owned(),
         reason,
-        advice: "apt-get install openssl brings it on Debian and Ubuntu".to_owned(),
+        advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
     }
 }
 
@@ -95,13 +95,13 @@ fn version(said: &str) -> Option<String> {
 fn loadable(said: &str, directory: &str, way: OpenSslWay) -> Result<PathBuf, Error> {
     let (what, advice) = match way {
         OpenSslWay::Provider => (
-            "pkcs11-provider, by which OpenSSL reaches PKCS#11 tokens,",
-            "apt-get install pkcs11-provider brings it on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
+            "pkcs11-provider, through which OpenSSL reaches PKCS#11 tokens,",
+            "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
              bookworm-backports",
         ),
         OpenSslWay::Engine | OpenSslWay::File => (
-            "libp11's engine, by which OpenSSL reaches PKCS#11 tokens,",
-            "apt-get install libengine-pkcs11-openssl brings it on Debian and Ubuntu",
+            "libp11's engine, through which OpenSSL reaches PKCS#11 tokens,",
+            "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
         ),
     };
     let missing = |reason: String| Error::Missing {

@@ -122,8 +122,8 @@ impl Place {
             OpenSslWay::File => {
                 return Err(Error::call(
                     "opening a key",
-                    "a PKCS#11 token keeps it, and gives no file of it",
-                    "--parameter openssl=engine,provider is about tokens",
+                    "a PKCS#11 token keeps it and exports no file",
+                    "--parameter openssl=engine,provider is for tokens",
                 ));
             }
             OpenSslWay::Engine => {
@@ -255,7 +255,7 @@ impl Place {
         if self.refused.0.load(Ordering::Relaxed) {
             return Err(Error::call(
                 "sending the PIN",
-                "a program before may have been refused it, and it is not sent a second time",
+                "it may have been refused to an earlier program, and is not sent a second time",
                 "was it changed while keymark was running?",
             ));
         }
@@ -279,7 +279,7 @@ fn plain(path: &Path) -> Result<&str, Error> {
     path.ok_or_else(|| {
         Error::call(
             "configuring OpenSSL",
-            "the module's path has letters that mean something in OpenSSL's configuration",
+            "the module's path has characters with a meaning in OpenSSL's configuration",
             "give it another name, by a symbolic link",
         )
     })

@@ -182,13 +182,13 @@ fn file(access: Access) -> Result<Arc<TestKey>, Error> {
         Access::Module(_) => Err(Error::call(
             "opening a key",
             "a PKCS#11 token keeps it",
-            "--library is about keys in memory",
+            "--library is for keys in memory",
         )),
         #[cfg(feature = "tpm")]
         Access::Tpm(_) => Err(Error::call(
             "opening a key",
             "a TPM keeps it",
-            "--library is about keys in memory",
+            "--library is for keys in memory",
         )),
     }
 }

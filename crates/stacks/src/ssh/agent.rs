@@ -85,7 +85,7 @@ impl SshAgent {
             return Err(Error::call(
                 format!("starting an agent in {}", directory.display()),
                 format!(
-                    "its socket's path would have {length} bytes, and the system allows {SOCKET_PATH}"
+                    "its socket's path would have {length} bytes; the system allows {SOCKET_PATH}"
                 ),
                 "set TMPDIR to a shorter directory",
             ));
@@ -134,13 +134,13 @@ impl SshAgent {
         };
         let error = match said.map(|number| number.parse()) {
             Ok(Ok(number)) => return Ok(number),
-            Ok(Err(_)) => return Err(failed("it does not tell its process")),
+            Ok(Err(_)) => return Err(failed("it does not report its process number")),
             Err(error) => error,
         };
         if error.kind() != io::ErrorKind::UnexpectedEof {
             // It is still there, and so is what it holds.
             let _ = self.command.kill();
-            return Err(failed(&format!("it has not started after {LIMIT:?}")));
+            return Err(failed(&format!("it did not start within {LIMIT:?}")));
         }
         let status = self.command.wait();
         let status = status.map_err(|error| failed(&error.to_string()))?;

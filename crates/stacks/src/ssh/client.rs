@@ -67,7 +67,7 @@ impl Connection {
             number => {
                 let number = number.copied().unwrap_or_default();
                 let expected = request.answer();
-                let reason = format!("the agent answers with message {number}, not {expected}");
+                let reason = format!("the agent answered with message {number}, not {expected}");
                 Err(Error::call(request.name(), reason, ""))
             }
         }
@@ -131,16 +131,16 @@ fn broken(request: Request, error: &io::Error) -> Error {
     } else {
         format!("the connection to the SSH agent broke: {error}")
     };
-    Error::call(request.name(), reason, "has the agent been ended?")
+    Error::call(request.name(), reason, "did the agent end?")
 }
 
 const fn advice(request: Request) -> &'static str {
     match request {
         Request::Sign => "does the agent still have the key, and its passphrase or PIN?",
-        Request::Add => "does this agent take keys of the kind?",
+        Request::Add => "does this agent accept keys of this kind?",
         Request::AddToken => {
-            "the agent says no more; 'ssh-keygen -D MODULE' shows whether OpenSSH takes the module, and \
-             /usr/lib/openssh/ssh-pkcs11-helper has to be there"
+            "the agent gives no reason; 'ssh-keygen -D MODULE' shows whether OpenSSH accepts the module, and \
+             /usr/lib/openssh/ssh-pkcs11-helper must exist"
         }
         Request::Identities => "",
     }

@@ -20,7 +20,7 @@ use crate::program;
 
 pub use provider::FAMILY;
 
-const INSTALL: &str = "apt-get install openssh-client brings it on Debian and Ubuntu";
+const INSTALL: &str = "install it with 'apt-get install openssh-client' (Debian, Ubuntu)";
 
 /// The installed OpenSSH.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -72,9 +72,10 @@ fn layers() -> Layers {
                 name: "libgcrypt",
                 point: libgcrypt.point,
             },
-            explanation: "raw is OpenSSL; '+ gpg-agent' stands on libgcrypt, which gpg-agent calculates with",
-            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' holds the \
-                       difference of the two libraries as well; --library openssl,libgcrypt tells them apart",
+            explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
+                          calculates with",
+            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' includes the \
+                       difference of the two libraries; --library openssl,libgcrypt separates them",
             ..libgcrypt
         }),
         steps: vec![
@@ -324,7 +325,7 @@ impl Agents {
             return Err(Error::call(
                 "giving ssh-agent a token",
                 format!(
-                    "it would send the PIN to the module's other tokens as well: {}",
+                    "it would also send the PIN to the module's other tokens: {}",
                     others.join(", ")
                 ),
                 "leave only this token in the module, or measure it through raw or openssl",

@@ -102,7 +102,7 @@ impl Logins {
         Err(Error::call(
             Request::Identities.name(),
             format!(
-                "the agent at {} has {} keys, and {fingerprint} is not one of them",
+                "the agent at {} has {} keys, but not {fingerprint}",
                 socket.display(),
                 held.len()
             ),
@@ -163,7 +163,7 @@ impl Verifier for Signatures {
 impl Signatures {
     fn check(&self, result: &Verifiable<'_>) -> Result<(), String> {
         let signature = Signature::parse(result.output)
-            .map_err(|error| format!("the agent's answer is no signature: {error}"))?;
+            .map_err(|error| format!("the agent's answer is not a signature: {error}"))?;
         let wanted = self.scheme.name();
         if signature.algorithm != wanted {
             let made = &signature.algorithm;
@@ -192,7 +192,7 @@ impl Signatures {
             Family::Weierstrass(_) => {
                 let [r, s] = signature
                     .ecdsa()
-                    .map_err(|error| format!("the agent's answer is no signature: {error}"))?;
+                    .map_err(|error| format!("the agent's answer is not a signature: {error}"))?;
                 let der = || {
                     let (r, s) = (BigNum::from_slice(&r)?, BigNum::from_slice(&s)?);
                     EcdsaSig::from_private_components(r, s)?.to_der()
@@ -205,7 +205,7 @@ impl Signatures {
 }
 
 fn unverifiable(error: &ErrorStack) -> String {
-    format!("the signature cannot be verified: {error}")
+    format!("cannot verify the signature: {error}")
 }
 
 #[cfg(test)]

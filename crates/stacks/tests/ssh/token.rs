@@ -172,7 +172,7 @@ impl Server {
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("apt-get install openssh-server brings it");
+            .expect("install it with 'apt-get install openssh-server'");
         let mut server = Self { process, port };
         until("the server listens", || {
             if let Some(status) = server.process.try_wait().unwrap() {

@@ -120,5 +120,8 @@ fn a_trace_that_is_none_is_refused_in_words() {
     let output = world.client((1, 1), 1, &["sign"]).output().unwrap();
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("it is no trace of PKCS#11 calls"), "{said}");
+    assert!(
+        said.contains("it is not a trace of PKCS#11 calls"),
+        "{said}"
+    );
 }

@@ -134,7 +134,7 @@ pub enum Left {
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The file.
-    #[error("{path} cannot be read: {source}")]
+    #[error("cannot read {path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,

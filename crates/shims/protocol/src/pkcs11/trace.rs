@@ -202,7 +202,7 @@ pub struct TracedThread {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file.
-    #[error("the trace {path} cannot be read: {source}")]
+    #[error("cannot read the trace {path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -210,7 +210,7 @@ pub enum TraceError {
         source: io::Error,
     },
     /// Its content.
-    #[error("{0} is no trace of PKCS#11 calls, or of another version of keymark")]
+    #[error("{0} is not a trace of PKCS#11 calls, or belongs to another version of keymark")]
     Foreign(PathBuf),
 }
 

@@ -99,7 +99,7 @@ impl Signer {
         let fingerprints = message.signature.issuer_fingerprint();
         let ids = message.signature.issuer_key_id();
         if fingerprints.is_empty() && ids.is_empty() {
-            return Err("the signature does not say whose it is".to_owned());
+            return Err("the signature does not name its signer".to_owned());
         }
         let named = fingerprints.iter().map(|named| format!("{named:X}"));
         let other = named
@@ -136,7 +136,7 @@ impl Arithmetic {
 impl Form {
     /// The signature in OpenSSL's form.
     fn signature(self, octets: &SignatureBytes) -> Result<Vec<u8>, String> {
-        let malformed = || "the signature is not of the key's algorithm".to_owned();
+        let malformed = || "the signature does not have the key's algorithm".to_owned();
         match (self, octets) {
             (Self::Number(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
                 [number] => padded(number, length).ok_or_else(malformed),
