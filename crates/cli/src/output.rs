@@ -173,7 +173,7 @@ pub(crate) fn agrees(to: &str) -> bool {
         return false;
     }
     let to = message(to);
-    let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
+    let _ = write!(io::stderr(), "{to}\nType 'yes' to continue: ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }

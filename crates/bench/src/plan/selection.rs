@@ -195,7 +195,7 @@ impl Selection {
             where_else: if elsewhere.is_empty() {
                 "nothing else here does either; 'keymark devices' shows what is missing".to_owned()
             } else {
-                format!("it is by {}", elsewhere.join(", "))
+                format!("it is offered by {}", elsewhere.join(", "))
             },
         }
     }

@@ -208,7 +208,6 @@ pub struct BenchArguments {
 
 impl BenchArguments {
     /// Whether nothing was selected, which means the default plan.
-    #[must_use]
     pub const fn is_default_plan(&self) -> bool {
         self.operation.is_none()
             && self.algorithm.is_none()

@@ -188,7 +188,6 @@ pub enum Command {
 
 impl Command {
     /// Whether keymark has started itself for it, often many times a run.
-    #[must_use]
     pub const fn is_errand(&self) -> bool {
         let errand = matches!(self, Self::Worker);
         #[cfg(feature = "pkcs11")]

@@ -6,7 +6,7 @@ use keymark_bench::case::{Provenance, Scheme, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
-use keymark_stacks::held::Held;
+use keymark_stacks::card_holder::HeldCard;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
@@ -132,13 +132,13 @@ fn as_text(found: &Found) {
 }
 
 /// A card of which nothing can be asked now.
-fn held_as_text(held: &Held) {
+fn held_as_text(held: &HeldCard) {
     output::heading(&format!("a card in '{}'", held.reader));
     fact("held by", &held.holder.to_string());
     fact("what to do", held.advice());
 }
 
-fn held_as_json(held: &Held) {
+fn held_as_json(held: &HeldCard) {
     print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,

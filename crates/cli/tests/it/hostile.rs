@@ -161,7 +161,7 @@ fn what_is_said_of_a_foreign_file_is_short() {
     );
     let told = refused(&place, &word);
     assert!(
-        told.contains("no algorithm is called 'yyy") && told.len() < 600,
+        told.contains("unknown algorithm 'yyy") && told.len() < 600,
         "{told}"
     );
     let other = write("linked", b"root:secret:1:2\nmore\n");

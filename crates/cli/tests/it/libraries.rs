@@ -81,7 +81,7 @@ fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str,
         .output()
         .unwrap();
     let said = text(&refused.stderr);
-    let reason = format!("{lacks} is not offered by raw with {name}");
+    let reason = format!("raw with {name} does not offer {lacks}");
     assert!(said.contains(&reason), "{said}");
 }
 

@@ -14,8 +14,8 @@ use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
+use keymark_stacks::card_holder::Borrowed;
 use keymark_stacks::gnupg::traced::{PinEntry, TracedCard};
-use keymark_stacks::held::Borrowed;
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
@@ -107,7 +107,7 @@ fn measure(
     };
     let mut command = Command::new(program);
     command.args(rest).env("GNUPGHOME", card.home().path());
-    if let Some(socket) = card.ssh_socket() {
+    if let Ok(socket) = card.home().ssh_socket() {
         command.env("SSH_AUTH_SOCK", socket);
     }
     // The card has the PIN, the program is not to have it.

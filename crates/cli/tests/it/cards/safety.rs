@@ -148,7 +148,7 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     let quick = "bench --algorithm ed25519 --runs 1 --no-save";
     let said = text(&place.output(quick).stderr);
     let offer = format!("keymark token restore {serial}");
-    assert!(said.contains("was left with a test key of run"), "{said}");
+    assert!(said.contains("still has a test key of run"), "{said}");
     assert!(said.contains(&offer), "{said}");
     let restore = |more: &str| place.output(&format!("token restore {more}"));
     let other = restore("0badcafe");

@@ -83,7 +83,7 @@ fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     let place = Place::new(KEYMARK);
     let refused = place.output("tls bench --trace --duration 2s");
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    let words = "the key of 'software' is on none";
+    let words = "the key of 'software' is not on one";
     assert!(said(&refused).contains(words), "{}", said(&refused));
     let cases = cases(&place, "--server nginx --algorithm rsa2048");
     let load = &cases[0]["server_load"];
