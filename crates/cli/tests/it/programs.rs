@@ -18,8 +18,8 @@ fn name(row: &Value) -> String {
         &row["algorithm"],
         &row["operation"],
         &row["stack"],
-        &row["ssh_agent"],
-        &row["openssl_way"],
+        &row["parameters"]["agent"],
+        &row["parameters"]["openssl"],
     ];
     let words: Vec<_> = words.iter().filter_map(|word| word.as_str()).collect();
     words.join(" ")
@@ -156,7 +156,10 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
     );
     passed(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
-    assert!(rows.iter().all(|row| row["openssl_way"] == "file"));
+    assert!(
+        rows.iter()
+            .all(|row| row["parameters"]["openssl"] == "file")
+    );
     assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
 }
 

@@ -312,7 +312,9 @@ fn devices_lists_every_stack_with_what_it_offers() {
     let ways = Place::new(KEYMARK).rows("devices --json");
     let stacks = |device: &str| -> Vec<&str> {
         let own = ways.iter().filter(|way| way["device"] == device);
-        let built_in = own.filter(|way| way["library"].is_null() && way["scheme"].is_null());
+        let built_in = own.filter(|way| {
+            way["parameters"]["library"].is_null() && way["parameters"]["scheme"].is_null()
+        });
         built_in.map(|way| way["stack"].as_str().unwrap()).collect()
     };
     // The program openssl knows files, and tokens behind a PKCS#11 module.
@@ -321,13 +323,13 @@ fn devices_lists_every_stack_with_what_it_offers() {
     assert_eq!(stacks("software"), [&of_all[..], &["openssl"]].concat());
     let loaded: Vec<_> = ways
         .iter()
-        .filter(|way| way["library"] == "libgcrypt")
+        .filter(|way| way["parameters"]["library"] == "libgcrypt")
         .map(|way| (way["device"].as_str(), way["stack"].as_str()))
         .collect();
     assert_eq!(loaded, [(Some("software"), Some("raw"))]);
     for way in ways.iter().filter(|way| way["device"] == "software") {
         assert_eq!(way["usable"], true, "{way}");
-        if !way["scheme"].is_null() {
+        if !way["parameters"]["scheme"].is_null() {
             assert_eq!(way["stack"], "raw", "{way}");
             continue;
         }

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layers::layers;
 use crate::records::{case, measured, record};
-use keymark_bench::case::{
-    Case, DeviceName, Pacing, Parameters, Protection, Provenance, StackName,
-};
+use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
@@ -54,9 +52,7 @@ fn everything() -> Record {
             cases.push(measured(of(StackName::GNUPG, concurrency), time));
         }
         let cached = Case {
-            parameters: Parameters::Gnupg {
-                protection: Protection::Cached,
-            },
+            parameters: Parameters::from([("protection", "cached")]),
             ..of(StackName::AGENT, 1)
         };
         cases.push(measured(cached.clone(), 95_000.0));

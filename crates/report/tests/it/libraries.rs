@@ -2,7 +2,7 @@
 
 use crate::layers::layers;
 use crate::records::{case, measured, record};
-use keymark_bench::case::{Case, Library, Parameters, Provenance, StackName, StoreKind};
+use keymark_bench::case::{Case, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::record::CaseRecord;
 use keymark_report::analysis::{Analysis, Basis, Breakdown, FamilyBreakdown, Layer};
 use keymark_report::render::{Width, text};
@@ -10,9 +10,8 @@ use keymark_report::render::{Width, text};
 /// RSA as on a server: a millisecond in OpenSSL, ten in libgcrypt, half of one in the agent, and two in gpg.
 fn of_software(algorithm: &str, libgcrypt: Option<f64>) -> Vec<CaseRecord> {
     let stack = |stack| case(algorithm, stack, 1);
-    let library = Library::Libgcrypt;
     let loaded = Case {
-        parameters: Parameters::Library { library },
+        parameters: Parameters::from([("library", "libgcrypt")]),
         ..stack(StackName::RAW)
     };
     let mut cases = vec![measured(stack(StackName::RAW), 1_000.0)];

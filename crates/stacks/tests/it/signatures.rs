@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::process::gnupg_with;
 
@@ -246,7 +246,6 @@ fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {
 fn case(workers: u32) -> Case {
     keymark_testkit::case("ed25519")
         .stack(StackName::GNUPG)
-        .protection(Protection::None)
         .operation(Operation::Sign)
         .concurrency(workers)
         .input_bytes(40)

@@ -33,7 +33,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         };
         assert_eq!(row["operation"], "handshake");
         assert_eq!(
-            (&row["tls"], &row["kex"]),
+            (&row["parameters"]["tls"], &row["parameters"]["kex"]),
             (&"tls1.3".into(), &"ecdhe-p256".into())
         );
         assert_eq!(row["server"], row["stack"]);
@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let reason = |algorithm: &str, kex: &str| {
         let row = rows
             .iter()
-            .find(|row| row["algorithm"] == algorithm && row["kex"] == kex);
+            .find(|row| row["algorithm"] == algorithm && row["parameters"]["kex"] == kex);
         row.map(|row| row["reason"].as_str().unwrap_or_default().to_owned())
     };
     // A case that came to nothing has no figures of a load.
