@@ -215,7 +215,7 @@ fn target(case: &Case, site: &Site) -> Result<Target, Error> {
     let (version, exchange) = handshake_of(case)?;
     let mut certificates = site.first()?.spec().certificates.iter();
     let alone = case.parameters.arrangement().unwrap_or_default().is_one();
-    let certificate = match certificates.next().map(|one| one.certificate().to_der()) {
+    let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
         Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
         Some(Ok(_)) | None => Certificate::Key(case.algorithm),
