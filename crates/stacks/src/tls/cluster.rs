@@ -42,8 +42,7 @@ impl Starting<'_> {
             let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })?;
-        let parameters = case.parameters;
-        match parameters.arrangement().unwrap_or_default() {
+        match super::arrangement_of(case) {
             Arrangement::One => self.alone(case, first, None, room),
             Arrangement::Beside { other } => self.alone(case, first, Some(other), room),
             Arrangement::Balanced {

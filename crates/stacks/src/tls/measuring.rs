@@ -87,10 +87,10 @@ impl Measuring<'_> {
         let key_use = KeyUse::begin(case, self.keys_of(case)?, &cluster, (self.clock, seed))?;
         let before = cluster.processor_time()?;
         let mut observer = Told::of(case, watch);
-        if let Some(Arrangement::Balanced {
+        if let Arrangement::Balanced {
             fate: Fate::OneKilled,
             ..
-        }) = case.parameters.arrangement()
+        } = super::arrangement_of(case)
         {
             observer.killing = Some((&mut cluster, self.duration / 2));
         }
@@ -214,7 +214,7 @@ pub(super) fn one_after_the_other(
 fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let (version, exchange) = handshake_of(case)?;
     let mut certificates = cluster.first()?.spec().certificates.iter();
-    let alone = case.parameters.arrangement().unwrap_or_default().is_one();
+    let alone = super::arrangement_of(case).is_one();
     let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
         Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),

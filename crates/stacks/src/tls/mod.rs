@@ -14,6 +14,7 @@ mod server;
 mod trust;
 
 pub use crate::servers::Tracing;
+use keymark_bench::case::tls::{Arrangement, Handshake};
 use keymark_bench::case::{Case, KeyExchange, StackName, TlsVersion};
 use keymark_bench::error::Error;
 
@@ -29,7 +30,7 @@ pub const APACHE: StackName = StackName::of("apache");
 pub const NGINX: StackName = StackName::of("nginx");
 
 fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
-    let tls = case.parameters.tls();
+    let tls = Handshake::of(&case.parameters)?.map(|tls| (tls.version, tls.key_exchange));
     tls.ok_or_else(|| {
         Error::call(
             "starting a server",
@@ -37,4 +38,10 @@ fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
             "",
         )
     })
+}
+
+/// What stands behind the address that clients of a case ask.
+pub fn arrangement_of(case: &Case) -> Arrangement {
+    let handshake = Handshake::of(&case.parameters).ok().flatten();
+    handshake.map_or(Arrangement::One, |tls| tls.arrangement)
 }
