@@ -21,8 +21,8 @@ use keymark_stores::software::library;
 use keymark_stores::software::library::Library;
 use keymark_stores::store::KeyStore;
 
+use super::cluster::Cluster;
 use super::keys::Keys;
-use super::site::Site;
 use crate::raw::{self, RawStack};
 
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
@@ -41,13 +41,13 @@ impl KeyUse {
     pub(super) fn begin(
         case: &Case,
         keys: &Keys,
-        site: &Site,
+        cluster: &Cluster,
         (clock, seed): (&dyn Clock, u64),
     ) -> Result<Self, Error> {
-        let alone = Alone::of(case, keys.store(), site.first()?, seed);
+        let alone = Alone::of(case, keys.store(), cluster.first()?, seed);
         Ok(Self {
             alone: alone.and_then(|alone| alone.asked(clock)),
-            before: site.calls()?,
+            before: cluster.calls()?,
         })
     }
 
@@ -55,11 +55,11 @@ impl KeyUse {
     pub(super) fn end(
         self,
         handshakes: u64,
-        site: &Site,
+        cluster: &Cluster,
         clock: &dyn Clock,
         load: &mut ServerLoad,
     ) -> Result<(), Error> {
-        if let (Some(before), Some(after)) = (&self.before, site.calls()?) {
+        if let (Some(before), Some(after)) = (&self.before, cluster.calls()?) {
             load.token_calls = Some(since(before, &after, handshakes));
         }
         let alone = self.alone.and_then(|alone| alone.asked(clock));

@@ -48,12 +48,12 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         processes: NonZeroU16::MIN,
         port: arguments.port.map_or(Port::Free, Port::Given),
     };
-    let site = starting
+    let cluster = starting
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(site.first().map_err(Failure::failed)?, arguments)?;
+    tell(cluster.first().map_err(Failure::failed)?, arguments)?;
     let _ = ended.forever().next();
-    drop(site);
+    drop(cluster);
     keys.restore().map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }
