@@ -10,6 +10,8 @@ use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
 use keymark_report::series;
+use keymark_report::units::counted;
+use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 
 use crate::args::TableArguments;
@@ -37,6 +39,21 @@ pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document 
         }
     }
     document
+}
+
+/// Whether a record from elsewhere says of its cases only what their stacks know.
+pub(crate) fn check(record: &Record) -> Result<(), String> {
+    let mut cases = record.plan.cases.iter();
+    cases.try_for_each(|case| {
+        registry::check(case)
+            .map_err(|reason| format!("record {} is refused: {reason}", excerpt(&record.id.0)))
+    })
+}
+
+/// What is said of a record that was taken in.
+pub(crate) fn imported(record: &Record) -> String {
+    let cases = counted(record.cases.len(), "case");
+    format!("imported {} with {cases}", excerpt(&record.id.0))
 }
 
 /// The runs of a series in one table.
