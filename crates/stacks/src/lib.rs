@@ -10,16 +10,13 @@ pub mod default_plan;
 pub mod gnupg;
 pub mod held;
 pub mod inventory;
-#[cfg(feature = "pkcs11")]
 mod on_token;
 pub mod openssl;
 pub mod provider;
 pub mod raw;
 pub mod registry;
-#[cfg(feature = "pkcs11")]
 pub mod servers;
 pub mod ssh;
-#[cfg(feature = "pkcs11")]
 pub mod tls;
 
 pub use keymark_stores::places::{private_dir, process};

@@ -8,10 +8,12 @@ use std::time::Duration;
 use keymark_bench::case::{Scheme, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
 
+use crate::access::{AccessKind, KeyUse};
 use crate::journal::{Journal, Journals};
 use crate::software::SoftwareStore;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, unsupported};
 use crate::user::{TokenId, User};
 
 /// Which devices to look for.
@@ -31,6 +33,18 @@ pub enum Wish {
 
 /// A family of key stores: one folder, registered in [`crate::registry`].
 pub trait StoreFamily: Sync {
+    /// What its devices are.
+    fn store(&self) -> StoreKind;
+
+    /// Opens a key for a worker that is a process, as the store's errand describes it
+    /// ([`Access::errand`](crate::access::Access::errand)).
+    ///
+    /// # Errors
+    /// When it is no errand of the family's, or the key cannot be opened.
+    fn open_errand(&self, _errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+        Err(unsupported("another process of keymark's", used.capability))
+    }
+
     /// Looks for the devices that are wanted.
     ///
     /// # Errors
@@ -86,8 +100,8 @@ pub trait Device: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// How other programs will reach its keys.
-    fn reach(&self) -> Reach;
+    /// The capabilities of access that its keys have.
+    fn access(&self) -> &'static [AccessKind];
 
     /// What it says of itself, for people.
     fn facts(&self) -> Vec<Fact>;
@@ -129,22 +143,6 @@ pub trait Device: Debug + Send + Sync {
     /// # Errors
     /// When it cannot be.
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
-}
-
-/// The kind of [`crate::access::Access`] that a device's keys have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// In files.
-    File,
-    /// On a card in a reader.
-    #[cfg(feature = "openpgp-card")]
-    Card,
-    /// On a token behind a PKCS#11 module.
-    #[cfg(feature = "pkcs11")]
-    Module,
-    /// In a TPM.
-    #[cfg(feature = "tpm")]
-    Tpm,
 }
 
 /// One line of what a device says of itself.
@@ -199,5 +197,13 @@ impl Run {
             test_keys: Arc::default(),
             journals: None,
         }
+    }
+}
+
+impl dyn Device + '_ {
+    /// Whether its keys have the capability of access.
+    #[must_use]
+    pub fn has(&self, kind: AccessKind) -> bool {
+        self.access().contains(&kind)
     }
 }

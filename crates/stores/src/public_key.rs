@@ -13,7 +13,6 @@ use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
-#[cfg(feature = "pkcs11")]
 use openssl::pkey::KeyType;
 use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
@@ -115,7 +114,6 @@ impl PublicKey {
     ///
     /// # Errors
     /// When they are none.
-    #[cfg(feature = "pkcs11")]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are not of this kind"
@@ -135,7 +133,6 @@ impl PublicKey {
     }
 
     /// That key, of a certificate.
-    #[cfg(feature = "pkcs11")]
     pub(crate) const fn of_public(algorithm: Algorithm, key: PKey<Public>) -> Self {
         Self::evp(algorithm, key)
     }

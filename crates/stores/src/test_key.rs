@@ -127,7 +127,6 @@ impl TestKey {
     }
 
     /// Its octets, of algorithms whose private keys are a string of them.
-    #[cfg(feature = "pkcs11")]
     pub(crate) fn raw_private(&self) -> Result<Zeroizing<Vec<u8>>, ErrorStack> {
         match &self.secret {
             Secret::Evp(pkey) => pkey.raw_private_key().map(Zeroizing::new),

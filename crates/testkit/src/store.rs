@@ -70,7 +70,10 @@ impl KeyStore for FakeStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access::File(Arc::new(TestKey::generate(key.algorithm)?)))
+        Ok(Access {
+            file: Some(Arc::new(TestKey::generate(key.algorithm)?)),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -1,7 +1,7 @@
 //! What a home is asked whose keys are on a card.
 
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::Aid;
+use keymark_stores::card::Aid;
 use keymark_stores::user::Pin;
 use zeroize::Zeroizing;
 

@@ -17,7 +17,6 @@ use super::card_link::CardLink;
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::Scdaemon;
 use super::status;
-#[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
 use crate::private_dir::{self, SOCKET_PATH};
 use crate::program;
@@ -81,7 +80,6 @@ impl Home {
     ///
     /// # Errors
     /// When the path is too long for a socket, or the agent does not start.
-    #[cfg(feature = "pkcs11")]
     pub(super) fn with_token(
         gnupg: &Gnupg,
         path: PathBuf,
@@ -288,7 +286,6 @@ impl Home {
         match &self.scdaemon {
             Scdaemon::GnuPg(card) => Some(card),
             Scdaemon::None => None,
-            #[cfg(feature = "pkcs11")]
             Scdaemon::Pkcs11(_) => None,
         }
     }

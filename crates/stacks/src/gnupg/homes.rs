@@ -7,41 +7,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-#[cfg(feature = "openpgp-card")]
-use keymark_bench::case::DeviceName;
-use keymark_bench::case::{Case, Protection};
+use keymark_bench::case::{Case, DeviceName, Protection};
 use keymark_bench::error::Error;
-use keymark_stores::access::Access;
-#[cfg(feature = "openpgp-card")]
-use keymark_stores::openpgp_card::{CardAccess, CardPlace, MadeCards};
-#[cfg(feature = "pkcs11")]
+use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::pkcs11::ModuleAccess;
-use keymark_stores::store::KeyStore;
-#[cfg(feature = "openpgp-card")]
+use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
-#[cfg(feature = "openpgp-card")]
 use keymark_stores::user::Pin;
 
 use super::Gnupg;
-#[cfg(feature = "openpgp-card")]
 use super::card_link::CardLink;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
-#[cfg(feature = "pkcs11")]
 use super::token_home::TokenHomes;
-#[cfg(feature = "openpgp-card")]
 use super::{inserted_card, made_card};
 use crate::private_dir::PrivateDir;
 
 /// Homes by algorithm and protection.
 type FileHomes = HashMap<(Algorithm, Protection), Arc<KeyHome>>;
 /// Homes with cards: of a card in a reader one, of others one an algorithm.
-#[cfg(feature = "openpgp-card")]
 type CardHomes = HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>;
 
 /// A card with keys, in a reader of this process.
-#[cfg(feature = "openpgp-card")]
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]
 pub struct LoadedCard {
     pub reader: Reader,
@@ -56,9 +44,7 @@ pub struct GnupgHomes {
     gnupg: Gnupg,
     passphrase: Passphrase,
     file_homes: Mutex<FileHomes>,
-    #[cfg(feature = "openpgp-card")]
     card_homes: Mutex<CardHomes>,
-    #[cfg(feature = "pkcs11")]
     token_homes: Mutex<TokenHomes>,
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
@@ -86,9 +72,7 @@ impl GnupgHomes {
             dir,
             passphrase,
             file_homes: Mutex::default(),
-            #[cfg(feature = "openpgp-card")]
             card_homes: Mutex::default(),
-            #[cfg(feature = "pkcs11")]
             token_homes: Mutex::default(),
             directories: AtomicUsize::new(0),
         })
@@ -104,17 +88,17 @@ impl GnupgHomes {
             return self.file_home(store, case.algorithm, case.parameters.protection());
         }
         let capability = case.capability();
-        match store.access(&store.key(capability)?)? {
-            Access::File(_) => self.file_home(store, case.algorithm, case.parameters.protection()),
-            #[cfg(feature = "openpgp-card")]
-            Access::Card(access) => {
-                access.card.check_touch(access.slot)?;
-                self.card_home(&case.device, case.algorithm, store, &access)
-            }
-            #[cfg(feature = "pkcs11")]
-            Access::Module(access) => self.token_home(case, store, &access),
-            #[cfg(feature = "tpm")]
-            Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
+        let access = store.access(&store.key(capability)?)?;
+        if access.file.is_some() {
+            return self.file_home(store, case.algorithm, case.parameters.protection());
+        }
+        if let Some((card, slot)) = access.card {
+            card.check_touch(slot)?;
+            return self.card_home(&case.device, case.algorithm, store, card);
+        }
+        match access.module {
+            Some(module) => self.token_home(case, store, &module),
+            None => Err(unsupported("GnuPG", capability)),
         }
     }
 
@@ -182,16 +166,15 @@ impl GnupgHomes {
 
     /// The home whose keys are on a card, made at the first call. A card that was made for the run has
     /// the same keys as the home without a card, so that the two differ in nothing else.
-    #[cfg(feature = "openpgp-card")]
     fn card_home(
         &self,
         device: &DeviceName,
         algorithm: Algorithm,
         store: &dyn KeyStore,
-        access: &CardAccess,
+        card: Arc<dyn CardAccess>,
     ) -> Result<Arc<KeyHome>, Error> {
         // A real card has one home for all its keys, a made one is made for each algorithm.
-        let own = match access.place {
+        let own = match card.place() {
             CardPlace::Made { .. } => Some(algorithm),
             CardPlace::Pcscd(_) => None,
         };
@@ -204,22 +187,19 @@ impl GnupgHomes {
             return Ok(Arc::clone(home));
         }
         let path = self.directory()?;
-        let made = Arc::new(match &access.place {
+        let made = Arc::new(match card.place() {
             CardPlace::Made { reader, test_keys } => {
                 let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-                made_card::load(store, algorithm, &plain, access)?;
-                made_card::home(&self.gnupg, path, &plain, reader.clone(), &access.card)?
+                made_card::load(store, algorithm, &plain, card.as_ref())?;
+                made_card::home(&self.gnupg, path, &plain, reader.clone(), card.as_ref())?
             }
-            CardPlace::Pcscd(reader) => {
-                inserted_card::home(&self.gnupg, &access.card, reader, path)?
-            }
+            CardPlace::Pcscd(reader) => inserted_card::home(&self.gnupg, &card, reader, path)?,
         });
         homes.insert(named, Arc::clone(&made));
         Ok(made)
     }
 
     /// The home whose key is on a token, made at the first call.
-    #[cfg(feature = "pkcs11")]
     fn token_home(
         &self,
         case: &Case,
@@ -240,10 +220,9 @@ impl GnupgHomes {
     ///
     /// # Errors
     /// When the firmware or GnuPG refuses.
-    #[cfg(feature = "openpgp-card")]
     pub fn loaded_card(
         &self,
-        cards: &MadeCards,
+        cards: &dyn KeyStore,
         algorithm: Algorithm,
     ) -> Result<LoadedCard, Error> {
         let lacking = || {
@@ -255,17 +234,16 @@ impl GnupgHomes {
         let capability = offered
             .find(|capability| capability.algorithm == algorithm)
             .ok_or_else(lacking)?;
-        let Access::Card(access) = cards.access(&cards.key(capability)?)? else {
-            return Err(lacking());
-        };
-        let CardPlace::Made { reader, test_keys } = &access.place else {
+        let access = cards.access(&cards.key(capability)?)?;
+        let (card, _) = access.card.ok_or_else(lacking)?;
+        let CardPlace::Made { reader, test_keys } = card.place() else {
             return Err(lacking());
         };
         let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-        made_card::load(cards, algorithm, &plain, &access)?;
+        made_card::load(cards, algorithm, &plain, card.as_ref())?;
         Ok(LoadedCard {
             reader: reader.clone(),
-            pin: access.card.user_pin()?,
+            pin: card.user_pin()?,
             plain,
         })
     }
@@ -274,7 +252,6 @@ impl GnupgHomes {
     ///
     /// # Errors
     /// When GnuPG or the card refuses.
-    #[cfg(feature = "openpgp-card")]
     pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
         let path = self.directory()?;
         made_card::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)

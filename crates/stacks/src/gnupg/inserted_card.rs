@@ -2,10 +2,11 @@
 //! talks to that card. Of the owner's keyring the public keys are copied.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::{CardDevice, SigningPin as CardSigningPin};
+use keymark_stores::card::{CardAccess, SigningPin as CardSigningPin, Slot};
 
 use super::Gnupg;
 use super::card_link::{CardLink, ScdaemonReader};
@@ -19,23 +20,23 @@ use super::key_home::{HomeCard, KeyHome, SigningPin};
 /// When the owner's keyring lacks the public keys, or GnuPG or the card refuses.
 pub(super) fn home(
     gnupg: &Gnupg,
-    card: &CardDevice,
+    card: &Arc<dyn CardAccess>,
     reader: &str,
     path: PathBuf,
 ) -> Result<KeyHome, Error> {
-    let home = private_home(gnupg, card, reader, path)?;
+    let home = private_home(gnupg, card.as_ref(), reader, path)?;
     // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
     let pin = card.user_pin()?;
     home.learn_inserted_card(card.aid()?, &pin)?;
     let keys = home.keys()?;
-    let signing_pin = match card.facts()?.signing_pin {
+    let signing_pin = match card.signing_pin()? {
         CardSigningPin::Several => None,
         CardSigningPin::Once => Some(SigningPin {
             pin,
             refused: AtomicBool::new(false),
         }),
     };
-    let card = Box::new(card.clone());
+    let card = Arc::clone(card);
     KeyHome::of_card(home, keys, HomeCard::Inserted { card, signing_pin })
 }
 
@@ -45,7 +46,7 @@ pub(super) fn home(
 /// When the owner's keyring lacks them, or GnuPG refuses.
 pub(super) fn private_home(
     gnupg: &Gnupg,
-    card: &CardDevice,
+    card: &dyn CardAccess,
     reader: &str,
     path: PathBuf,
 ) -> Result<Home, Error> {
@@ -66,10 +67,10 @@ pub(super) fn private_home(
 }
 
 /// The owner's public keys that belong to the keys on the card.
-fn exported(gnupg: &Gnupg, card: &CardDevice) -> Result<Vec<u8>, Error> {
-    let slots = &card.facts()?.slots;
-    let fingerprints = slots.iter().filter_map(|slot| slot.fingerprint.as_deref());
-    let fingerprints: Vec<_> = fingerprints.collect();
+fn exported(gnupg: &Gnupg, card: &dyn CardAccess) -> Result<Vec<u8>, Error> {
+    let fingerprints = Slot::ALL.into_iter().map(|slot| card.fingerprint(slot));
+    let fingerprints: Vec<Option<String>> = fingerprints.collect::<Result<_, _>>()?;
+    let fingerprints: Vec<String> = fingerprints.into_iter().flatten().collect();
     let mut command = gnupg.command_in_owners_home("gpg");
     let output = command
         .args(["--batch", "--no-tty", "--export"])

@@ -1,15 +1,12 @@
 //! A home with the keys of one algorithm, or of one card.
 
 use std::sync::Arc;
-#[cfg(feature = "openpgp-card")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-#[cfg(feature = "openpgp-card")]
-use keymark_stores::openpgp_card::{CardDevice, Slot, TouchPolicy};
-#[cfg(feature = "openpgp-card")]
+use keymark_stores::card::{CardAccess, Slot, TouchPolicy};
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 
@@ -24,12 +21,10 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
-    #[cfg(feature = "openpgp-card")]
     pub(super) card: HomeCard,
 }
 
 /// The card of a home.
-#[cfg(feature = "openpgp-card")]
 #[derive(Debug)]
 pub(super) enum HomeCard {
     /// Its keys are in files.
@@ -38,20 +33,18 @@ pub(super) enum HomeCard {
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
     Inserted {
-        card: Box<CardDevice>,
+        card: Arc<dyn CardAccess>,
         /// For each signature anew, if the card wants that.
         signing_pin: Option<SigningPin>,
     },
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
-#[cfg(feature = "openpgp-card")]
 pub(super) struct SigningPin {
     pub(super) pin: Pin,
     pub(super) refused: AtomicBool,
 }
 
-#[cfg(feature = "openpgp-card")]
 impl std::fmt::Debug for SigningPin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SigningPin").finish_non_exhaustive()
@@ -65,13 +58,11 @@ impl KeyHome {
             home,
             keys,
             meter: None,
-            #[cfg(feature = "openpgp-card")]
             card: HomeCard::None,
         }
     }
 
     /// One with keys on a card.
-    #[cfg(feature = "openpgp-card")]
     pub(super) fn of_card(home: Home, keys: Vec<ListedKey>, card: HomeCard) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
@@ -88,7 +79,6 @@ impl KeyHome {
     }
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
-    #[cfg(feature = "openpgp-card")]
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
         let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
         else {
@@ -101,9 +91,6 @@ impl KeyHome {
     }
 
     /// Keys in files want no touch.
-    #[cfg(not(feature = "openpgp-card"))]
-    pub(crate) const fn ask_for_touch(&self, _: Operation) {}
-
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
     ///
@@ -124,7 +111,6 @@ impl KeyHome {
     ///
     /// # Errors
     /// When it was refused before: no PIN is tried twice.
-    #[cfg(feature = "openpgp-card")]
     pub(crate) fn pin_for(&self, operation: Operation) -> Result<Option<Pin>, Error> {
         let HomeCard::Inserted {
             signing_pin: Some(signing),
@@ -147,14 +133,8 @@ impl KeyHome {
     }
 
     /// Keys in files want none.
-    #[cfg(not(feature = "openpgp-card"))]
-    pub(crate) const fn pin_for(&self, _: Operation) -> Result<Option<Pin>, Error> {
-        Ok(None)
-    }
-
     /// An operation failed that was given this PIN, if any.
     pub(crate) fn pin_was_refused(&self, pin: Option<&Pin>) {
-        #[cfg(feature = "openpgp-card")]
         if let (
             Some(_),
             HomeCard::Inserted {
@@ -165,8 +145,6 @@ impl KeyHome {
         {
             signing.refused.store(true, Ordering::Release);
         }
-        #[cfg(not(feature = "openpgp-card"))]
-        let _ = pin;
     }
 
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
@@ -175,7 +153,6 @@ impl KeyHome {
     /// # Errors
     /// When it would use none, with the reason.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
-        #[cfg(feature = "openpgp-card")]
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
             let mut keys = self.keys.iter();
             let key = keys.find(|key| key.fingerprint == fingerprint);
@@ -196,13 +173,12 @@ impl KeyHome {
 
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
     /// card has it.
-    #[cfg(feature = "openpgp-card")]
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
         let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
         else {
             return Ok(None);
         };
-        let fingerprint = card.facts()?.slot(slot).fingerprint.clone();
+        let fingerprint = card.fingerprint(slot)?;
         Ok(fingerprint.map(|fingerprint| (slot, fingerprint)))
     }
 }

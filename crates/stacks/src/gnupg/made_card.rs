@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::{CardAccess, CardDevice, Slot};
+use keymark_stores::card::{CardAccess, Slot};
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
@@ -23,7 +23,7 @@ pub(super) fn load(
     store: &dyn KeyStore,
     algorithm: Algorithm,
     plain: &KeyHome,
-    access: &CardAccess,
+    card: &dyn CardAccess,
 ) -> Result<(), Error> {
     for capability in store.capabilities()? {
         let Some(slot) = Slot::of(capability.operation) else {
@@ -41,7 +41,7 @@ pub(super) fn load(
         let mut fingerprint = [0; 20];
         // A fingerprint of version 5 is longer; cards know none.
         if hex::decode_to_slice(listed, &mut fingerprint).is_ok() {
-            access.card.write_fingerprint(slot, fingerprint)?;
+            card.write_fingerprint(slot, fingerprint)?;
         }
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) fn home(
     path: PathBuf,
     plain: &KeyHome,
     reader: Reader,
-    card: &CardDevice,
+    card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
     let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
     let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;

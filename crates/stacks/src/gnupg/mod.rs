@@ -3,36 +3,28 @@
 
 pub mod agent;
 pub mod assuan;
-#[cfg(feature = "openpgp-card")]
 pub mod card_home;
 pub mod card_link;
 mod certificate;
-#[cfg(feature = "openpgp-card")]
 mod driver;
 pub mod home;
 pub mod homes;
-#[cfg(feature = "openpgp-card")]
 mod inserted_card;
 pub mod key_file;
 pub mod key_home;
 mod layers;
 pub mod listing;
-#[cfg(feature = "openpgp-card")]
 mod made_card;
 pub mod messages;
 pub mod meter;
-#[cfg(feature = "openpgp-card")]
 pub mod owner;
 pub mod process;
 mod provider;
 mod scdaemon;
 pub mod signatures;
 pub mod status;
-#[cfg(feature = "pkcs11")]
 mod token_home;
-#[cfg(feature = "pkcs11")]
 mod token_link;
-#[cfg(feature = "openpgp-card")]
 pub mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,7 +113,6 @@ impl Gnupg {
     }
 
     /// The same, in the home of its owner.
-    #[cfg(feature = "openpgp-card")]
     fn command_in_owners_home(&self, program: &str) -> Command {
         let mut command = self.command(program);
         if let Some(home) = std::env::var_os("GNUPGHOME") {

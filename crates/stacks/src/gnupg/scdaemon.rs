@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::card_link::CardLink;
-#[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
 
 /// The daemon between the agent and its keys.
@@ -15,7 +14,6 @@ pub(super) enum Scdaemon {
     /// GnuPG's own, with a card.
     GnuPg(CardLink),
     /// gnupg-pkcs11-scd, with a token.
-    #[cfg(feature = "pkcs11")]
     Pkcs11(TokenLink),
 }
 
@@ -25,7 +23,6 @@ impl Scdaemon {
         match self {
             Self::None => "disable-scdaemon\n".to_owned(),
             Self::GnuPg(_) => String::new(),
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => token.agent_options(),
         }
     }
@@ -35,7 +32,6 @@ impl Scdaemon {
         match self {
             Self::None => None,
             Self::GnuPg(card) => Some(("scdaemon.conf", card.configuration())),
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => Some(("gnupg-pkcs11-scd.conf", token.configuration())),
         }
     }
@@ -50,7 +46,6 @@ impl Scdaemon {
                     .map(|(name, value)| (name.into(), value))
                     .collect()
             }
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => token.environment(home),
         }
     }
@@ -62,7 +57,6 @@ impl Scdaemon {
             Self::GnuPg(_) => {
                 "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
             }
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(_) => "is the token there, and its PIN what it was when the run began?",
         }
     }

@@ -8,10 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use keymark_bench::error::Error;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::user::Pin;
 
 use super::client::Connection;
@@ -52,7 +50,6 @@ impl SshAgent {
     ///
     /// # Errors
     /// When the agent does not start, or does not take the module or the PIN.
-    #[cfg(feature = "pkcs11")]
     pub fn with_token(
         openssh: &OpenSsh,
         directory: &Path,

@@ -2,7 +2,6 @@
 //! ssh asks for it when it logs in.
 
 pub mod agent;
-#[cfg(feature = "openpgp-card")]
 mod card;
 pub mod client;
 pub mod gpg_agent;

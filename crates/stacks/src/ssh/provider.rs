@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,17 +14,15 @@ use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stores::access::Access;
-use keymark_stores::device::{Device, Reach, Run};
-#[cfg(feature = "pkcs11")]
-use keymark_stores::pkcs11::ModuleAccess;
+use keymark_stores::access::AccessKind;
+use keymark_stores::device::{Device, Run};
+use keymark_stores::pkcs11::{ModuleAccess, is_known_to_programs};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
 use super::key::Scheme;
 use super::{OpenSsh, agent, gpg_agent, stack};
 use crate::gnupg::home::Home;
-#[cfg(feature = "openpgp-card")]
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
 use crate::private_dir::{self, PrivateDir};
@@ -95,8 +93,8 @@ struct SshProvider {
 
 impl StackProvider for SshProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        #[cfg(feature = "tpm")]
-        if device.reach() == Reach::Tpm {
+        let reached = [AccessKind::KeyFile, AccessKind::Card, AccessKind::Module];
+        if !reached.into_iter().any(|kind| device.has(kind)) {
             return Vec::new();
         }
         let agents = self.agents(device);
@@ -145,19 +143,14 @@ impl SshProvider {
         private_dir::check_room_for_socket(LONGEST_SOCKET)?;
         let gnupg = gnupg::reachable(&self.gnupg, device);
         let openssh = self.openssh.as_ref().map_err(Clone::clone);
-        match device.reach() {
-            Reach::File => {}
+        if device.has(AccessKind::Card) {
             // A card is gpg-agent's alone: ssh-agent knows PKCS#11 modules only.
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
+            return gnupg.map(|_| vec![SshAgent::GpgAgent]);
+        }
+        if device.has(AccessKind::Module) {
             // And such a module is ssh-agent's.
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => {
-                crate::on_token::has_a_key(device)?;
-                return openssh.map(|_| vec![SshAgent::OpenSsh]);
-            }
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => return gnupg.map(|_| Vec::new()),
+            crate::on_token::has_a_key(device)?;
+            return openssh.map(|_| vec![SshAgent::OpenSsh]);
         }
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
@@ -171,15 +164,8 @@ impl SshProvider {
 /// The keys that authenticate and that SSH has a name for; on a token none but those that are there, and behind a
 /// PKCS#11 module those that OpenSSH takes from one.
 fn logins(device: &dyn Device) -> Vec<Capability> {
-    let takes = |algorithm: Algorithm| match device.reach() {
-        Reach::File => true,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => true,
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => keymark_stores::pkcs11::is_known_to_programs(algorithm.family()),
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => false,
-    };
+    let on_token = device.has(AccessKind::Module);
+    let takes = |algorithm: Algorithm| !on_token || is_known_to_programs(algorithm.family());
     let known = device.present().iter().chain(device.synonyms());
     known
         .filter(|capability| matches!(capability.operation, Operation::Authenticate))
@@ -208,53 +194,34 @@ impl Stack for SshStack {
         let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
-        match (self.store.access(&key)?, agent) {
-            (Access::File(key), SshAgent::OpenSsh) => {
-                let agent = self.agents.ssh_agent(&key)?;
+        let access = self.store.access(&key)?;
+        let workload = |socket: &Path, keeper: &Arc<dyn Any + Send + Sync>| {
+            stack::workload(socket, keeper, &public, case.concurrency(), self.seed)
+        };
+        match agent {
+            SshAgent::OpenSsh => {
+                let agent = match (access.file, access.module) {
+                    (Some(key), _) => self.agents.ssh_agent(&key)?,
+                    (None, Some(module)) => self.agents.token_agent(&module)?,
+                    (None, None) => return Err(unsupported("ssh-agent", capability)),
+                };
                 let socket = agent.socket().to_owned();
-                stack::workload(
-                    &socket,
-                    &keeper(agent),
-                    &public,
-                    case.concurrency(),
-                    self.seed,
-                )
+                workload(&socket, &keeper(agent))
             }
-            (Access::File(key), SshAgent::GpgAgent) => {
-                let home = self.agents.home(&key)?;
-                let socket = gpg_agent::socket(&home)?;
-                stack::workload(
-                    &socket,
-                    &keeper(home),
-                    &public,
-                    case.concurrency(),
-                    self.seed,
-                )
-            }
-            #[cfg(feature = "openpgp-card")]
-            (Access::Card(_), SshAgent::GpgAgent) => {
-                let home = self.agents.card_home(case, self.store.as_ref())?;
-                let socket = gpg_agent::socket(&home.home)?;
-                let keeper = keeper(Arc::clone(&home));
-                let workload =
-                    stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)?;
-                Ok(super::card::metered(workload, case, &home))
-            }
-            #[cfg(feature = "openpgp-card")]
-            (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
-            #[cfg(feature = "pkcs11")]
-            (Access::Module(access), SshAgent::OpenSsh) => {
-                let agent = self.agents.token_agent(&access)?;
-                let socket = agent.socket().to_owned();
-                let keeper = keeper(agent);
-                stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)
-            }
-            #[cfg(feature = "pkcs11")]
-            (Access::Module(_), SshAgent::GpgAgent) => Err(unsupported("gpg-agent", capability)),
-            #[cfg(feature = "tpm")]
-            (Access::Tpm(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
-                Err(unsupported("an SSH agent", capability))
-            }
+            SshAgent::GpgAgent => match (access.file, access.card) {
+                (Some(key), _) => {
+                    let home = self.agents.home(&key)?;
+                    let socket = gpg_agent::socket(&home)?;
+                    workload(&socket, &keeper(home))
+                }
+                (None, Some(_)) => {
+                    let home = self.agents.card_home(case, self.store.as_ref())?;
+                    let socket = gpg_agent::socket(&home.home)?;
+                    let workload = workload(&socket, &keeper(Arc::clone(&home)))?;
+                    Ok(super::card::metered(workload, case, &home))
+                }
+                (None, None) => Err(unsupported("gpg-agent", capability)),
+            },
         }
     }
 }
@@ -272,12 +239,9 @@ struct Agents {
     ssh_agents: Mutex<HashMap<Algorithm, Arc<agent::SshAgent>>>,
     homes: Mutex<HashMap<Algorithm, Arc<Home>>>,
     /// By the URI of their key.
-    #[cfg(feature = "pkcs11")]
     token_agents: Mutex<HashMap<String, Arc<agent::SshAgent>>>,
     /// The first refusal of each token's, by its URI: no second agent sends the PIN.
-    #[cfg(feature = "pkcs11")]
     refused: Mutex<HashMap<String, Error>>,
-    #[cfg(feature = "openpgp-card")]
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
     dir: PrivateDir,
@@ -290,11 +254,8 @@ impl Agents {
             gnupg: found.gnupg.clone(),
             ssh_agents: Mutex::default(),
             homes: Mutex::default(),
-            #[cfg(feature = "pkcs11")]
             token_agents: Mutex::default(),
-            #[cfg(feature = "pkcs11")]
             refused: Mutex::default(),
-            #[cfg(feature = "openpgp-card")]
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
@@ -316,7 +277,6 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    #[cfg(feature = "pkcs11")]
     fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
@@ -364,7 +324,6 @@ impl Agents {
         Ok(home)
     }
 
-    #[cfg(feature = "openpgp-card")]
     fn card_home(
         &self,
         case: &Case,

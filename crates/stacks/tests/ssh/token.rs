@@ -15,7 +15,6 @@ use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::{key, stack};
-use keymark_stores::access::Access;
 use keymark_stores::device::Run;
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_stores::pkcs11::{ModuleFile, known_token};
@@ -74,9 +73,7 @@ impl Logged {
             operation: Operation::Authenticate,
         });
         let key = key.unwrap();
-        let Access::Module(access) = store.access(&key).unwrap() else {
-            panic!("a token is behind a module");
-        };
+        let access = store.access(&key).unwrap().into_module().unwrap();
         let dir = PrivateDir::new().unwrap();
         let program = access.for_programs().unwrap();
         let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);

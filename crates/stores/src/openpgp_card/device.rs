@@ -15,18 +15,17 @@ use keymark_bench::workload::KeyHandle;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 
-use super::access::{CardAccess, CardPlace};
-use super::aid::Aid;
 use super::channel::Port;
-use super::facts::{CardFacts, TouchPolicy};
+use super::facts::CardFacts;
 use super::handle::{CardHandle, Verified};
 use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
-use super::slot::Slot;
 use super::virtual_card::{CardMaker, VirtualPort};
 use super::writing::Writing;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
+use crate::card::Slot;
+use crate::card::{Aid, CardAccess, CardPlace, SigningPin, TouchPolicy};
 use crate::public_key::PublicKey;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
@@ -140,42 +139,6 @@ impl CardDevice {
             .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
     }
 
-    /// Which card it is.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
-    pub fn aid(&self) -> Result<Aid, Error> {
-        self.session.aid()
-    }
-
-    /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
-    /// under the rules, and once.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
-    pub fn user_pin(&self) -> Result<Pin, Error> {
-        self.session
-            .with(|card| verify(&self.rules, card, Password::User))?;
-        self.rules.accepted_user_pin()
-    }
-
-    /// The public half of a slot's key.
-    ///
-    /// # Errors
-    /// When there is none, or it is of another algorithm than the card's attributes say.
-    pub fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
-        let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
-        let material = self.session.with(|card| {
-            card.public_key_material(slot.key_type())
-                .map_err(|error| failed(call, &error))
-        })?;
-        let key = match &material {
-            PublicKeyMaterial::R(rsa) => PublicKey::rsa(algorithm, rsa.n(), rsa.v()),
-            PublicKeyMaterial::E(ecc) => PublicKey::point(algorithm, ecc.data()),
-        };
-        key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
-    }
-
     /// Writes a test key to a slot of a card that was made here; to any other goes
     /// [`Self::write_test_key`].
     ///
@@ -187,20 +150,6 @@ impl CardDevice {
         self.session.with(|card| {
             verify(&self.rules, card, Password::Admin)?;
             upload(card, key, slot, fingerprint)
-        })
-    }
-
-    /// Notes the fingerprint that a slot's key has in OpenPGP.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
-    pub fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
-        self.made_here()?;
-        self.session.with(|card| {
-            verify(&self.rules, card, Password::Admin)?;
-            card.card()
-                .set_fingerprint(Fingerprint::from(fingerprint), slot.key_type())
-                .map_err(|error| failed("PUT DATA (C7-C9)", &error))
         })
     }
 
@@ -232,28 +181,6 @@ impl CardDevice {
                 "--write-to has test keys written to it, and removed again",
             )),
         }
-    }
-
-    /// Whether the slot's key may be used, which for some takes the user's finger.
-    ///
-    /// # Errors
-    /// When it wants a touch that is not allowed.
-    pub fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
-        let touch = self.facts()?.slot(slot).touch;
-        match (touch, self.user.consent.touch) {
-            (TouchPolicy::Off, _) | (_, Touch::Allowed) => return Ok(touch),
-            (TouchPolicy::Each | TouchPolicy::Cached, Touch::Refused) => {}
-        }
-        Err(Error::call(
-            format!("using slot {slot} of {}", self.name),
-            "its key wants a touch for every use or now and then",
-            "--allow-touch measures it, with your finger on the button",
-        ))
-    }
-
-    /// Tells the user to touch the button.
-    pub fn ask_for_touch(&self) {
-        self.user.notice.ask_for_touch();
     }
 
     /// What can be asked of the keys that are there, or with test keys too, where they may be written.
@@ -310,6 +237,70 @@ impl CardDevice {
             commands: Vec::new(),
             response: Vec::with_capacity(1024),
         })
+    }
+}
+
+impl CardAccess for CardDevice {
+    fn place(&self) -> &CardPlace {
+        &self.place
+    }
+
+    fn fingerprint(&self, slot: Slot) -> Result<Option<String>, Error> {
+        Ok(self.facts()?.slot(slot).fingerprint.clone())
+    }
+
+    fn signing_pin(&self) -> Result<SigningPin, Error> {
+        Ok(self.facts()?.signing_pin)
+    }
+
+    fn aid(&self) -> Result<Aid, Error> {
+        self.session.aid()
+    }
+
+    fn user_pin(&self) -> Result<Pin, Error> {
+        self.session
+            .with(|card| verify(&self.rules, card, Password::User))?;
+        self.rules.accepted_user_pin()
+    }
+
+    fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
+        self.made_here()?;
+        self.session.with(|card| {
+            verify(&self.rules, card, Password::Admin)?;
+            card.card()
+                .set_fingerprint(Fingerprint::from(fingerprint), slot.key_type())
+                .map_err(|error| failed("PUT DATA (C7-C9)", &error))
+        })
+    }
+
+    fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
+        let touch = self.facts()?.slot(slot).touch;
+        match (touch, self.user.consent.touch) {
+            (TouchPolicy::Off, _) | (_, Touch::Allowed) => return Ok(touch),
+            (TouchPolicy::Each | TouchPolicy::Cached, Touch::Refused) => {}
+        }
+        Err(Error::call(
+            format!("using slot {slot} of {}", self.name),
+            "its key wants a touch for every use or now and then",
+            "--allow-touch measures it, with your finger on the button",
+        ))
+    }
+
+    fn ask_for_touch(&self) {
+        self.user.notice.ask_for_touch();
+    }
+
+    fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
+        let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
+        let material = self.session.with(|card| {
+            card.public_key_material(slot.key_type())
+                .map_err(|error| failed(call, &error))
+        })?;
+        let key = match &material {
+            PublicKeyMaterial::R(rsa) => PublicKey::rsa(algorithm, rsa.n(), rsa.v()),
+            PublicKeyMaterial::E(ecc) => PublicKey::point(algorithm, ecc.data()),
+        };
+        key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
     }
 }
 
@@ -374,12 +365,10 @@ impl KeyStore for CardDevice {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let access = CardAccess {
-            card: self.clone(),
-            slot: self.slot_for(key.capability())?,
-            place: self.place.clone(),
-        };
-        Ok(Access::Card(Box::new(access)))
+        Ok(Access {
+            card: Some((Arc::new(self.clone()), self.slot_for(key.capability())?)),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
@@ -10,7 +11,8 @@ use super::inserted::InsertedCard;
 use super::made::MadeCards;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::access::AccessKind;
+use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::store::KeyStore;
 use crate::user::{TokenName, User};
 
@@ -19,6 +21,10 @@ use crate::user::{TokenName, User};
 pub struct OpenpgpCardFamily;
 
 impl StoreFamily for OpenpgpCardFamily {
+    fn store(&self) -> StoreKind {
+        StoreKind::OPENPGP_CARD
+    }
+
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         let boxed = |maker: CardMaker| MadeDevice::boxed(maker.telling(Arc::clone(&user.notice)));
         let virtual_card = || boxed(CardMaker::virtual_card());
@@ -179,8 +185,8 @@ impl Device for MadeDevice {
         &self.capabilities
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Card
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Card]
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -8,12 +8,13 @@ use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
-use super::access::CardPlace;
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
 use super::channel::Port;
 use super::device::CardDevice;
-use super::facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer};
-use crate::device::{Device, Fact, Reach, Run};
+use super::facts::{CardFacts, KeyPresence, SlotFacts, Transfer};
+use crate::access::AccessKind;
+use crate::card::{CardPlace, SigningPin, TouchPolicy};
+use crate::device::{Device, Fact, Run};
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
@@ -90,8 +91,8 @@ impl Device for InsertedCard {
         &self.present
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Card
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Card]
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -11,10 +11,10 @@ use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
 use super::device::CardDevice;
-use super::slot::Slot;
 use super::virtual_card::CardMaker;
 use crate::access::Access;
 use crate::answer::Answers;
+use crate::card::Slot;
 use crate::device::Run;
 use crate::public_key::PublicKey;
 use crate::store::{KeyStore, unsupported};

@@ -8,9 +8,9 @@ use openpgp_card::ocard::StatusBytes;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
 
-use super::aid::Aid;
 use super::backend::{Backend, Breakage, VerifyTime};
 use super::channel::{Channel, Port};
+use crate::card::Aid;
 use crate::user::{PinKind, PinRules, Refusal};
 
 /// What a PIN is verified for (§7.2.2).

@@ -16,7 +16,7 @@ use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::channel::{Channel, Port, Reset};
-use super::slot::Slot;
+use crate::card::Slot;
 use crate::user::{Notice, Unattended};
 
 const VIRTUAL: &str = "virtual";

@@ -7,14 +7,14 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 
-use super::access::CardPlace;
 use super::channel::Reset;
 use super::device::CardDevice;
 use super::facts::{CardFacts, SlotFacts};
 use super::import::{stand_in_fingerprint, upload};
 use super::journal::{Needed, SlotState, Undo, algorithm_of, test_key_facts};
 use super::session::{Password, failed, verify};
-use super::slot::Slot;
+use crate::card::CardPlace;
+use crate::card::Slot;
 use crate::journal::{Journal, Journals, Progress, TestKeyWrite};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Change, TokenId};

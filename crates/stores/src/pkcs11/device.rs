@@ -19,7 +19,8 @@ use super::session_keys::Lifetime;
 use super::store::{OutOfReach, TokenStore};
 use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
-use crate::device::{Device, Fact, Reach, Run};
+use crate::access::AccessKind;
+use crate::device::{Device, Fact, Run};
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
@@ -230,8 +231,8 @@ impl Device for TokenDevice {
         schemes(&self.found.says, &self.capabilities)
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Module
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Module]
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -451,8 +452,8 @@ impl Device for OwnDevice {
         schemes(&self.own.found.says, &self.capabilities)
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Module
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Module]
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -24,6 +24,10 @@ use crate::user::{PinSource, TokenId, User};
 pub struct Pkcs11Family;
 
 impl StoreFamily for Pkcs11Family {
+    fn store(&self) -> StoreKind {
+        StoreKind::PKCS11
+    }
+
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         match wish {
             Wish::Software | Wish::Inserted => Ok(Looked::default()),

@@ -20,7 +20,6 @@ use super::for_programs::is_known_to_programs;
 use super::module::ModuleFile;
 use super::modules::Places;
 use super::own::{OwnKind, OwnToken, shared_device};
-use crate::access::Access;
 use crate::device::{Device as _, Run};
 use crate::user::Pin;
 
@@ -78,9 +77,7 @@ impl ServedToken {
         for algorithm in algorithms {
             let key = store.key(capability(&device, algorithm)?)?;
             let public = store.public_key(&key)?;
-            let Access::Module(access) = store.access(&key)? else {
-                continue;
-            };
+            let access = store.access(&key)?.into_module()?;
             // Java and gnupg-pkcs11-scd see no key without one.
             let known = access.with_certificate(&public)?;
             token_uri.get_or_insert_with(|| known.token_uri());

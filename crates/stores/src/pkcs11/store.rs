@@ -277,8 +277,10 @@ impl KeyStore for TokenStore {
             Origin::Written(_, test_key) => KeyWay::Test(test_key),
             Origin::Made(_) => KeyWay::OfThisProcess,
         };
-        let access = ModuleAccess(Way::Here(Arc::clone(&self.token), way));
-        Ok(Access::Module(Box::new(access)))
+        Ok(Access {
+            module: Some(ModuleAccess(Way::Here(Arc::clone(&self.token), way))),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -19,7 +19,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use crate::access::Access;
+use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::store::{KeyStore, unsupported};
@@ -44,7 +44,6 @@ impl SoftwareStore {
     }
 
     /// Has that test key for a capability, as another process of keymark has it.
-    #[cfg(feature = "pkcs11")]
     pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.entry(label(capability)).or_insert(key);
@@ -179,7 +178,12 @@ impl KeyStore for SoftwareStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        self.test_key(key).map(Access::File)
+        let key = self.test_key(key)?;
+        Ok(Access {
+            errand: Some(Errand::new(StoreKind::SOFTWARE, &key.sealed()?)?),
+            file: Some(key),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

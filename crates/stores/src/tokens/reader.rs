@@ -106,7 +106,7 @@ impl Connection {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openpgp-card"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -119,7 +119,7 @@ impl Drop for CardServer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openpgp-card"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

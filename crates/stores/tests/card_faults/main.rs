@@ -11,10 +11,11 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{KeyHandle, Verifiable};
 use keymark_stores::answer::AnswerForm;
+use keymark_stores::card::{CardAccess as _, CardPlace, Slot};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::{
-    CardDevice, CardMaker, CardPlace, Channel, KeyPresence, Port, Reset, Slot, VirtualPort,
+    CardDevice, CardMaker, Channel, KeyPresence, Port, Reset, VirtualPort,
 };
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::SoftwareStore;

@@ -2,7 +2,8 @@
 
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::store::StoreIdentity;
-use keymark_stores::openpgp_card::{CardPlace, Port, pcsc};
+use keymark_stores::card::CardPlace;
+use keymark_stores::openpgp_card::{Port, pcsc};
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, Unattended, User};
 use keymark_testkit::inserted::CardInReader;
 use keymark_testkit::place::said;

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_stores::card::{CardPlace, Slot};
 use keymark_stores::journal::Journals;
 use keymark_stores::openpgp_card::{
-    CardDevice, CardFacts, CardMaker, CardPlace, Channel, Port, Reset, Slot, VirtualPort,
+    CardDevice, CardFacts, CardMaker, Channel, Port, Reset, VirtualPort,
 };
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};

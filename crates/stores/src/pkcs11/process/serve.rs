@@ -26,7 +26,6 @@ use super::{
     Certificate, Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand,
     out_of_turn,
 };
-use crate::access::Access;
 use crate::journal::{Journal, Journals};
 use crate::pkcs11::ModuleAccess;
 use crate::software::SoftwareStore;
@@ -238,12 +237,9 @@ impl Serving {
         Ok(Reply::Done)
     }
 
-    fn access(&self, capability: Capability) -> Result<(Box<ModuleAccess>, KeyRef), Error> {
+    fn access(&self, capability: Capability) -> Result<(ModuleAccess, KeyRef), Error> {
         let key = self.store()?.key(capability)?;
-        let Access::Module(access) = self.store()?.access(&key)? else {
-            return Err(out_of_turn());
-        };
-        Ok((access, key))
+        Ok((self.store()?.access(&key)?.into_module()?, key))
     }
 
     fn program(&self, capability: Capability, certificate: Certificate) -> Result<Reply, Error> {

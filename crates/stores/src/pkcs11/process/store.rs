@@ -287,8 +287,11 @@ impl KeyStore for ProcessStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let access = ModuleAccess(Way::InProcess(Arc::clone(&self.keys), key.capability()));
-        Ok(Access::Module(Box::new(access)))
+        let way = Way::InProcess(Arc::clone(&self.keys), key.capability());
+        Ok(Access {
+            module: Some(ModuleAccess(way)),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
