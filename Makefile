@@ -40,7 +40,7 @@ bench-tls: packages-bench packages-tls build
 serve: packages-bench build
 	$(BIN) serve $(ARGS)
 
-# keymark's TLS client beside those of others, against one worker of nginx: the table of METHODOLOGY.md. oha is compiled
+# keymark's TLS client beside those of others, against one worker of nginx: the table of docs/methodology/tls.md. oha is compiled
 # (ten minutes of processor time), the others are packages.
 tls-peers: packages-bench packages-tls build
 	scripts/packages wrk:wrk ab:apache2-utils siege:siege h2load:nghttp2-client hey:hey curl:curl taskset:util-linux
@@ -84,7 +84,7 @@ fuzz: packages-bench
 # Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
 faults: packages-bench
 	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test kills -- --nocapture
+	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test it kills:: -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
 overhead: packages-bench kryoptic build

@@ -5,7 +5,7 @@
 //! too low: it is corrected by (1+3r)/n (Kendall, Biometrika 41, 1954), and raised by its standard error (by a quarter of
 //! it for pairs), since an interval that is too narrow misleads and one that is a little wide does not. It is taken from ranks, which
 //! a few slow units do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
-//! Coverage in simulations stands in `tests/calibration.rs` and METHODOLOGY.md.
+//! Coverage in simulations stands in `tests/calibration.rs` and docs/methodology/statistics.md.
 
 use serde::{Deserialize, Serialize};
 

@@ -95,7 +95,7 @@ pub struct Noise {
 
 impl Default for Noise {
     /// On a shared virtual machine, series of five runs were called different in 3 % of comparisons with this,
-    /// in 9 % with half of it, in 15 % without (METHODOLOGY.md).
+    /// in 9 % with half of it, in 15 % without (docs/methodology/across-runs.md).
     fn default() -> Self {
         Self {
             interleaved: 0.02,

@@ -33,8 +33,8 @@ const TOLD: usize = 200;
 
 /// Sees into a process that does not answer.
 pub trait Watch: Send {
-    /// The call that has not returned for longest, and since when it is known not to have.
-    fn longest_call(&mut self) -> Option<(&'static str, Duration)>;
+    /// The calls of its threads that have not returned, and for how long they are known not to have, longest first.
+    fn calls(&mut self) -> Vec<(&'static str, Duration)>;
 
     /// Has the process finish what is under way and begin nothing more.
     fn interrupt(&self);
@@ -168,8 +168,10 @@ impl KeymarkProcess {
                     watch.interrupt();
                 }
             }
-            let call = self.watch.as_mut().and_then(|watch| watch.longest_call());
-            let (call, in_call) = call.unwrap_or_default();
+            let calls = self.watch.as_mut().map(|watch| watch.calls());
+            let (call, in_call) = calls
+                .and_then(|calls| calls.first().copied())
+                .unwrap_or_default();
             let since = match awaited {
                 Awaited::Answer => self.clock.now().since(begin),
                 Awaited::Work => in_call,
@@ -220,8 +222,16 @@ impl KeymarkProcess {
 
     /// Why nothing more comes.
     fn ended(&mut self) -> Error {
-        let call = self.watch.as_mut().and_then(|watch| watch.longest_call());
-        let call = self.in_words(call.map_or("", |(call, _)| call));
+        // Of several threads nobody knows which one ended it.
+        let calls = self.watch.as_mut().map(|watch| watch.calls());
+        let mut calls: Vec<_> = calls
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(call, _)| call)
+            .collect();
+        calls.sort_unstable();
+        calls.dedup();
+        let call = self.in_words(&calls.join(" or "));
         let reason = format!("{}{}", fate(self.waited_for()), self.said());
         Error::call(call, reason, "its maker may know why")
     }

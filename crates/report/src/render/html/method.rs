@@ -1,66 +1,66 @@
-//! Where METHODOLOGY.md says how figures are made.
+//! Links to the pages that say how figures are made.
 
-/// One of its sections.
+/// One page of docs/methodology.
 pub(super) struct Link {
     pub(super) address: String,
     pub(super) title: &'static str,
     pub(super) says: &'static str,
 }
 
-/// Title of the section, and what is in it.
-const SECTIONS: [(&str, &str); 9] = [
+/// File of a page, its title, and what it explains.
+const PAGES: [(&str, &str, &str); 7] = [
     (
+        "timing",
         "What is timed",
-        "what stands between the two readings of the clock, for each stack",
+        "what lies between the two readings of the clock, for each stack",
     ),
-    ("In which order", "why cases take turns"),
-    ("When to stop", "how many operations are enough"),
     (
+        "running",
+        "How a run proceeds",
+        "why cases take turns, and when a case stops",
+    ),
+    (
+        "statistics",
         "Statistics",
         "means, intervals, percentiles, ratios, and what the remarks mean",
     ),
     (
+        "across-runs",
         "Across runs",
         "why two runs differ by more than their intervals say",
     ),
     (
+        "layers",
         "Where the time goes",
-        "layers, and what was measured on the way",
+        "layers, and parts measured by process",
     ),
     (
-        "Cards, virtual and twins",
-        "what is measured and what is not of a device that is not there",
+        "devices",
+        "Virtual cards and twins",
+        "what is measured and what is assumed where the device is not there",
     ),
-    ("In parallel", "bounds and the law of several workers"),
-    ("What the figures do not say", "limits"),
+    (
+        "parallel",
+        "In parallel",
+        "throughput and limits of several workers",
+    ),
 ];
 
+const LIMITS: &str = "What the figures do not say";
+
 pub(super) fn links() -> Vec<Link> {
-    let link = |(title, says): (&'static str, &'static str)| Link {
-        address: format!(
-            "{}/blob/main/METHODOLOGY.md#{}",
-            env!("CARGO_PKG_REPOSITORY"),
-            anchor(title)
-        ),
+    let repository = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
+    let page = |(file, title, says): (&str, &'static str, &'static str)| Link {
+        address: format!("{repository}/docs/methodology/{file}.md"),
         title,
         says,
     };
-    SECTIONS.into_iter().map(link).collect()
-}
-
-/// As GitHub makes it of a heading.
-fn anchor(title: &str) -> String {
-    let kept = title
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == ' ');
-    kept.map(|c| {
-        if c == ' ' {
-            '-'
-        } else {
-            c.to_ascii_lowercase()
-        }
-    })
-    .collect()
+    let limits = Link {
+        address: format!("{repository}/METHODOLOGY.md#what-the-figures-do-not-say"),
+        title: LIMITS,
+        says: "limits",
+    };
+    PAGES.into_iter().map(page).chain([limits]).collect()
 }
 
 #[cfg(test)]
@@ -69,15 +69,13 @@ mod tests {
 
     #[test]
     fn every_link_leads_to_a_heading() {
-        let page = include_str!("../../../../../METHODOLOGY.md");
-        let headings: Vec<String> = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("## "))
-            .map(anchor)
-            .collect();
-        for link in links() {
-            let (_, anchor) = link.address.split_once('#').unwrap();
-            assert!(headings.iter().any(|heading| heading == anchor), "{anchor}");
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (file, title, _) in PAGES {
+            let page = root.join(format!("docs/methodology/{file}.md"));
+            let page = std::fs::read_to_string(page).unwrap();
+            assert_eq!(page.lines().next(), Some(&*format!("# {title}")));
         }
+        let index = std::fs::read_to_string(root.join("METHODOLOGY.md")).unwrap();
+        assert!(index.contains(&format!("\n## {LIMITS}\n")));
     }
 }

@@ -1,5 +1,6 @@
 //! What a module does that does not answer.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
@@ -34,7 +35,7 @@ impl CallWatch {
 }
 
 impl Watch for CallWatch {
-    fn longest_call(&mut self) -> Option<(&'static str, Duration)> {
+    fn calls(&mut self) -> Vec<(&'static str, Duration)> {
         let now = self.clock.now();
         let threads = self.watched.threads();
         self.seen.resize(threads.len(), (0, now));
@@ -45,7 +46,9 @@ impl Watch for CallWatch {
             }
             Some((call?, now.since(seen.1)))
         });
-        under_way.max_by_key(|(_, since)| *since)
+        let mut under_way: Vec<_> = under_way.collect();
+        under_way.sort_by_key(|(_, since)| Reverse(*since));
+        under_way
     }
 
     fn interrupt(&self) {

@@ -1,0 +1,376 @@
+//! Records that somebody else wrote, with what would harm a terminal, a spreadsheet or the reader's patience.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::waiting::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+use crate::KEYMARK;
+
+/// Clears the screen, turns the direction, forges a line, is a formula.
+const EVIL: &str = "=cmd|'/C calc'!A0\u{1b}[2J\u{9b}31m\u{202e}\nerror: forged\r\u{200b}";
+
+/// A small run of this machine, to be changed and imported under another name.
+fn exported(place: &Place) -> Value {
+    let run = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "raw",
+        "--operation",
+        "sign",
+    ];
+    let settings = ["--runs", "3", "--warmup", "0"];
+    place.stdout(&[&run[..], &settings].concat());
+    let exported = place.stdout(&["export", "last", "--format", "json"]);
+    objects(&exported).into_iter().next().unwrap()
+}
+
+fn import(place: &Place, record: &Value) -> String {
+    let file = place.path("run.json");
+    std::fs::write(&file, record.to_string()).unwrap();
+    place.stdout(&["import", &file.to_string_lossy()])
+}
+
+fn is_harmless(output: &str) {
+    let harmful = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{200b}');
+    assert!(!output.contains(harmful), "{output:?}");
+    assert!(
+        !output.lines().any(|line| line.starts_with("error: forged")),
+        "{output}"
+    );
+}
+
+#[test]
+fn names_from_elsewhere_are_written_out() {
+    let place = Place::new(KEYMARK);
+    let mut record = exported(&place);
+    record["id"] = json!("evil\u{1b}[2J");
+    record["stores"][0]["device"] = json!(EVIL);
+    record["stores"][0]["product"] = json!(EVIL);
+    record["environment"]["cpu_model"] = json!(EVIL);
+    record["environment"]["versions"]["openssl"] = json!(EVIL);
+    record["plan"]["cases"][0]["device"] = json!(EVIL);
+    record["cases"][0]["case"]["device"] = json!(EVIL);
+    record["cases"][0]["ending"] = json!({"stopped": "failed", "reason": EVIL});
+    is_harmless(&import(&place, &record));
+    for arguments in [
+        &["runs"][..],
+        &["runs", "--json"],
+        &["show", "evil"],
+        &["show", "evil", "--json"],
+        &["compare", "evil", "last"],
+        &["export", "evil", "--format", "json"],
+        &["export", "evil", "--format", "csv"],
+        &["export", "evil", "--format", "markdown"],
+        &["export", "evil", "--format", "document"],
+        &["profile", "evil"],
+        &["show", "evil\u{1b}[2Jx"],
+    ] {
+        is_harmless(&said(&place.output(arguments)));
+    }
+    let shown = place.stdout(&["show", "evil"]);
+    assert!(
+        shown.contains("\\u{1b}[2J\\u{9b}31m\\u{202e}\\nerror: forged"),
+        "{shown}"
+    );
+    let csv = place.stdout(&["export", "evil", "--format", "csv"]);
+    assert!(csv.lines().nth(1).unwrap().starts_with("'=cmd|"), "{csv}");
+    let again = objects(&place.stdout(&["export", "evil", "--format", "json"]));
+    assert_eq!(
+        again[0]["stores"][0]["device"], EVIL,
+        "it is escaped, not changed"
+    );
+}
+
+#[test]
+fn a_hundred_thousand_workers_are_shown() {
+    const WORKERS: u64 = 100_000;
+    let place = Place::new(KEYMARK);
+    let mut record = exported(&place);
+    record["id"] = json!("many");
+    for case in ["/cases/0/case", "/plan/cases/0"] {
+        let load = record.pointer_mut(&format!("{case}/load/concurrency"));
+        *load.unwrap() = json!(WORKERS);
+    }
+    let samples =
+        (0..WORKERS).map(|worker| json!([worker, worker, worker, 200_000, "done", null, null]));
+    record["cases"][0]["blocks"] = json!([{"round": 0, "samples": samples.collect::<Vec<_>>()}]);
+    import(&place, &record);
+    let rows = objects(&place.stdout(&["show", "many", "--json"]));
+    assert_eq!(
+        (&rows[0]["concurrency"], &rows[0]["n"]),
+        (&json!(WORKERS), &json!(WORKERS))
+    );
+    let shown = text(&place.output(&["show", "many"]).stdout);
+    assert!(shown.contains("c=100000"), "{shown}");
+}
+
+/// What keymark says of a file that it refuses.
+fn refused(place: &Place, file: &Path) -> String {
+    let output = place.output(&["import", &file.to_string_lossy()]);
+    let told = said(&output);
+    assert!(!output.status.success(), "{told}");
+    is_harmless(&told);
+    told
+}
+
+#[test]
+fn no_more_is_read_than_a_record_may_have() {
+    let place = Place::new(KEYMARK);
+    // A line of 500 MB, in a tenth of that as memory.
+    let line = place.path("line.csv");
+    std::fs::write(&line, "device,algorithm,").unwrap();
+    File::options()
+        .write(true)
+        .open(&line)
+        .unwrap()
+        .set_len(500_000_000)
+        .unwrap();
+    let limited = format!("ulimit -v 200000; exec {KEYMARK} import {}", line.display());
+    let mut limited = Command::new("sh")
+        .args(["-c", &limited])
+        .env("KEYMARK_ARCHIVE", place.archive())
+        .output();
+    let told = said(limited.as_mut().unwrap());
+    assert!(told.contains("line 1 has more than 65536 bytes"), "{told}");
+    let told = refused(&place, Path::new("/dev/zero"));
+    assert!(told.contains("more than 65536 bytes"), "{told}");
+}
+
+#[test]
+fn what_is_said_of_a_foreign_file_is_short() {
+    let place = Place::new(KEYMARK);
+    let write = |name: &str, content: &[u8]| {
+        let file = place.path(name);
+        std::fs::write(&file, content).unwrap();
+        file
+    };
+    // Columns that are not known are shown in part, and nothing of a file that is no table.
+    let columns = write(
+        "columns.csv",
+        format!("device,{}\n", "x\u{1b}[2J".repeat(8_000)).as_bytes(),
+    );
+    let told = refused(&place, &columns);
+    assert!(
+        told.contains("has the columns device, x\\u{1b}[2J") && told.len() < 600,
+        "{told}"
+    );
+    let word = write(
+        "word.csv",
+        format!(
+            "device,algorithm,operation,stack,mean_s,n,note\nCPU,{},sign,raw,1,,\n",
+            "y".repeat(9_000)
+        )
+        .as_bytes(),
+    );
+    let told = refused(&place, &word);
+    assert!(
+        told.contains("no algorithm is called 'yyy") && told.len() < 600,
+        "{told}"
+    );
+    let other = write("linked", b"root:secret:1:2\nmore\n");
+    let told = refused(&place, &other);
+    assert!(
+        told.contains("is neither a run exported by keymark") && !told.contains("secret"),
+        "{told}"
+    );
+    let long = write(
+        "long.json",
+        format!("{{\"schema\": 1, \"{}\": 2}}", "z".repeat(9_000)).as_bytes(),
+    );
+    let told = refused(&place, &long);
+    assert!(told.contains("zzz") && told.len() < 600, "{told}");
+    let profile = write(
+        "long.toml",
+        format!("schema = 1\n{} = 1\n", "z".repeat(50_000)).as_bytes(),
+    );
+    for arguments in [
+        &["bench", "--device", &format!("twin:{}", profile.display())][..],
+        &["mcu", "storage", "--geometry", &profile.to_string_lossy()],
+        &[
+            "mcu",
+            "run",
+            "--mcu",
+            &profile.to_string_lossy(),
+            "/dev/zero",
+        ],
+    ] {
+        let told = said(&place.output(arguments));
+        assert!(
+            told.contains("zzz") && told.len() < 900,
+            "{arguments:?}: {told}"
+        );
+    }
+}
+
+#[test]
+fn a_file_called_json_is_told_what_is_wrong_with_its_json() {
+    let place = Place::new(KEYMARK);
+    let record = exported(&place).to_string();
+    let file = place.path("run.json");
+    for (content, reason) in [
+        (b"x".to_vec(), "it begins with 'x' and not with '{'"),
+        (b"\x8f{}".to_vec(), "it begins with the byte 0x8f"),
+        (b"\xff\xfe{\0}\0".to_vec(), "it is in UTF-16"),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let told = refused(&place, &file);
+        assert!(told.contains(reason) && !told.contains("columns"), "{told}");
+    }
+    // What editors put there is no part of it.
+    std::fs::write(&file, format!("\u{feff}{record}")).unwrap();
+    place.stdout(&["import", &file.to_string_lossy()]);
+}
+
+#[test]
+fn what_is_refused_leaves_no_run() {
+    let place = Place::new(KEYMARK);
+    let mut record = exported(&place);
+    record["id"] = json!("refused");
+    // Beyond what an archive can hold, and seen only when it gets there.
+    let block = record.pointer_mut("/cases/0/blocks/0/reference_ns");
+    *block.unwrap() = json!(u64::MAX);
+    let file = place.path("run.json");
+    std::fs::write(&file, record.to_string()).unwrap();
+    refused(&place, &file);
+    assert_eq!(place.rows(&["runs", "--json"]).len(), 1);
+}
+
+/// A local page that takes records, ended with the value.
+struct Served {
+    keymark: Child,
+    address: String,
+    token: String,
+}
+
+impl Served {
+    fn of(place: &Place) -> Self {
+        let mut keymark = place.keymark(&["serve", "--allow-import"]);
+        let mut keymark = keymark
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(keymark.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let (address, token) = line
+            .trim()
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once("/#token=")
+            .unwrap();
+        Self {
+            keymark,
+            address: address.to_owned(),
+            token: token.to_owned(),
+        }
+    }
+
+    /// Head and body of the answer to an upload.
+    fn upload(&self, content: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (address, token, length) = (&self.address, &self.token, content.len());
+        let head = format!(
+            "POST /import HTTP/1.1\r\nHost: {address}\r\nX-Keymark-Token: {token}\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        stream
+            .write_all(&[head.as_bytes(), content].concat())
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.keymark.kill();
+        let _ = self.keymark.wait();
+    }
+}
+
+#[test]
+fn what_the_local_page_answers_is_escaped_and_short() {
+    let place = Place::new(KEYMARK);
+    let mut record = exported(&place);
+    record["id"] = json!(format!(
+        "evil\u{1b}]0;title\u{7}\u{200b}{}",
+        "x".repeat(150)
+    ));
+    let served = Served::of(&place);
+    let answer = served.upload(record.to_string().as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    is_harmless(body);
+    assert!(
+        body.starts_with("imported evil\\u{1b}]0;title\\u{7}\\u{200b}xxx") && body.len() < 150,
+        "{body}"
+    );
+    let line = "device,\u{1b}]0;x".repeat(1_000);
+    let answer = served.upload(line.as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    is_harmless(body);
+    assert!(
+        body.contains("has the columns device, \\u{1b}") && body.len() < 500,
+        "{body}"
+    );
+}
+
+#[test]
+fn the_local_page_waits_for_nobody() {
+    let place = Place::new(KEYMARK);
+    let mut served = Served::of(&place);
+    let connect = |text: &str| {
+        let mut stream = TcpStream::connect(&served.address).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    };
+    let host = format!("Host: {}\r\n", served.address);
+    let token = format!("X-Keymark-Token: {}\r\n", served.token);
+    // Nothing, half a request, a whole one and no other, half an upload.
+    let mut silent = [
+        connect(""),
+        connect("GET / HT"),
+        connect(&format!("GET /nowhere HTTP/1.1\r\n{host}\r\n")),
+        connect(&format!(
+            "POST /import HTTP/1.1\r\n{host}{token}Content-Length: 9\r\n\r\n1234"
+        )),
+    ];
+    for stream in &mut silent {
+        stream
+            .set_read_timeout(Some(Duration::from_secs(40)))
+            .unwrap();
+        let mut answer = String::new();
+        // An end of any kind is one; a timeout is none.
+        let ended = stream.read_to_string(&mut answer);
+        let waited = ended.is_err_and(|error| {
+            matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+        });
+        assert!(!waited, "{answer}");
+    }
+    // One that is silent keeps nobody from ending it.
+    let _silent = connect("GET");
+    kill(
+        Pid::from_raw(served.keymark.id().cast_signed()),
+        Signal::SIGTERM,
+    )
+    .unwrap();
+    until("the end of the page", || {
+        served.keymark.try_wait().unwrap().is_some()
+    });
+    assert!(served.keymark.wait().unwrap().success());
+}

@@ -1,0 +1,138 @@
+//! Ctrl-C and kill -9, with real signals, in the middle of a run with real agents.
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+fn spawned(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = place.keymark(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// A run that would take a minute, once it has saved samples.
+fn measuring(place: &Place) -> Child {
+    let arguments = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "agent,gnupg",
+        "--precision",
+        "0.001%",
+        "--max-time",
+        "60s",
+    ];
+    let child = spawned(place, &arguments);
+    until("samples are saved", || {
+        run(place)["samples"].as_u64() > Some(0)
+    });
+    child
+}
+
+/// The only run, as `keymark runs` lists it; nothing before there is one.
+fn run(place: &Place) -> Value {
+    let listed = text(&place.output(&["runs", "--json"]).stdout);
+    objects(&listed).into_iter().next().unwrap_or_default()
+}
+
+fn until_no_agent_runs(place: &Place) {
+    until("agents are gone", || naming(&place.temporary()) == 0);
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
+    let place = Place::new(KEYMARK);
+    let child = measuring(&place);
+    assert!(naming(&place.temporary()) > 0, "an agent runs");
+    signal(&child, Signal::SIGINT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    assert!(
+        shown.contains("ended early, before all was measured") && shown.contains("ed25519"),
+        "{shown}"
+    );
+    assert!(
+        text(&output.stderr).contains("saved as"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(run(&place)["state"], "interrupted");
+    assert!(run(&place)["samples"].as_u64().unwrap() > 0);
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+    until_no_agent_runs(&place);
+}
+
+#[test]
+fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_up() {
+    let place = Place::new(KEYMARK);
+    let mut child = measuring(&place);
+    let before = run(&place)["samples"].as_u64().unwrap();
+    signal(&child, Signal::SIGKILL);
+    child.wait().unwrap();
+    // The agent's tie to keymark: it ends without anybody's help.
+    until_no_agent_runs(&place);
+    assert_eq!(place.leftovers().len(), 1, "the directory is still there");
+    let run = run(&place);
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+    assert_eq!(run["state"], "unfinished");
+    assert!(
+        run["samples"].as_u64().unwrap() >= before,
+        "nothing that was saved is lost"
+    );
+    let shown = place.output(&["show", "last"]);
+    assert!(
+        text(&shown.stdout).contains("keymark was killed"),
+        "{}",
+        text(&shown.stdout)
+    );
+}
+
+#[test]
+fn a_run_that_nobody_reads_any_more_ends_cleanly() {
+    let place = Place::new(KEYMARK);
+    let arguments = [
+        "bench",
+        "--json",
+        "--algorithm",
+        "ed25519,rsa2048,rsa3072,rsa4096",
+        "--operation",
+        "sign",
+        "--stack",
+        "raw,agent,gnupg",
+        "--runs",
+        "20",
+    ];
+    let mut child = spawned(&place, &arguments);
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+    assert_eq!(run(&place)["state"], "interrupted");
+    until_no_agent_runs(&place);
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_agents_still_go() {
+    for second in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = Place::new(KEYMARK);
+        let mut child = measuring(&place);
+        signal(&child, Signal::SIGINT);
+        signal(&child, second);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        until_no_agent_runs(&place);
+    }
+}

@@ -1,0 +1,157 @@
+//! `mcu run` and `mcu explain`, and what cannot be run.
+
+use serde_json::Value;
+
+use super::place::{Place, kernel};
+use crate::KEYMARK;
+
+#[test]
+fn differences_are_explained_by_class_and_cause() {
+    let place = Place::new(KEYMARK);
+    let said = place.stdout(&[
+        "mcu",
+        "explain",
+        "stm32f405:umaal=off",
+        "stm32f405",
+        "--kernel",
+        "x25519",
+    ]);
+    for part in [
+        "UMAAL",
+        "ADC/SBC",
+        "cycles in all",
+        "times as fast",
+        "cycles saved:",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let verdict: Vec<&str> = said.lines().rev().take(2).collect();
+    assert!(verdict[0].starts_with("cycles saved:"), "{said}");
+    assert!(
+        verdict[1].starts_with("stm32f405:umaal=off takes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn firmware_is_run_with_phases_and_a_profile_by_function() {
+    let place = Place::new(KEYMARK);
+    let folded = place.path("stacks.txt");
+    let elf = kernel("ed25519-umull-o2.elf");
+    let said = place.stdout(&["mcu", "run", &elf, "--folded", folded.to_str().unwrap()]);
+    for part in ["phase", "fe25519_mul", "instructions", "flash wait"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let stacks = std::fs::read_to_string(folded).unwrap();
+    assert!(
+        stacks.contains("reset;kernel;ed25519_sign;fe25519_add "),
+        "{stacks}"
+    );
+    let all: u64 = stacks
+        .lines()
+        .map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert!(all > 900_000, "{all} cycles");
+}
+
+#[test]
+fn explanations_and_profiles_add_up_as_json() {
+    let place = Place::new(KEYMARK);
+    let sum = |rows: &Value, key: &str| -> u64 {
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row[key].as_u64().unwrap()).sum()
+    };
+    let explain = ["mcu", "explain", "stm32f405:umaal=off", "stm32f405"];
+    let explained = place.rows(&[&explain[..], &["--kernel", "x25519", "--json"]].concat());
+    for side in ["first", "second"] {
+        assert_eq!(
+            sum(&explained[0]["differences"], side),
+            explained[0][side]["cycles"]
+        );
+    }
+
+    let elf = kernel("x25519-umaal-o2.elf");
+    let run = place.rows(&["mcu", "run", &elf, "--mcu", "nrf52840", "--json"]);
+    let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
+    assert_eq!(sum(&run["phases"], "cycles"), whole);
+    assert_eq!(sum(&run["functions"], "cycles"), whole);
+    assert_eq!(
+        run["seconds"].as_f64().unwrap(),
+        whole as f64 / 64e6,
+        "at 64 MHz"
+    );
+    assert!(
+        run["output"].as_str().unwrap().len() > 60,
+        "the kernel prints its result: {run}"
+    );
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_the_reason() {
+    let place = Place::new(KEYMARK);
+    let elf = kernel("x25519-umull-o2.elf");
+    let file = place.path("not.elf");
+    std::fs::write(&file, "not a program").unwrap();
+    assert!(
+        place
+            .refused(&["mcu", "run", file.to_str().unwrap()], 1)
+            .contains("ELF")
+    );
+    // Without an end, and without reading it all.
+    let endless = place.refused(&["mcu", "run", "/dev/zero"], 1);
+    assert!(
+        endless.contains("more than 64 MiB") && endless.contains("its memory has 148 KiB"),
+        "{endless}"
+    );
+    let own = "/bin/true";
+    assert!(
+        place
+            .refused(&["mcu", "run", own], 1)
+            .contains("arm-none-eabi-gcc")
+    );
+    let endless = place.refused(&["mcu", "run", &elf, "--limit", "1000"], 1);
+    assert!(
+        endless.contains("1000 instructions and no end"),
+        "{endless}"
+    );
+    let umaal = place.refused(
+        &[
+            "mcu",
+            "run",
+            &kernel("x25519-umaal-o2.elf"),
+            "--mcu",
+            "stm32f103",
+        ],
+        1,
+    );
+    assert!(
+        umaal.contains("cannot go on") && umaal.contains("DSP"),
+        "{umaal}"
+    );
+    for (arguments, reason) in [
+        (&["mcu", "predict", "--mcu", "z80"][..], "stm32f103"),
+        (&["mcu", "predict", "--mcu", "stm32f103@1000"], "72 MHz"),
+        (&["mcu", "predict", "--option", "window=9"], "4, 5, 6"),
+        (&["mcu", "predict", "--kernel", "rsa512"], "rsa2048"),
+        (
+            &["mcu", "explain", "stm32f103:umaal=on", "stm32f103"],
+            "UMAAL",
+        ),
+        (&["mcu", "storage", "--geometry", "floppy"], "stm32l432"),
+    ] {
+        let said = place.refused(arguments, 2);
+        assert!(said.contains(reason), "{arguments:?}: {said}");
+    }
+    let nothing = place.refused(
+        &[
+            "mcu",
+            "predict",
+            "--mcu",
+            "stm32f103",
+            "--option",
+            "umaal=on",
+        ],
+        3,
+    );
+    assert!(nothing.contains("no UMAAL"), "{nothing}");
+}

@@ -1,0 +1,6 @@
+//! `keymark mcu` as its users call it.
+
+mod firmware;
+mod place;
+mod predict;
+mod storage;

@@ -1,0 +1,156 @@
+//! Tokens of keymark's own: SoftHSM2, Kryoptic and a TPM in software.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::process::naming;
+use keymark_testkit::waiting::until;
+
+use crate::KEYMARK;
+
+#[test]
+fn softhsm_is_a_device_of_keymarks_own() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "softhsm", "--runs", "6", "--concurrency", "1,2", "--processes", "2",
+        "--algorithm", "rsa2048,nistp256,nistp384,nistp521,ed25519,ed448",
+    ]);
+    // RSA and the curves of NIST sign and decrypt, those of Edwards sign.
+    assert_eq!(rows.len(), 3 * 10, "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (
+                &row["device"],
+                &row["store"],
+                &row["provenance"],
+                &row["n"],
+                &row["failed"]
+            ),
+            (
+                &"softhsm".into(),
+                &"pkcs11".into(),
+                &"virtual".into(),
+                &6.into(),
+                &0.into()
+            ),
+            "{row}"
+        );
+    }
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+/// Processes by which libraries talk to the TPM of this place: it is in their environment.
+fn clients(place: &Place) -> usize {
+    let temporary = place.temporary();
+    let place = temporary.as_os_str().as_encoded_bytes();
+    let has = |file: &Path, text: &[u8]| {
+        let content = std::fs::read(file).unwrap_or_default();
+        content.windows(text.len()).any(|part| part == text)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let processes = processes.map(|entry| entry.path());
+    processes
+        .filter(|path| {
+            has(&path.join("cmdline"), b"tpm2_send") && has(&path.join("environ"), place)
+        })
+        .count()
+}
+
+#[test]
+fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
+    let place = Place::new(KEYMARK);
+    let measure = |devices: &[&str], load: &[&str]| {
+        #[rustfmt::skip]
+        let usual = [
+            "bench", "--json", "--runs", "6", "--algorithm", "rsa2048,nistp256", "--operation", "sign", "--device",
+        ];
+        let rows = place.rows(&[&usual[..], &[devices.join(",").as_str()], load].concat());
+        for device in devices {
+            let of_it = rows.iter().filter(|row| row["device"] == *device);
+            let fine = of_it.filter(|row| {
+                (&row["provenance"], &row["n"], &row["failed"])
+                    == (&"virtual".into(), &6.into(), &0.into())
+            });
+            assert_eq!(
+                fine.count() * devices.len(),
+                rows.len(),
+                "{device}: {rows:?}"
+            );
+        }
+        rows.len()
+    };
+    let all = ["softhsm", "kryoptic", "swtpm"];
+    assert_eq!(
+        measure(&all, &["--concurrency", "1", "--processes", "2"]),
+        3 * 2 * 2
+    );
+    assert_eq!(measure(&all[..2], &["--concurrency", "2"]), 2 * 2);
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    until("no process is left", || naming(&place.temporary()) == 0);
+}
+
+#[test]
+fn a_library_that_is_not_safe_in_threads_has_processes_only() {
+    let place = Place::new(KEYMARK);
+    let workers = ["--concurrency", "1,2", "--processes", "2"];
+    #[rustfmt::skip]
+    let case = [
+        "bench", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--operation", "sign", "--runs", "6",
+    ];
+    let output = place
+        .keymark(&[&case[..], &workers].concat())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let rows = objects(&text(&output.stdout));
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    for row in rows {
+        let reason = row["reason"].to_string();
+        if row["concurrency"] == 2 && row["worker"] == "thread" {
+            for part in ["tpm2-pkcs11", "1.9", "--processes"] {
+                assert!(reason.contains(part), "{reason}");
+            }
+        } else {
+            assert_eq!((&reason[..], &row["n"]), ("null", &6.into()), "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_keymark_takes_its_tpm_along() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let mut run = place.keymark(&[
+        "bench", "--no-save", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--runs", "1000000",
+        "--processes", "2",
+    ]);
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = run.spawn().unwrap();
+    // Two workers, and the clients of both and of keymark: it measures.
+    until("the workers use the TPM", || clients(&place) >= 3);
+    assert!(
+        naming(&place.temporary()) >= 3,
+        "swtpm, dbus-daemon, tpm2-abrmd"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("no process is left", || {
+        naming(&place.temporary()) == 0 && clients(&place) == 0
+    });
+    // What is left of it are files, which the next start removes.
+    assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
+    let next = place.output(&[
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "1",
+        "--no-save",
+    ]);
+    assert!(next.status.success(), "{}", said(&next));
+    assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
+}

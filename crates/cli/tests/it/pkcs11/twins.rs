@@ -1,0 +1,489 @@
+//! Twins of HSMs: as devices of a run, and served to programs that are not keymark's.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::softhsm::SoftHsmToken;
+use keymark_testkit::waiting::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+/// A twin that is quick enough to be waited for.
+fn profile(place: &Place) -> PathBuf {
+    let path = place.path("quick.toml");
+    let profile = "schema=1\nname='quick'\nstore='pkcs11'\nproduct='Quick HSM'\nsource='a test'\n\
+         [[service]]\nalgorithm='rsa2048'\noperation='decrypt'\nconstant_s=0.03\n\
+         [[service]]\nalgorithm='rsa2048'\noperation='sign'\nassumed='as decrypt'\n\
+         [[service]]\nalgorithm='nistp256'\noperation='sign'\nconstant_s=0.02\n";
+    std::fs::write(&path, profile).unwrap();
+    path
+}
+
+#[test]
+fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--device", &format!("softhsm,{twin}"), "--algorithm", "rsa2048,nistp256", "--operation", "sign,decrypt",
+        "--stack", "raw", "--concurrency", "1,3", "--processes", "2", "--runs", "6", "--json",
+    ]);
+    let of_twin: Vec<&Value> = rows
+        .iter()
+        .filter(|row| row["device"] == "twin:quick")
+        .collect();
+    // It signs with both and decrypts with RSA, in three ways each.
+    assert_eq!(of_twin.len(), 3 * 3, "{rows:?}");
+    for row in of_twin {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+        assert_eq!(row["provenance"], "twin");
+        let service = if row["algorithm"] == "rsa2048" {
+            0.03
+        } else {
+            0.02
+        };
+        assert!(row["mean_s"].as_f64().unwrap() >= service, "{row}");
+    }
+    let shown = place.stdout(&["show", "--wide"]);
+    assert!(shown.contains("twin of a Quick HSM"), "{shown}");
+    assert!(
+        shown.contains("rsa2048 sign is assumed, as decrypt"),
+        "{shown}"
+    );
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_is_measured_on_a_token_becomes_a_twin() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    place.stdout(&[
+        "bench", "--device", "softhsm", "--algorithm", "rsa2048", "--operation", "sign", "--stack", "raw", "--runs", "40",
+    ]);
+    let profile = place.stdout(&["profile", "--name", "again"]);
+    assert!(
+        profile.contains("store = \"pkcs11\"") && profile.contains("C_SignInit"),
+        "{profile}"
+    );
+    // As it is, this machine may be too slow to be its own twin.
+    let (head, _) = profile.split_once("quantiles_s").unwrap();
+    let path = place.path("again.toml");
+    std::fs::write(&path, format!("{head}constant_s = 0.02\n")).unwrap();
+    let device = format!("twin:{}", path.display());
+    let rows = place.rows(&[
+        "bench", "--device", &device, "--stack", "raw", "--runs", "6", "--json",
+    ]);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["device"], "twin:again");
+}
+
+/// A token that is served, until it is told to end.
+struct Served {
+    child: Child,
+    told: Value,
+    /// What it says meanwhile.
+    errors: PathBuf,
+}
+
+impl Served {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut keymark =
+            place.keymark(&[&["token", "serve", "--json", "--pkcs11"], arguments].concat());
+        let errors = place.path("served.err");
+        keymark.stderr(std::fs::File::create(&errors).unwrap());
+        let mut child = keymark.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let told = objects(&line).remove(0);
+        Self {
+            child,
+            told,
+            errors,
+        }
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.told[name].as_str().unwrap()
+    }
+
+    /// OpenSC's tool, logged in.
+    fn pkcs11_tool(&self) -> Command {
+        let mut tool = Command::new("pkcs11-tool");
+        tool.args(["--module", self.text("module"), "--login"]);
+        tool.args(["--pin", self.text("pin")]);
+        tool
+    }
+
+    /// What it has said so far.
+    fn said(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap()
+    }
+
+    fn end(mut self) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGINT).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+/// SoftHSM2 stands on OpenSSL, which has been cleaned up when the provider would finalize it.
+const PROVIDER: &str = "openssl_conf = init\n[init]\nproviders = all\n[all]\npkcs11 = pkcs11\n\
+    [pkcs11]\npkcs11-module-quirks = no-deinit\n";
+
+#[test]
+fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let keys: Vec<&str> = served.told["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| key["algorithm"].as_str().unwrap())
+        .collect();
+    assert_eq!(keys, ["rsa2048", "nistp256"]);
+    let (data, signature, public) = (
+        place.path("data"),
+        place.path("signature"),
+        place.path("public"),
+    );
+    std::fs::write(&data, "to be signed").unwrap();
+    let read = |program: &mut Command| {
+        let output = program.output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{program:?}: {said}");
+        text(&output.stdout)
+    };
+    let tool = || served.pkcs11_tool();
+    #[rustfmt::skip]
+    read(tool().args(["--read-object", "--type", "pubkey", "--label", "rsa2048", "--output-file"]).arg(&public));
+    // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
+    let provider = place.path("provider.cnf");
+    std::fs::write(&provider, PROVIDER).unwrap();
+    for way in [
+        &["-engine", "pkcs11", "-keyform", "engine"][..],
+        &["-provider", "pkcs11", "-provider", "default"],
+    ] {
+        let mut openssl = Command::new("openssl");
+        openssl.arg("dgst").args(way);
+        openssl.args(["-sign", served.text("uri"), "-sha256", "-out"]);
+        for module in ["PKCS11_MODULE_PATH", "PKCS11_PROVIDER_MODULE"] {
+            openssl.env(module, served.text("module"));
+        }
+        if way[0] == "-provider" {
+            openssl.env("OPENSSL_CONF", &provider);
+        }
+        read(openssl.arg(&signature).arg(&data));
+        let mut verify = Command::new("openssl");
+        verify.args(["dgst", "-sha256", "-keyform", "DER", "-verify"]);
+        verify.arg(&public).arg("-signature");
+        let verified = read(verify.arg(&signature).arg(&data));
+        assert!(verified.contains("Verified OK"), "{way:?}: {verified}");
+        std::fs::remove_file(&signature).unwrap();
+    }
+    // Without any environment, the settings beside the module do.
+    let listed = read(tool().env_clear().arg("--list-objects"));
+    assert!(listed.contains("nistp256"), "{listed}");
+    served.end();
+    assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ever() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let settings = Settings::read(&Settings::beside(served.text("module").as_ref())).unwrap();
+    let hanging = SoftHsmToken::new();
+    let mut first = served.pkcs11_tool();
+    first
+        .env("KEYMARK_PKCS11_MODULE", hanging.misbehaving_module())
+        .env("KEYMARK_TEST_MODULE", "hang-login")
+        .env("KEYMARK_TEST_LOGINS", hanging.path("logins"))
+        .envs(settings.environment)
+        .arg("--list-objects");
+    let mut first = first.stdout(Stdio::null()).spawn().unwrap();
+    until("the first program logs in", || {
+        hanging.path("logins").exists()
+    });
+    let listed = || served.pkcs11_tool().arg("--list-objects").output().unwrap();
+    // It is not done by its own end: a process that is stopped keeps its locks.
+    kill(Pid::from_raw(first.id().cast_signed()), Signal::SIGSTOP).unwrap();
+    let second = listed();
+    assert!(!second.status.success());
+    let (said, process) = (text(&second.stderr), first.id());
+    for expected in [
+        format!("waiting for process {process}, which is logging in"),
+        format!("process {process} has been logging in for 10 s"),
+    ] {
+        assert!(said.contains(&expected), "{said}");
+    }
+    let said = served.said();
+    let expected = format!("process {process} has been logging in");
+    assert!(said.contains(&expected), "{said}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    until("the token is said to be free", || {
+        let free = format!("process {process} keeps nobody waiting");
+        served.said().contains(&free)
+    });
+    let third = listed();
+    assert!(third.status.success(), "{}", text(&third.stderr));
+    served.end();
+}
+
+/// OpenSSL asks its first provider for random numbers, and SoftHSM2 asks OpenSSL for some while it logs in.
+#[test]
+fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let data = place.path("data");
+    std::fs::write(&data, "to be signed").unwrap();
+    let mut openssl = Command::new("timeout");
+    openssl.args(["--signal=KILL", "120", "openssl", "pkeyutl", "-sign"]);
+    openssl.args(["-provider", "pkcs11", "-provider", "default"]);
+    openssl
+        .args(["-inkey", served.text("uri"), "-in"])
+        .arg(&data);
+    openssl.env("PKCS11_PROVIDER_MODULE", served.text("module"));
+    let output = openssl.output().unwrap();
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("asks the module for something while it is at work"),
+        "{said}"
+    );
+    served.end();
+}
+
+#[test]
+fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin]);
+    let read = |program: &mut Command| {
+        let output = program.output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let device = format!("pkcs11:?module-path={}", served.text("module"));
+    let mut other = place.keymark(&["bench", "--json", "--device", &device, "--pin-env", "PIN"]);
+    other.args([
+        "--algorithm",
+        "nistp256",
+        "--operation",
+        "sign",
+        "--runs",
+        "3",
+    ]);
+    let rows = objects(&read(other.env("PIN", served.text("pin"))));
+    assert_eq!(rows[0]["provenance"], "twin", "{rows:?}");
+    let mut trace = place.keymark(&["trace", "--pkcs11", served.text("module"), "--"]);
+    let shown = read(trace.args(["pkcs11-tool", "--module", "{module}", "--list-slots"]));
+    assert!(
+        shown.contains("twin") && !shown.contains("measured"),
+        "{shown}"
+    );
+    served.end();
+}
+
+#[test]
+fn the_keys_that_are_served_can_be_chosen_and_are_kept_as_an_hsm_keeps_them() {
+    let place = Place::new(KEYMARK);
+    for token in ["softhsm", "kryoptic"] {
+        let served = Served::start(&place, &[token, "--algorithm", "nistp384"]);
+        assert_eq!(served.told["keys"].as_array().unwrap().len(), 1);
+        assert_eq!(served.text("device"), token);
+        // It needs nothing in its environment, whatever token that is.
+        let mut tool = served.pkcs11_tool();
+        tool.env_clear()
+            .args(["--list-objects", "--type", "privkey"]);
+        let output = tool.output().unwrap();
+        let (listed, said) = (text(&output.stdout), text(&output.stderr));
+        let access = listed.lines().find(|line| line.contains("Access:"));
+        let access = access.unwrap_or_else(|| panic!("{listed}{said}"));
+        assert!(
+            access.contains("sensitive") && !access.contains("extract"),
+            "{access}"
+        );
+        served.end();
+    }
+}
+
+/// What stands in the page, in directories of their own.
+#[test]
+fn what_the_page_says_to_type_works_in_every_program() {
+    let page = include_str!("../../../../../docs/your-program.md");
+    let lines = page
+        .split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split_once("```").unwrap().0);
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let module = Path::new(served.text("module"));
+    let programs = Path::new(KEYMARK).parent().unwrap();
+    let path = format!("/usr/sbin:/usr/bin:/sbin:/bin:{}", programs.display());
+    let mut seen = 0;
+    for (nth, lines) in lines.enumerate() {
+        let directory = place.path(&format!("program-{nth}"));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("data"), "to be signed").unwrap();
+        let mut shell = Command::new("timeout");
+        shell
+            .args(["120", "sh", "-euc", lines])
+            .env_clear()
+            .envs([("PATH", path.as_str()), ("KEY", served.text("uri"))])
+            .envs([("D", module.parent().unwrap()), ("HOME", &directory)])
+            .current_dir(&directory);
+        let output = shell.output().unwrap();
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.success(), "{lines}\n{said}");
+        assert!(
+            !said.contains("keymark's PKCS#11 module"),
+            "{lines}\n{said}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 10);
+    served.end();
+}
+
+/// The short form, on the terminal.
+#[test]
+fn what_token_serve_says_to_type_works() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let mut keymark = place.keymark(&["token", "serve", "--pkcs11", &twin]);
+    let mut serving = keymark.stdout(Stdio::piped()).spawn().unwrap();
+    let said = BufReader::new(serving.stdout.as_mut().unwrap()).lines();
+    let said: Vec<String> = said
+        .map(Result::unwrap)
+        .take_while(|line| !line.starts_with("  and more"))
+        .collect();
+    let of = |name: &str| {
+        let mut entries = said.iter().filter_map(|line| line.strip_prefix("  "));
+        let entry = entries.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        entry.unwrap_or_else(|| panic!("{said:?}")).trim()
+    };
+    let directory = Path::new(of("module")).parent().unwrap();
+    std::fs::write(place.path("data"), "to be signed").unwrap();
+    // What the programs ask for, and what stands for a key and a file.
+    let run = |name: &str, more: &str| {
+        let line = of(name)
+            .replace("'URI'", "\"$KEY\"")
+            .replace("FILE", "data");
+        let line = line.split("; never").next().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", &format!("{line} {more}")]).env_clear();
+        shell.env("PATH", "/usr/bin:/bin").env("D", directory);
+        shell.env("KEY", of("rsa2048")).env("GNUTLS_PIN", of("PIN"));
+        let output = shell.current_dir(place.path("")).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        output.stdout
+    };
+    for (name, more) in [
+        ("pkcs11-tool", "--pin env:GNUTLS_PIN"),
+        ("p11tool", ""),
+        ("Java", "-storepass:env GNUTLS_PIN"),
+    ] {
+        let listed = text(&run(name, more));
+        assert!(listed.contains("rsa2048"), "{name}: {listed}");
+    }
+    for name in ["openssl", "or"] {
+        assert_eq!(run(name, "").len(), 256, "{name}");
+    }
+    kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(serving.wait().unwrap().success());
+}
+
+#[test]
+fn eight_threads_of_java_sign_with_nothing_in_their_environment() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let module = Path::new(served.text("module"));
+    let program = place.path("Sign.java");
+    std::fs::write(&program, SIGN).unwrap();
+    let mut java = Command::new("java");
+    java.env_clear().env("PATH", "/usr/bin:/bin").arg(&program);
+    java.arg(module.with_file_name("java.cfg"));
+    let output = java.arg(served.text("pin_file")).output().unwrap();
+    let (signed, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    assert_eq!(signed.lines().collect::<Vec<_>>(), ["256"; 16], "{said}");
+    served.end();
+}
+
+/// Two signatures by each thread.
+const SIGN: &str = r#"
+import java.nio.file.*; import java.security.*; import java.util.stream.*;
+class Sign {
+    public static void main(String[] given) throws Exception {
+        Provider provider = Security.getProvider("SunPKCS11").configure(given[0]);
+        KeyStore store = KeyStore.getInstance("PKCS11", provider);
+        store.load(null, Files.readString(Path.of(given[1])).toCharArray());
+        PrivateKey key = (PrivateKey) store.getKey("rsa2048", null);
+        Runnable twice = () -> IntStream.range(0, 2).forEach(nth -> {
+            try {
+                Signature signature = Signature.getInstance("SHA256withRSA", provider);
+                signature.initSign(key);
+                signature.update("data".getBytes());
+                System.out.println(signature.sign().length);
+            } catch (Exception error) { error.printStackTrace(); System.exit(1); }
+        });
+        var threads = Stream.generate(() -> new Thread(twice)).limit(8).toList();
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) thread.join();
+    }
+}
+"#;
+
+#[test]
+fn how_a_served_twin_takes_its_callers_can_be_chosen() {
+    let place = Place::new(KEYMARK);
+    let twin = format!("twin:{}", profile(&place).display());
+    let settings = |arguments: &[&str]| {
+        let served = Served::start(&place, &[&[twin.as_str()], arguments].concat());
+        let file = Settings::beside(served.text("module").as_ref());
+        let twin = Settings::read(&file).unwrap().twin.unwrap();
+        served.end();
+        (twin.queue, twin.left, twin.lanes)
+    };
+    assert_eq!(settings(&[]), (Queue::Fair, Left::Skipped, 1));
+    let other = ["--queue", "unfair", "--left", "served", "--lanes", "4"];
+    assert_eq!(settings(&other), (Queue::Unfair, Left::Served, 4));
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let place = Place::new(KEYMARK);
+    for (arguments, expected) in [
+        (&["--pkcs11", "virtual"][..], "no token that can be served"),
+        (
+            &["--pkcs11", "softhsm", "--algorithm", "mlkem768"],
+            "mlkem768",
+        ),
+        (
+            &["--device", "twin:nitrokey-hsm"],
+            "--pkcs11 twin:nitrokey-hsm",
+        ),
+        (&["--pkcs11", "softhsm", "--lanes", "4"], "it is no twin"),
+        (
+            &["--pkcs11", "twin:nitrokey-hsm", "--lanes", "65"],
+            "65 is not in 1..=64",
+        ),
+        (&["--queue", "unfair"], "--pkcs11"),
+    ] {
+        let output = place.output(&[&["token", "serve"], arguments].concat());
+        assert!(!output.status.success());
+        let said = text(&output.stderr).replace("\n  ", " ");
+        assert!(said.contains(expected), "{said}");
+    }
+}

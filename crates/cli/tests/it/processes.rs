@@ -1,0 +1,117 @@
+//! Workers that are processes, as a user has them.
+
+use std::process::{Child, Command};
+
+use keymark_testkit::place::{Place, text};
+use keymark_testkit::waiting;
+
+use crate::KEYMARK;
+
+#[test]
+fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--device", "software", "--processes", "1,2", "--runs", "6", "--json", "--algorithm",
+        "rsa2048,dsa2048,elg2048,nistp256,cv25519,ed25519,ed448,mlkem768,mldsa65,slhdsa128f",
+    ]);
+    // RSA signs and decrypts, the curves of NIST sign and derive.
+    assert_eq!(rows.len(), 2 * 12, "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (&row["worker"], &row["stack"], &row["n"], &row["failed"]),
+            (&"process".into(), &"raw".into(), &6.into(), &0.into()),
+            "{row}"
+        );
+    }
+    let shown = place.stdout(&["show"]);
+    assert!(shown.contains("raw p=2"), "{shown}");
+    let exported = place.stdout(&["export", "last", "--format", "json"]);
+    assert!(exported.contains("\"worker\":\"process\""), "{exported}");
+}
+
+#[test]
+fn threads_and_processes_are_two_curves() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    place.stdout(&[
+        "bench", "--algorithm", "rsa2048", "--operation", "sign", "--stack", "raw", "--runs", "40",
+        "--concurrency", "1,2", "--processes", "1,2",
+    ]);
+    let shown = place.stdout(&["export", "last", "--format", "markdown"]);
+    let gains = shown.lines().skip_while(|line| !line.contains("c=2 |"));
+    let gains: Vec<&str> = gains.filter(|line| line.contains("rsa2048")).collect();
+    assert!(gains.len() >= 2, "{shown}");
+}
+
+#[test]
+fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
+    let place = Place::new(KEYMARK);
+    for arguments in [
+        ["--stack", "gnupg", "--device", "software"],
+        ["--stack", "raw", "--device", "virtual"],
+    ] {
+        let output = place
+            .keymark(&["bench", "--processes", "2", "--algorithm", "ed25519"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        assert!(said.contains("open the key for itself"), "{said}");
+    }
+}
+
+#[test]
+fn no_worker_outlives_keymark() {
+    let place = Place::new(KEYMARK);
+    let (mut keymark, started) = with_three_workers(&place);
+    keymark.kill().unwrap();
+    keymark.wait().unwrap();
+    let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
+    waiting::until("they are gone", || started.iter().all(gone));
+}
+
+#[test]
+fn no_worker_has_the_variable_of_a_pin() {
+    let place = Place::new(KEYMARK);
+    let (mut keymark, started) = with_three_workers(&place);
+    let environments = started.map(|pid| text(&of_process(pid, "environ")));
+    keymark.kill().unwrap();
+    keymark.wait().unwrap();
+    for environment in environments {
+        assert!(environment.contains("TMPDIR="), "{environment}");
+        assert!(!environment.contains("USER_PIN="), "{environment}");
+    }
+}
+
+/// keymark, whose environment has a PIN, and its workers.
+fn with_three_workers(place: &Place) -> (Child, [u32; 3]) {
+    #[rustfmt::skip]
+    let keymark = place
+        .keymark(&[
+            "bench", "--algorithm", "rsa4096", "--operation", "sign", "--stack", "raw", "--processes", "3",
+            "--max-time", "60s", "--no-save",
+        ])
+        .env("USER_PIN", "123456")
+        .spawn()
+        .unwrap();
+    let id = keymark.id().to_string();
+    let workers = || {
+        let list = Command::new("ps")
+            .args(["--no-headers", "-o", "pid=", "--ppid", &id])
+            .output()
+            .unwrap();
+        let children = text(&list.stdout);
+        let children = children.split_whitespace().map(|pid| pid.parse().unwrap());
+        // One that is only just being started is still keymark itself.
+        let workers = children.filter(|pid| of_process(*pid, "cmdline").ends_with(b"\0worker\0"));
+        <[u32; 3]>::try_from(workers.collect::<Vec<_>>()).ok()
+    };
+    let started = waiting::found("three workers", workers);
+    (keymark, started)
+}
+
+fn of_process(id: u32, what: &str) -> Vec<u8> {
+    std::fs::read(format!("/proc/{id}/{what}")).unwrap_or_default()
+}

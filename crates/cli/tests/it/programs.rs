@@ -1,0 +1,338 @@
+//! Programs on top of PKCS#11 tokens, as a user has them: ssh-agent and openssl, on a token of keymark's own and on
+//! keys that OpenSC made.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Output;
+
+use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::process::write_script;
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+/// `rsa2048 sign openssl engine`
+fn name(row: &Value) -> String {
+    let words = [
+        &row["algorithm"],
+        &row["operation"],
+        &row["stack"],
+        &row["ssh_agent"],
+        &row["openssl_way"],
+    ];
+    let words: Vec<_> = words.iter().filter_map(|word| word.as_str()).collect();
+    words.join(" ")
+}
+
+fn names(rows: &[Value]) -> BTreeSet<String> {
+    rows.iter().map(name).collect()
+}
+
+/// Every operation of every row passed its check.
+fn passed(rows: &[Value], n: u32) {
+    for row in rows {
+        assert_eq!((&row["n"], &row["failed"]), (&n.into(), &0.into()), "{row}");
+    }
+}
+
+/// A token with a key `web` on it, behind the module that counts logins.
+struct Users {
+    place: Place,
+    token: SoftHsmToken,
+    module: PathBuf,
+}
+
+impl Users {
+    fn new() -> Self {
+        let token = SoftHsmToken::new();
+        token.make_key("rsa:2048", "01", "web");
+        Self {
+            place: Place::new(KEYMARK),
+            module: token.misbehaving_module(),
+            token,
+        }
+    }
+
+    fn bench(&self, mode: &str, device: &str, more: &[&str]) -> Output {
+        let device = format!("{device}?module-path={}", self.module.display());
+        let mut command = self
+            .place
+            .keymark(&["bench", "--json", "--device", &device]);
+        command
+            .args(["--pin-env", "PIN", "--runs", "3"])
+            .args(more)
+            .env(CONFIGURATION, self.token.configuration())
+            .env("KEYMARK_TEST_MODULE", mode)
+            .env("KEYMARK_TEST_LOGINS", self.token.path("logins"))
+            .env("PIN", PIN);
+        command.output().unwrap()
+    }
+
+    fn logins(&self) -> usize {
+        let logins = std::fs::read_to_string(self.token.path("logins"));
+        logins.unwrap_or_default().lines().count()
+    }
+}
+
+#[test]
+fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "softhsm", "--stack", "raw,ssh,openssl", "--runs", "3",
+        "--operation", "sign,decrypt,authenticate", "--parameter", "openssl=engine,provider",
+        "--algorithm", "rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
+    ]);
+    passed(&rows, 3);
+    let mut expected = BTreeSet::new();
+    for algorithm in [
+        "rsa1024", "rsa2048", "rsa4096", "nistp256", "nistp384", "nistp521",
+    ] {
+        expected
+            .extend(["sign", "decrypt"].map(|operation| format!("{algorithm} {operation} raw")));
+        for way in ["engine", "provider"] {
+            let of_openssl = |operation| format!("{algorithm} {operation} openssl {way}");
+            expected.extend(["sign", "decrypt"].map(of_openssl));
+        }
+        expected
+            .extend(["raw", "ssh openssh"].map(|way| format!("{algorithm} authenticate {way}")));
+    }
+    assert_eq!(names(&rows), expected);
+    place.assert_gone();
+}
+
+#[test]
+fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let arguments = [
+        "bench", "--json", "--stack", "raw,agent,gnupg", "--runs", "3", "--operation", "sign,decrypt",
+        "--algorithm", "rsa2048,nistp256", "--device",
+    ];
+    // Keys that keymark writes, and ones that the token makes, another for each operation.
+    for device in ["softhsm", "swtpm"] {
+        let rows = place.rows(&[&arguments[..], &[device]].concat());
+        passed(&rows, 3);
+        let mut expected = BTreeSet::new();
+        for operation in ["sign", "decrypt"] {
+            let stacks = ["raw", "agent", "gnupg"];
+            expected.extend(stacks.map(|stack| format!("rsa2048 {operation} {stack}")));
+        }
+        expected.insert("nistp256 sign raw".to_owned());
+        if device == "softhsm" {
+            expected.insert("nistp256 decrypt raw".to_owned());
+        }
+        assert_eq!(names(&rows), expected, "{device}");
+        place.assert_gone();
+    }
+    // Whoever names no stack has no program between.
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "softhsm", "--algorithm", "rsa2048", "--operation", "sign", "--runs", "3",
+    ]);
+    assert_eq!(
+        names(&rows),
+        BTreeSet::from(["rsa2048 sign raw".to_owned()])
+    );
+}
+
+#[test]
+fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
+    let users = Users::new();
+    let device = format!("{URI};object=web");
+    let bench = || users.bench("", &device, &["--stack", "gnupg", "--operation", "sign"]);
+    let output = bench();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(
+        said(&output).contains("it knows keys by their certificates"),
+        "{}",
+        said(&output)
+    );
+    users.token.certify("01", "web");
+    let output = bench();
+    assert!(output.status.success(), "{}", said(&output));
+    passed(&objects(&text(&output.stdout)), 3);
+    assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
+    let place = Place::new(KEYMARK);
+    let all = "rsa2048,dsa3072,nistp256,brainpoolp384r1,secp256k1,cv25519,x448,ed25519,ed448";
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--json", "--device", "software", "--stack", "openssl", "--runs", "3",
+        "--concurrency", "1,3", "--algorithm", all,
+    ]);
+    passed(&rows, 3);
+    assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
+    assert!(rows.iter().all(|row| row["openssl_way"] == "file"));
+    assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_time_of_a_process_is_divided() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let shown = place.stdout(&[
+        "bench", "--device", "softhsm,software", "--stack", "raw,openssl", "--runs", "3", "--operation", "sign",
+        "--algorithm", "nistp256", "--parameter", "openssl=engine,file", "--library", "openssl,openssl-system",
+    ]);
+    for words in [
+        "where the time goes in the program openssl",
+        "where the time goes in a process an operation",
+        "program start",
+        "key load",
+        "rest",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("as measured on the way"), "{shown}");
+    // The parts of an operation are the whole of it.
+    let mut record = place.keymark(&["export", "last", "--format", "json"]);
+    let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();
+    let of_openssl = |case: &&Value| case["case"]["stack"] == "openssl";
+    let cases: Vec<_> = record["cases"].as_array().unwrap().iter().collect();
+    let cases: Vec<_> = cases.into_iter().filter(of_openssl).collect();
+    assert_eq!(cases.len(), 2, "{record}");
+    for case in cases {
+        let parts = case["parts"].as_object().unwrap();
+        let words: Vec<_> = parts.keys().map(String::as_str).collect();
+        assert_eq!(words, ["key load", "operation", "program start", "rest"]);
+        let sum: f64 = parts
+            .values()
+            .map(|part| part["mean_s"].as_f64().unwrap())
+            .sum();
+        let blocks = case["blocks"].as_array().unwrap().iter();
+        let samples: Vec<f64> = blocks
+            .flat_map(|block| block["samples"].as_array().unwrap())
+            .map(|sample| (sample[3].as_f64().unwrap() - sample[2].as_f64().unwrap()) / 1e9)
+            .collect();
+        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        assert!((sum - mean).abs() < 1e-6, "{sum} {mean}: {parts:?}");
+    }
+}
+
+#[test]
+fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
+    let users = Users::new();
+    let stacks = ["--stack", "openssl,ssh", "--parameter", "openssl=engine"];
+    let output = users.bench("", &format!("{URI};object=web"), &stacks);
+    assert!(output.status.success(), "{}", said(&output));
+    let rows = objects(&text(&output.stdout));
+    passed(&rows, 3);
+    let expected = [
+        "rsa2048 authenticate ssh openssh",
+        "rsa2048 decrypt openssl engine",
+        "rsa2048 sign openssl engine",
+    ];
+    assert_eq!(names(&rows), expected.map(str::to_owned).into());
+    assert!(!said(&output).contains(PIN));
+    let refused = users.bench("", URI, &stacks);
+    assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("no other program sees") && said(&refused).contains("object=KEY"),
+        "{}",
+        said(&refused)
+    );
+}
+
+/// The PIN that keymark's own login had accepted is refused in the programs' processes: changed in between, say.
+#[test]
+fn a_pin_that_a_program_is_refused_is_not_sent_again() {
+    for (stack, parameter, words) in [
+        ("openssl", "openssl=engine", "openssl pkey failed"),
+        ("openssl", "openssl=provider", "openssl pkey failed"),
+        ("gnupg", "protection=none", "PKSIGN failed"),
+        (
+            "ssh",
+            "agent=openssh",
+            "SSH_AGENTC_ADD_SMARTCARD_KEY failed: SSH_AGENT_FAILURE (5)",
+        ),
+    ] {
+        let users = Users::new();
+        users.token.certify("01", "web");
+        let device = format!("{URI};object=web");
+        let only = [
+            "--stack",
+            stack,
+            "--parameter",
+            parameter,
+            "--concurrency",
+            "1,2",
+        ];
+        let output = users.bench("keymark-only", &device, &only);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let rows = objects(&text(&output.stdout));
+        assert!(rows.len() >= 2, "{rows:?}");
+        for row in &rows {
+            assert!(row["n"].is_null() && row["failed"] == 1, "{row}");
+            let reason = row["reason"].to_string();
+            let again = reason.contains("not sent a second time");
+            assert!(reason.contains(words) || again, "{row}");
+        }
+        assert_eq!(users.logins(), 2, "keymark's, and the first program's");
+        assert_eq!(users.place.leftovers(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
+    let users = Users::new();
+    #[rustfmt::skip]
+    users.token.run(std::process::Command::new("softhsm2-util").args([
+        "--init-token", "--free", "--label", "other", "--so-pin", "31415926", "--pin", "161803",
+    ]));
+    let output = users.bench("", &format!("{URI};object=web"), &["--stack", "ssh"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(
+        said(&output).contains("would send the PIN to the module's other tokens"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(users.logins(), 1, "keymark's own");
+}
+
+#[test]
+fn what_is_missing_is_left_out_with_what_brings_it() {
+    let place = Place::new(KEYMARK);
+    // An OpenSSL whose directories hold nothing.
+    write_script(
+        &place.path("openssl"),
+        r#"echo "OpenSSL 3.0.0 1 Jan 2026"; echo 'ENGINESDIR: "/nonexistent/engines"'; echo 'MODULESDIR: "/nonexistent/modules"'"#,
+    );
+    let arguments = [
+        "bench",
+        "--device",
+        "softhsm",
+        "--stack",
+        "raw,openssl",
+        "--algorithm",
+        "nistp256",
+        "--runs",
+        "3",
+    ];
+    let with_path = |path: &std::path::Path| {
+        let mut command = place.keymark(&arguments);
+        command.env("PATH", path).output().unwrap()
+    };
+    let output = with_path(place.directory());
+    assert!(output.status.success(), "{}", said(&output));
+    for words in [
+        "stack openssl engine to softhsm is left out",
+        "there is no /nonexistent/engines/pkcs11.so; apt-get install libengine-pkcs11-openssl",
+        "stack openssl provider to softhsm is left out",
+        "there is no /nonexistent/modules/pkcs11.so; apt-get install pkcs11-provider",
+    ] {
+        assert!(said(&output).contains(words), "{words}: {}", said(&output));
+    }
+    std::fs::remove_file(place.path("openssl")).unwrap();
+    let output = with_path(place.directory());
+    assert!(
+        said(&output).contains("openssl is missing here")
+            && said(&output).contains("apt-get install openssl"),
+        "{}",
+        said(&output)
+    );
+}

@@ -1,0 +1,152 @@
+//! The stack `ssh`, as a user has it: on keys in files, on virtual cards, on twins, on a card in a
+//! reader.
+
+use std::collections::BTreeSet;
+
+use keymark_stacks::gnupg::Gnupg;
+use keymark_stacks::gnupg::homes::GnupgHomes;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_testkit::inserted::CardInReader;
+use keymark_testkit::place::{Place, objects, text};
+use keymark_testkit::waiting::found;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+/// Slow enough for any machine that tests this.
+const SLOW_CARD: &str = r#"
+schema = 1
+name = "slow"
+product = "slow card"
+source = "made up"
+[[service]]
+algorithm = "nistp256"
+operation = "authenticate"
+constant_s = 0.1
+[verify]
+constant_s = 0.01
+"#;
+
+#[test]
+fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_together() {
+    let place = Place::new(KEYMARK);
+    let profile = place.path("slow.toml");
+    std::fs::write(&profile, SLOW_CARD).unwrap();
+    let devices = format!("software,virtual,twin:{}", profile.display());
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "bench", "--device", &devices, "--algorithm", "rsa2048,nistp256,ed25519",
+        "--stack", "ssh", "--operation", "authenticate", "--concurrency", "1,3", "--runs", "6", "--json",
+    ]);
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
+        assert_eq!(row["operation"], "authenticate", "{row}");
+    }
+    let asked = |device: &str| -> BTreeSet<String> {
+        let of_device = rows.iter().filter(|row| row["device"] == device);
+        let case = |row: &Value| {
+            format!(
+                "{} {} {}",
+                row["algorithm"], row["ssh_agent"], row["concurrency"]
+            )
+        };
+        of_device.map(case).collect()
+    };
+    let all = |algorithms: &[&str], agents: &[&str]| -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        for algorithm in algorithms {
+            for agent in agents {
+                all.extend([1, 3].map(|workers| format!("\"{algorithm}\" \"{agent}\" {workers}")));
+            }
+        }
+        all
+    };
+    let three = ["rsa2048", "nistp256", "ed25519"];
+    assert_eq!(asked("software"), all(&three, &["openssh", "gpg-agent"]));
+    assert_eq!(asked("virtual"), all(&three, &["gpg-agent"]));
+    assert_eq!(asked("twin:slow"), all(&["nistp256"], &["gpg-agent"]));
+    let slow = rows.iter().filter(|row| row["device"] == "twin:slow");
+    for row in slow {
+        assert!(row["mean_s"].as_f64().unwrap() >= 0.1, "{row}");
+    }
+    assert!(place.leftovers().is_empty(), "agents and their directories");
+}
+
+#[test]
+fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let bench = [
+        "bench", "--device", "software", "--algorithm", "ed25519", "--stack", "raw,ssh",
+        "--operation", "authenticate", "--runs", "6",
+    ];
+    let shown = place.stdout(&bench);
+    for words in ["where the time goes in SSH", "+ ssh-agent", "+ gpg-agent"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let chosen = [
+        bench.as_slice(),
+        &["--parameter", "agent=openssh", "--json"],
+    ]
+    .concat();
+    let rows = place.rows(&chosen);
+    // Cases are told as they finish, in the order of the shuffled rounds.
+    let agents: BTreeSet<_> = rows.iter().map(|row| row["ssh_agent"].as_str()).collect();
+    assert_eq!(
+        (rows.len(), agents),
+        (2, BTreeSet::from([None, Some("openssh")]))
+    );
+}
+
+#[test]
+fn the_default_plan_goes_without_ssh_and_only_its_own_operation_is_asked_of_it() {
+    let place = Place::new(KEYMARK);
+    let planned = place.stdout(&["bench", "--dry-run"]);
+    assert!(!planned.contains("ssh"), "{planned}");
+    #[rustfmt::skip]
+    let said = place.refused(
+        &["bench", "--device", "software", "--stack", "ssh", "--operation", "decrypt"],
+        3,
+    );
+    assert!(said.contains("nothing here offers"), "{said}");
+}
+
+#[test]
+fn a_card_in_a_reader_signs_logins_with_its_own_key() {
+    let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
+    let cards = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    let card = homes.loaded_card(&cards, "ed25519".parse().unwrap());
+    let card = card.unwrap();
+    let (place, reader) = (Place::new(KEYMARK), CardInReader::new(card.reader));
+    let keymark = |arguments: &[&str]| {
+        let mut keymark = place.keymark(arguments);
+        keymark
+            .env("PCSCLITE_CSOCK_NAME", reader.socket())
+            .env("GNUPGHOME", card.plain.home.path())
+            .env("PIN", "123456");
+        keymark.output().unwrap()
+    };
+    let is_card = |row: &Value| row["facts"]["reader"].is_array();
+    let listed = found("pcscd sees the card", || {
+        let listed = text(&keymark(&["devices", "--json"]).stdout);
+        objects(&listed).into_iter().find(is_card)
+    });
+    let serial = listed["serial"].as_str().unwrap();
+    #[rustfmt::skip]
+    let measured = keymark(&[
+        "bench", "--device", serial, "--algorithm", "ed25519", "--stack", "raw,ssh",
+        "--operation", "authenticate", "--runs", "3", "--pin-env", "PIN", "--json", "--no-save",
+    ]);
+    let rows = objects(&text(&measured.stdout));
+    let stacks: BTreeSet<_> = rows.iter().map(|row| row["stack"].as_str()).collect();
+    assert_eq!(
+        stacks,
+        BTreeSet::from([Some("raw"), Some("ssh")]),
+        "{}",
+        text(&measured.stderr)
+    );
+    for row in &rows {
+        assert_eq!((&row["n"], &row["failed"]), (&3.into(), &0.into()), "{row}");
+    }
+}

@@ -1,0 +1,518 @@
+//! `keymark tls bench --connect`, with servers that somebody else has started.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use keymark_testkit::place::{Place, said, text};
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::waiting::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+/// A program that ends with the value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
+        let _ = self.0.wait();
+    }
+}
+
+/// `keymark tls serve`, and what it tells.
+fn serve(place: &Place, arguments: &[&str]) -> (Running, Value) {
+    let mut serve = place.keymark(&[&["tls", "serve", "--json"], arguments].concat());
+    let mut serve = Running(serve.stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    let mut told = BufReader::new(serve.0.stdout.as_mut().unwrap());
+    told.read_line(&mut line).unwrap();
+    drop(told);
+    (serve, serde_json::from_str(&line).unwrap())
+}
+
+fn refused(place: &Place, arguments: &[&str]) -> (i32, String) {
+    let usual = [
+        "tls",
+        "bench",
+        "--users",
+        "2",
+        "--duration",
+        "2s",
+        "--no-save",
+    ];
+    let output = place.output(&[&usual, arguments].concat());
+    (output.status.code().unwrap(), said(&output))
+}
+
+/// Each with its reason and status.
+fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &str) {
+    for (arguments, status, words) in [
+        (
+            &["--connect", address, "--path", "/nothing"][..],
+            3,
+            "status 404",
+        ),
+        (
+            &[
+                "--connect",
+                address,
+                "--path",
+                path,
+                "--authority",
+                authority,
+                "--server-name",
+                "www.example.org",
+            ],
+            3,
+            "mismatch",
+        ),
+        (
+            &["--connect", address, "--path", path, "--kex", "ecdhe-p384"],
+            3,
+            "alert handshake_failure",
+        ),
+        (
+            &["--connect", address, "--path", path, "--trace"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["--connect", address, "--path", "document"],
+            2,
+            "begins with '/'",
+        ),
+    ] {
+        let (code, said) = refused(place, arguments);
+        assert_eq!(code, status, "{arguments:?}: {said}");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_server_of_keymark_s_is_measured_from_outside() {
+    let place = Place::new(KEYMARK);
+    let (server, told) = serve(&place, &["--server", "nginx", "--algorithm", "nistp256"]);
+    let authority = place.path("authority.pem");
+    fs::write(&authority, told["authority"].as_str().unwrap()).unwrap();
+    let authority = authority.display().to_string();
+    let address = told["address"].as_str().unwrap();
+    let path = told["path"].as_str().unwrap();
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "tls", "bench", "--connect", address, "--path", path, "--server-name", "localhost", "--authority", &authority,
+        "--users", "2", "--duration", "2s", "--json",
+    ]);
+    assert_eq!(rows.len(), 1);
+    let row = &rows[0];
+    assert_eq!(
+        (
+            &row["device"],
+            &row["stack"],
+            &row["algorithm"],
+            &row["provenance"]
+        ),
+        (
+            &address.into(),
+            &"connect".into(),
+            &"nistp256".into(),
+            &"measured".into()
+        )
+    );
+    assert!(row["transactions"].as_u64().unwrap() > 0, "{row}");
+    assert_eq!(
+        (&row["failed"], &row["server_cpu_s"]),
+        (&0.into(), &Value::Null),
+        "not known, and not none"
+    );
+    assert!(row["client_cpu_s"].as_f64().unwrap() > 0.0);
+    let record = place.record();
+    let load = &record["cases"][0]["server_load"];
+    assert!(
+        load["server"]["trust"]
+            .as_str()
+            .unwrap()
+            .starts_with("certified by"),
+        "{load}"
+    );
+    assert!(load["server_cpu_ns"].is_null() && load["drained_ns"].is_null());
+    what_it_is_not_is_said(&place, address, path, &authority);
+    drop(server);
+    let (code, said) = refused(&place, &["--connect", address]);
+    assert!(code == 3 && said.contains("refused"), "{said}");
+}
+
+/// A server by `openssl s_server` whose answer has no end.
+fn without_end(place: &Place) -> (Running, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let (key, certificate) = (place.path("key.pem"), place.path("certificate.pem"));
+    let mut request = Command::new("openssl");
+    request.args(
+        "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -subj /CN=localhost"
+            .split(' '),
+    );
+    request
+        .arg("-keyout")
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate);
+    assert!(request.stderr(Stdio::null()).status().unwrap().success());
+    // It sends a file as it is: here a head, and a tebibyte of which there is nothing on the disk.
+    let mut answer = fs::File::create(place.path("answer")).unwrap();
+    answer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+    answer.set_len(1 << 40).unwrap();
+    let mut server = Command::new("openssl");
+    server.args(["s_server", "-quiet", "-HTTP", "-accept", &address]);
+    server.arg("-key").arg(key).arg("-cert").arg(certificate);
+    server.current_dir(place.directory()).stdin(Stdio::null());
+    let server = server.stderr(Stdio::null()).stdout(Stdio::null());
+    let server = Running(server.spawn().unwrap());
+    until("the server listens", || {
+        TcpStream::connect(&address).is_ok()
+    });
+    (server, address)
+}
+
+#[test]
+fn an_answer_without_end_is_refused() {
+    let place = Place::new(KEYMARK);
+    let (_server, address) = without_end(&place);
+    let (code, said) = refused(&place, &["--connect", &address, "--path", "/answer"]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("a body of more than 16 MiB"), "{said}");
+}
+
+#[test]
+fn the_first_signal_ends_the_wait_for_an_answer() {
+    let place = Place::new(KEYMARK);
+    // Connections stand, and nobody ever takes them.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let mut bench = place.keymark(&["tls", "bench", "--connect", &address]);
+    let mut bench = bench.stderr(Stdio::piped()).spawn().unwrap();
+    std::mem::forget(silent.accept().unwrap());
+    kill(Pid::from_raw(bench.id() as i32), Signal::SIGTERM).unwrap();
+    let ended = (0..50).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        bench.try_wait().unwrap().is_some()
+    });
+    if !ended {
+        bench.kill().unwrap();
+    }
+    let output = bench.wait_with_output().unwrap();
+    assert!(ended, "it goes on for 5 s");
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert!(
+        said(&output).contains("nothing was measured"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn others_servers_are_not_loaded() {
+    let place = Place::new(KEYMARK);
+    for (address, status, words) in [
+        ("192.0.2.7:443", 2, "--i-own-this-server"),
+        ("[2001:db8::7]:443", 2, "--i-own-this-server"),
+        ("nowhere.invalid:443", 3, "looking up nowhere.invalid"),
+        ("localhost", 2, "HOST:PORT"),
+    ] {
+        let (code, said) = refused(&place, &["--connect", address]);
+        assert_eq!(code, status, "{address}: {said}");
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+/// One that an administrator has configured.
+fn nginx_with_tickets(place: &Place) -> (Running, u16) {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let file = |name: &str| place.path(name).display().to_string();
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-days",
+            "2",
+        ])
+        .args([
+            "-keyout",
+            &file("key.pem"),
+            "-out",
+            &file("certificate.pem"),
+        ])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", said(&made));
+    fs::create_dir(place.path("served")).unwrap();
+    fs::write(place.path("served/index.html"), "a file").unwrap();
+    // The workers of root's nginx are nobody's.
+    for directory in place.path("served").ancestors().take(3) {
+        let open = fs::Permissions::from_mode(0o755);
+        let _ = fs::set_permissions(directory, open);
+    }
+    let configuration = format!(
+        "daemon off; pid {}; error_log {}; events {{}} http {{ log_format s '$ssl_session_reused'; access_log {} s; \
+         server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {}; ssl_certificate_key {}; ssl_protocols TLSv1.2 \
+         TLSv1.3; ssl_session_tickets on; ssl_session_cache shared:s:1m; root {}; }} }}",
+        file("pid"),
+        file("error.log"),
+        file("access.log"),
+        file("certificate.pem"),
+        file("key.pem"),
+        file("served")
+    );
+    fs::write(place.path("nginx.conf"), configuration).unwrap();
+    let nginx = Command::new("/usr/sbin/nginx")
+        .args(["-c", &file("nginx.conf"), "-e", &file("error.log")])
+        .spawn()
+        .unwrap();
+    let nginx = Running(nginx);
+    let listens = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    assert!(
+        listens,
+        "{}",
+        fs::read_to_string(place.path("error.log")).unwrap_or_default()
+    );
+    (nginx, port)
+}
+
+/// With tickets and a cache, which this client never takes.
+#[test]
+fn a_server_that_would_resume_makes_full_handshakes() {
+    let place = Place::new(KEYMARK);
+    let (nginx, port) = nginx_with_tickets(&place);
+    let address = format!("127.0.0.1:{port}");
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "tls", "bench", "--connect", &address, "--kex", "x25519,rsa", "--users", "2", "--duration", "2s", "--json",
+        "--no-save",
+    ]);
+    drop(nginx);
+    let done: u64 = rows
+        .iter()
+        .map(|row| row["transactions"].as_u64().unwrap())
+        .sum();
+    let log = fs::read(place.path("access.log")).unwrap();
+    let reused: Vec<String> = text(&log).lines().map(str::to_owned).collect();
+    assert!(rows.len() == 2 && done > 0);
+    assert!(reused.len() as u64 >= done, "{} of {done}", reused.len());
+    assert!(
+        reused.iter().all(|line| line == "."),
+        "r is a session that was resumed"
+    );
+}
+
+/// What `tls config` prints, section by section: where it goes, and its text.
+fn sections(printed: &str) -> Vec<(String, String)> {
+    const PLACES: [&str; 6] = [
+        "in a shell, as root",
+        "/etc/apache2/envvars",
+        "'systemctl edit nginx' opens",
+        "mods-available/ssl.conf",
+        "<VirtualHost *:443>",
+        "/etc/nginx/nginx.conf",
+    ];
+    let steps = printed.split("\n# --- ").skip(1);
+    let section = |step: &str| {
+        // The heading is broken where a line ends.
+        let mut lines = step.lines();
+        let mut head = lines.next().unwrap().to_owned();
+        let is_whole = |head: &str| {
+            let file = head.rsplit_once(": the file /");
+            file.is_some_and(|(_, path)| !path.is_empty())
+                || head.ends_with("… }")
+                || PLACES.iter().any(|place| head.ends_with(place))
+        };
+        while !is_whole(&head) {
+            head += lines.next().unwrap().trim_start_matches('#');
+        }
+        let text: Vec<&str> = lines.collect();
+        (head, text.join("\n") + "\n")
+    };
+    steps.map(section).collect()
+}
+
+/// What goes where that ends so.
+fn part(sections: &[(String, String)], place: &str) -> String {
+    let found = sections.iter().find(|(head, _)| head.ends_with(place));
+    found.map(|(_, text)| text.clone()).unwrap_or_default()
+}
+
+/// Does what is printed: writes the files, types the commands and the PIN.
+fn follow(sections: &[(String, String)], pin: &str) {
+    for (head, text) in sections {
+        if let Some((_, file)) = head.rsplit_once(": the file ") {
+            fs::write(file, text).unwrap();
+        } else if head.ends_with("in a shell, as root") {
+            let mut shell = Command::new("bash");
+            let mut shell = shell
+                .args(["-ec", text])
+                .env_remove(CONFIGURATION)
+                .stdin(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut typed = shell.stdin.take().unwrap();
+            // A command that reads nothing may have ended.
+            let _ = writeln!(typed, "{pin}");
+            drop(typed);
+            let done = shell.wait_with_output().unwrap();
+            assert!(done.status.success(), "{text}: {}", said(&done));
+        }
+    }
+}
+
+/// Answers every request in the directory, as an authority that is not keymark.
+fn certify(files: &Path) {
+    let authority =
+        "openssl req -x509 -newkey rsa:2048 -noenc -subj /CN=ca -keyout ca.key -out ca.pem";
+    let answer = "openssl x509 -req -in $request -CA ca.pem -CAkey ca.key -copy_extensions copy -out $certificate";
+    let script = format!(
+        "{authority}; for request in request*.pem; do certificate=certificate${{request#request}}; {answer}; done"
+    );
+    let mut shell = Command::new("bash");
+    let done = shell
+        .args(["-ec", &script])
+        .current_dir(files)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", said(&done));
+}
+
+/// The server of the distribution with what was printed, in its places, and only the environment that was printed.
+fn served(server: &str, sections: &[(String, String)], files: &Path, port: u16) -> Running {
+    let (configuration, path) = (files.join("server.conf"), files.display());
+    let (text, command) = if server == "nginx" {
+        let (main, host) = (
+            part(sections, "/etc/nginx/nginx.conf"),
+            part(sections, "… }"),
+        );
+        let text = format!(
+            "user www-data;\ndaemon off;\npid {path}/pid;\n{main}\nevents {{}}\nhttp {{ access_log off; server {{ \
+             listen 127.0.0.1:{port} ssl;\n{host} }} }}\n"
+        );
+        let unit = part(sections, "'systemctl edit nginx' opens");
+        let lines = unit
+            .lines()
+            .filter_map(|line| line.strip_prefix("Environment="));
+        let environment: Vec<&str> = lines.collect();
+        let run = format!("exec nginx -p {path} -c {path}/server.conf -e {path}/log");
+        (text, format!("export {};\n{run}", environment.join(" ")))
+    } else {
+        let modules = "/usr/lib/apache2/modules";
+        let text = format!(
+            "ServerRoot {path}\nPidFile {path}/pid\nErrorLog {path}/log\nServerName x\nListen 127.0.0.1:{port}\n\
+             User www-data\nGroup www-data\nMutex file:{path} default\n\
+             LoadModule mpm_event_module {modules}/mod_mpm_event.so\nLoadModule ssl_module {modules}/mod_ssl.so\n\
+             LoadModule authz_core_module {modules}/mod_authz_core.so\n\
+             DefaultRuntimeDir {path}\n{}\n<VirtualHost *:{port}>\n{}\n</VirtualHost>\n",
+            part(sections, "mods-available/ssl.conf"),
+            part(sections, "<VirtualHost *:443>")
+        );
+        let run = format!("exec apache2 -f {path}/server.conf -DFOREGROUND");
+        (text, part(sections, "/etc/apache2/envvars") + &run)
+    };
+    fs::write(configuration, text).unwrap();
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-ec", &command])
+        .env_remove(CONFIGURATION)
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    let server = Running(shell.spawn().unwrap());
+    until("the server listens", || {
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    server
+}
+
+/// Whether `openssl s_client` makes a handshake in which that kind of key signs.
+fn signs(port: u16, files: &Path, offered: &str, seen: &str) {
+    let mut client = Command::new("timeout");
+    client.args(["30", "openssl", "s_client", "-verify_return_error"]);
+    client.args(["-connect", &format!("127.0.0.1:{port}")]);
+    client.args(["-verify_hostname", "www.example.org", "-sigalgs", offered]);
+    client.arg("-CAfile").arg(files.join("ca.pem"));
+    let client = client.env("OPENSSL_CONF", "/dev/null").stdin(Stdio::null());
+    let done = client.output().unwrap();
+    let (told, log) = (said(&done), fs::read_to_string(files.join("log")));
+    let shown = text(&done.stdout) + &told;
+    assert!(
+        shown.contains("Verify return code: 0 (ok)") && shown.contains(seen),
+        "{shown}\n{}",
+        log.unwrap_or_default()
+    );
+}
+
+#[test]
+fn what_is_printed_for_keys_on_a_token_is_served_and_answers_others() {
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("rsa:2048", "01", "one");
+    token.make_key("EC:prime256v1", "02", "two");
+    token.run(
+        Command::new("chmod")
+            .args(["-R", "a+rwX"])
+            .arg(token.configuration().parent().unwrap()),
+    );
+    let key = |label: &str| {
+        let module = SoftHsmToken::library();
+        format!("{URI};object={label}?module-path={}", module.display())
+    };
+    let (rsa, ecdsa) = (
+        ("RSA-PSS+SHA256", "Peer signature type: RSA-PSS"),
+        ("ECDSA+SHA256", "Peer signature type: ECDSA"),
+    );
+    for (server, way) in [
+        ("nginx", "engine"),
+        ("nginx", "provider"),
+        ("apache", "engine"),
+        ("apache", "provider"),
+    ] {
+        for (keys, kinds) in [(&["one"][..], &[rsa][..]), (&["one", "two"], &[rsa, ecdsa])] {
+            let files = place.path(&format!("{server}-{way}-{}", keys.len()));
+            let mut config = place.keymark(&["tls", "config", "--server", server]);
+            for label in keys {
+                config.args(["--device", &key(label)]);
+            }
+            config
+                .args(["--openssl", way, "--directory"])
+                .arg(&files)
+                .env(CONFIGURATION, token.configuration());
+            let printed = config.output().unwrap();
+            assert!(printed.status.success(), "{}", said(&printed));
+            let sections = sections(&text(&printed.stdout));
+            follow(&sections, PIN);
+            certify(&files);
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            drop(listener);
+            let _server = served(server, &sections, &files, port);
+            for (offered, seen) in kinds {
+                signs(port, &files, offered, seen);
+            }
+        }
+    }
+}

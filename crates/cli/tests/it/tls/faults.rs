@@ -1,0 +1,268 @@
+//! What goes wrong with servers: each has its message, what is finished is kept, and nothing stays.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use keymark_testkit::place::{Place, objects, said, text};
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+use keymark_testkit::waiting::{found, until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+const STEP: Duration = Duration::from_millis(10);
+
+/// Two cases, of which the second is under way when this returns; the row of the first.
+fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>, Value, Pid) {
+    #[rustfmt::skip]
+    let mut bench = place.keymark(&[
+        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--users", "1,2", "--duration", "4s", "--json",
+    ]);
+    let mut bench = bench
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut rows = BufReader::new(bench.stdout.take().unwrap());
+    let mut line = String::new();
+    rows.read_line(&mut line).unwrap();
+    let loaded = |master: &u32| children(*master).into_iter().any(works);
+    let master = (0..3_000).find_map(|_| {
+        sleep(STEP);
+        children(bench.id()).into_iter().find(loaded)
+    });
+    let master = Pid::from_raw(master.expect("a server that works").cast_signed());
+    (bench, rows, serde_json::from_str(&line).unwrap(), master)
+}
+
+/// Whether it has had the processor for more than a tenth of a second: an answer takes less, a load more.
+fn works(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    // proc_pid_stat(5): utime and stime, in hundredths of a second.
+    let ticks = fields.split(' ').skip(11).take(2);
+    ticks
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum::<u64>()
+        > 10
+}
+
+fn children(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let all: Vec<String> = lists.collect();
+    all.iter()
+        .flat_map(|list| list.split_whitespace())
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+#[test]
+fn a_server_that_is_killed_under_load_ends_its_case_alone() {
+    let place = Place::new(KEYMARK);
+    let (mut bench, mut rows, first, master) = in_the_second(&place);
+    kill(master, Signal::SIGKILL).unwrap();
+    let mut line = String::new();
+    rows.read_line(&mut line).unwrap();
+    assert_eq!(bench.wait().unwrap().code(), Some(1));
+    let second: Value = serde_json::from_str(&line).unwrap();
+    assert!(first["transactions"].as_u64() > Some(0), "{first}");
+    let reason = second["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("serving by nginx failed: it has ended (signal: 9"),
+        "{reason}"
+    );
+    // What was done until then is kept, and there is no rate of it.
+    assert!(second["transactions"].as_u64() > Some(0), "{second}");
+    assert!(
+        second["mean_s"].is_null() && second["server_cpu_s"].is_null(),
+        "{second}"
+    );
+    let shown = said(&place.output(&["show", "last"]));
+    assert!(shown.contains("serving by nginx failed"), "{shown}");
+    place.assert_gone();
+}
+
+#[test]
+fn a_run_that_is_ended_keeps_what_is_finished() {
+    let place = Place::new(KEYMARK);
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let (mut bench, _rows, first, _) = in_the_second(&place);
+        kill(Pid::from_raw(bench.id().cast_signed()), signal).unwrap();
+        let status = bench.wait().unwrap();
+        if signal == Signal::SIGTERM {
+            assert_eq!(status.code(), Some(130));
+            place.assert_gone();
+        }
+        let kept = place.rows(&["show", "last", "--json"]);
+        assert_eq!(kept[0]["transactions"], first["transactions"], "{signal}");
+    }
+    // The next start ends what the one that was killed has left.
+    place.stdout(&["tls", "bench", "--server", "nginx", "--dry-run"]);
+    place.assert_gone();
+}
+
+/// All below the process.
+fn descendants(process: u32) -> Vec<u32> {
+    let own = children(process);
+    let below: Vec<u32> = own.iter().copied().flat_map(descendants).collect();
+    [own, below].concat()
+}
+
+/// Files below the directory that have the words in them.
+fn holding(directory: &Path, words: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries.flat_map(|entry| {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            return holding(&entry.path(), words);
+        }
+        let content = fs::read(entry.path()).unwrap_or_default();
+        let has = content
+            .windows(words.len())
+            .any(|part| part == words.as_bytes());
+        Vec::from_iter(has.then(|| entry.path()))
+    });
+    files.collect()
+}
+
+#[test]
+fn a_kill_leaves_neither_servers_nor_a_pin() {
+    let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
+    token.make_key("rsa:2048", "01", "web");
+    // Root's servers give their workers to another user, who uses the token as well.
+    let open = |path: &Path| {
+        token.run(Command::new("chmod").args(["-R", "a+rwX"]).arg(path));
+    };
+    open(token.configuration().parent().unwrap());
+    let key = format!(
+        "{URI};object=web?module-path={}",
+        SoftHsmToken::library().display()
+    );
+    for (server, way) in [
+        ("nginx", "engine"),
+        ("nginx", "provider"),
+        ("apache", "engine"),
+        ("apache", "provider"),
+    ] {
+        #[rustfmt::skip]
+        let mut bench = place.keymark(&[
+            "tls", "bench", "--server", server, "--device", &key, "--openssl", way, "--algorithm", "rsa2048",
+            "--users", "1", "--duration", "60s", "--pin-env", "TOKEN_PIN",
+        ]);
+        let mut bench = bench
+            .env(CONFIGURATION, token.configuration())
+            .env("TOKEN_PIN", PIN)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let processes = found("a worker that signs", || {
+            assert!(bench.try_wait().unwrap().is_none(), "{server} {way}");
+            let all = descendants(bench.id());
+            all.iter().any(|process| works(*process)).then_some(all)
+        });
+        let seen = holding(place.directory(), PIN);
+        assert!(seen.is_empty(), "{server} {way}: {seen:?}");
+        bench.kill().unwrap();
+        bench.wait().unwrap();
+        until("master and workers have ended", || {
+            let all = processes.iter();
+            all.map(|process| fs::read(format!("/proc/{process}/cmdline")))
+                .all(|said| said.unwrap_or_default().is_empty())
+        });
+        assert!(!place.leftovers().is_empty(), "nobody has tidied up yet");
+        place.stdout(&["runs"]);
+        place.assert_gone();
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_as_the_reason() {
+    let place = Place::new(KEYMARK);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for server in ["nginx", "apache"] {
+        let output = place.output(&["tls", "serve", "--server", server, "--port", &port]);
+        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+        let said = said(&output);
+        assert!(
+            said.contains("failed: the port is taken (") && said.contains("take another"),
+            "{said}"
+        );
+        assert!(
+            said.lines().all(|line| line.chars().count() < 250),
+            "{said}"
+        );
+    }
+    place.assert_gone();
+}
+
+#[test]
+fn descriptors_are_raised_or_the_limit_is_explained() {
+    let place = Place::new(KEYMARK);
+    let limited = |limit: &str| {
+        #[rustfmt::skip]
+        let keymark = place.keymark(&[
+            "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--users", "100", "--duration", "2s", "--json",
+            "--no-save",
+        ]);
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\""));
+        shell.arg(keymark.get_program()).args(keymark.get_args());
+        for (name, value) in keymark.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell.output().unwrap()
+    };
+    let refused = limited("ulimit -n 64");
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let row = objects(&text(&refused.stdout)).remove(0);
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("descriptors are needed and 64 are allowed"),
+        "{reason}"
+    );
+    assert!(reason.contains("ulimit -Hn"), "{reason}");
+    let raised = limited("ulimit -Sn 64");
+    assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));
+    let row = objects(&text(&raised.stdout)).remove(0);
+    assert_eq!(row["failed"], 0, "{row}");
+    place.assert_gone();
+}
+
+#[test]
+fn what_the_servers_openssl_lacks_is_said_before_it_starts() {
+    let place = Place::new(KEYMARK);
+    let known = Command::new("openssl")
+        .args(["list", "-kem-algorithms"])
+        .output()
+        .unwrap();
+    if text(&known.stdout).contains("X25519MLKEM768") {
+        return;
+    }
+    #[rustfmt::skip]
+    let output = place.output(&[
+        "tls", "bench", "--server", "nginx,apache", "--algorithm", "nistp256", "--kex", "x25519mlkem768", "--users", "1",
+        "--duration", "2s", "--no-save",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(
+        said(&output).contains("it needs OpenSSL 3.5, and the server uses"),
+        "{}",
+        said(&output)
+    );
+    place.assert_gone();
+}

@@ -1,0 +1,150 @@
+//! `keymark tls suite` and `--saturate`, with the distribution's nginx and haproxy.
+
+use keymark_testkit::place::{Place, objects, said, text};
+use serde_json::Value;
+
+use crate::KEYMARK;
+
+fn number(row: &Value, name: &str) -> f64 {
+    let number = row[name].as_f64();
+    number.unwrap_or_else(|| panic!("{name}: {row}"))
+}
+
+#[test]
+fn the_best_rate_is_looked_for_and_then_measured() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--saturate", "--most-users", "4",
+        "--duration", "4s", "--json",
+    ]);
+    let [row] = rows.as_slice() else {
+        panic!("{rows:?}")
+    };
+    assert!((1.0..=4.0).contains(&number(row, "users")), "{row}");
+    assert!(number(row, "knee_users") <= number(row, "users"), "{row}");
+    // A minute more would find the rate within a limit of latency; nobody asked for one.
+    assert!(row["limit_rate_per_s"].is_null(), "{row}");
+    let record = place.record();
+    let found = &record["cases"][0]["server_load"]["saturation"];
+    let tried = found["tried"].as_array().unwrap();
+    let users: Vec<u64> = tried
+        .iter()
+        .filter_map(|tried| tried["demand"]["users"].as_u64())
+        .collect();
+    assert_eq!(&users[..2], [1, 2], "doubled: {tried:?}");
+    assert!(users.iter().all(|users| *users <= 4), "{users:?}");
+    let tables = place.stdout(&["show", "last"]);
+    assert!(tables.contains("limits of servers"), "{tables}");
+    place.assert_gone();
+}
+
+#[test]
+fn each_client_gets_its_certificate_of_two() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&["tls", "suite", "dual", "--server", "nginx", "--duration", "2s", "--json"]);
+    let told: Vec<(&str, &str, &str)> = rows
+        .iter()
+        .map(|row| {
+            let word = |name: &str| row[name].as_str().unwrap_or_default();
+            (word("algorithm"), word("tls"), word("arrangement"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("rsa2048", "tls1.2", ""),
+            ("rsa2048", "tls1.2", "beside nistp256"),
+            ("nistp256", "tls1.3", ""),
+            ("nistp256", "tls1.3", "beside rsa2048"),
+        ]
+    );
+    // A handshake with the other certificate would have failed.
+    for row in &rows {
+        assert!(
+            number(row, "transactions") > 10.0 && row["failed"] == 0,
+            "{row}"
+        );
+    }
+    let record = place.record();
+    let server = &record["cases"][1]["server_load"]["server"];
+    let certificates = server["certificates"].as_str().unwrap();
+    assert!(certificates.contains("rsa2048") && certificates.contains("nistp256"));
+    let tables = place.stdout(&["show", "last"]);
+    assert!(
+        tables.contains("what a second certificate costs"),
+        "{tables}"
+    );
+    place.assert_gone();
+}
+
+#[test]
+fn a_cluster_loses_a_server_and_goes_on() {
+    let place = Place::new(KEYMARK);
+    #[rustfmt::skip]
+    let rows = place.rows(&[
+        "tls", "suite", "cluster", "--server", "nginx", "--device", "software", "--duration", "4s", "--json",
+    ]);
+    assert_eq!(rows.len(), 8, "{rows:?}");
+    let mut killed = 0;
+    for row in &rows {
+        let arrangement = row["arrangement"].as_str().unwrap();
+        assert!(number(row, "transactions") > 10.0, "{row}");
+        if arrangement.ends_with("one-killed") {
+            killed += 1;
+        } else {
+            assert_eq!(row["failed"], 0, "{row}");
+        }
+    }
+    assert_eq!(killed, 2);
+    let record = place.record();
+    let cases = record["cases"].as_array().unwrap().iter();
+    let loads = cases.map(|case| &case["server_load"]);
+    let killed_at: Vec<f64> = loads
+        .filter_map(|load| load["killed_ns"].as_f64())
+        .collect();
+    assert_eq!(killed_at.len(), 2);
+    assert!(
+        killed_at.iter().all(|at| (2e9..3.5e9).contains(at)),
+        "{killed_at:?}"
+    );
+    let tables = place.stdout(&["show", "last"]);
+    for words in [
+        "what several servers give",
+        "a server is killed in the middle",
+    ] {
+        assert!(tables.contains(words), "{words}: {tables}");
+    }
+    place.assert_gone();
+}
+
+#[test]
+fn a_suite_says_what_it_leaves_out_and_what_it_takes() {
+    let place = Place::new(KEYMARK);
+    let dry = |arguments: &[&str]| {
+        let output = place.output(&[&["tls", "suite"], arguments, &["--dry-run"]].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (cases, notes) = dry(&["key-exchange"]);
+    assert!(notes.contains("--allow-weak"), "{notes}");
+    assert!(!cases.contains("weak"), "{cases}");
+    let (all, _) = dry(&["key-exchange", "--allow-weak"]);
+    let of = |text: &str, server: &str| text.lines().filter(|line| line.contains(server)).count();
+    // 4 lengths by 3 key exchanges, 2 with old DHE, 3 curves, and 3 groups by 2 certificates in TLS 1.3.
+    assert_eq!(
+        (of(&all, " apache "), of(&all, " nginx ")),
+        (23, 23),
+        "{all}"
+    );
+    assert_eq!(of(&cases, " nginx "), 23 - 5);
+    // The article's device has no elliptic curves, and the maker's figures no RSA-1024.
+    let (cases, notes) = dry(&["hsm", "--allow-weak"]);
+    assert!(notes.contains("nistp256 on twin:nitrokey-hsm"), "{notes}");
+    assert_eq!(of(&cases, "think≤5s"), 3 * of(&cases, "c=60"), "{cases}");
+    let nothing = place.output(&["tls", "suite", "hsm", "--device", "nothing"]);
+    assert_eq!(nothing.status.code(), Some(2), "{}", said(&nothing));
+    assert_eq!(objects(&text(&nothing.stdout)).len(), 0);
+    place.assert_gone();
+}
