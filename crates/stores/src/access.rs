@@ -67,8 +67,6 @@ pub struct KeyUse {
 }
 
 impl Errand {
-    /// # Errors
-    /// Should the key have no JSON form.
     pub(crate) fn new(store: StoreKind, key: &impl Serialize) -> Result<Self, Error> {
         let key = serde_json::to_string(key).map(Zeroizing::new);
         let key = key.map_err(|error| Error::call("writing a worker's errand", error, ""))?;
@@ -76,9 +74,6 @@ impl Errand {
     }
 
     /// Opens the key in this process.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn open(&self, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
         let mut families = registry::FAMILIES.iter();
         let family = families.find(|family| family.store() == self.store);
@@ -87,17 +82,12 @@ impl Errand {
     }
 }
 
-/// # Errors
-/// When it is another family's.
 pub(crate) fn read_errand<'k, T: Deserialize<'k>>(key: &'k str) -> Result<T, Error> {
     serde_json::from_str(key).map_err(|error| Error::call("reading a worker's errand", error, ""))
 }
 
 impl Access {
     /// The private key, for what needs it in memory or in a file.
-    ///
-    /// # Errors
-    /// When its store does not give it away.
     pub fn into_file(self) -> Result<Arc<TestKey>, Error> {
         let advice = "--library and key files are about keys in memory";
         let kept = || Error::call("opening a key", "its device keeps it to itself", advice);
@@ -105,18 +95,12 @@ impl Access {
     }
 
     /// The token's way.
-    ///
-    /// # Errors
-    /// When the key is on none.
     pub fn into_module(self) -> Result<ModuleAccess, Error> {
         let elsewhere = || Error::call("opening a key", "it is on no PKCS#11 token", "");
         self.module.ok_or_else(elsewhere)
     }
 
     /// Starts a process that opens the key for itself and does operations with it.
-    ///
-    /// # Errors
-    /// When the key can be opened in one process at a time, or this one is not opened.
     pub fn worker(&self, used: KeyUse) -> Result<WorkerProcess, Error> {
         match (&self.errand, &self.module) {
             (Some(errand), _) => worker::start(errand, used),

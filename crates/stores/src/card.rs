@@ -17,49 +17,28 @@ pub trait CardAccess: Debug + Send + Sync {
     fn place(&self) -> &CardPlace;
 
     /// Which card it is.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
     fn aid(&self) -> Result<Aid, Error>;
 
     /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
     /// under the rules, and once.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
     fn user_pin(&self) -> Result<Pin, Error>;
 
     /// Whether the slot's key may be used, which for some takes the user's finger.
-    ///
-    /// # Errors
-    /// When it wants a touch that is not allowed.
     fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error>;
 
     /// Tells the user to touch the button.
     fn ask_for_touch(&self);
 
     /// The public half of a slot's key.
-    ///
-    /// # Errors
-    /// When there is none, or it is of another algorithm than the card's attributes say.
     fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error>;
 
     /// Fingerprint of the key in the slot, in hexadecimal, upper case.
-    ///
-    /// # Errors
-    /// When the card does not answer.
     fn fingerprint(&self, slot: Slot) -> Result<Option<String>, Error>;
 
     /// For how many signatures the PIN is good.
-    ///
-    /// # Errors
-    /// When the card does not answer.
     fn signing_pin(&self) -> Result<SigningPin, Error>;
 
     /// Notes the fingerprint that a slot's key has in OpenPGP.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
     fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error>;
 }
 
@@ -92,7 +71,6 @@ impl Slot {
     pub const ALL: [Self; 3] = [Self::Signature, Self::Decryption, Self::Authentication];
 
     /// The slot that does the operation.
-    #[must_use]
     pub const fn of(operation: Operation) -> Option<Self> {
         match operation {
             Operation::Sign => Some(Self::Signature),
@@ -103,7 +81,6 @@ impl Slot {
     }
 
     /// What it is asked.
-    #[must_use]
     pub const fn operation(self) -> Operation {
         match self {
             Self::Signature => Operation::Sign,
@@ -113,7 +90,6 @@ impl Slot {
     }
 
     /// Number of the key (§7.2.18): GnuPG calls it `OPENPGP.1` to `OPENPGP.3`.
-    #[must_use]
     pub const fn number(self) -> u8 {
         match self {
             Self::Signature => 1,
@@ -123,7 +99,6 @@ impl Slot {
     }
 
     /// The specification's abbreviation.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Signature => "SIG",
@@ -152,7 +127,6 @@ pub struct Aid {
 
 impl Aid {
     /// Takes what a card has answered, without the status word.
-    #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(&OPENPGP)?;
         let (&[v0, v1, m0, m1, ref serial @ ..], &[_, _]) = rest.split_first_chunk::<8>()? else {

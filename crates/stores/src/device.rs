@@ -38,17 +38,11 @@ pub trait StoreFamily: Sync {
 
     /// Opens a key for a worker that is a process, as the store's errand describes it
     /// ([`Access::errand`](crate::access::Access::errand)).
-    ///
-    /// # Errors
-    /// When it is no errand of the family's, or the key cannot be opened.
     fn open_errand(&self, _errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
         Err(unsupported("another process of keymark's", used.capability))
     }
 
     /// Looks for the devices that are wanted.
-    ///
-    /// # Errors
-    /// When a wanted one cannot be used.
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error>;
 }
 
@@ -112,36 +106,24 @@ pub trait Device: Debug + Send + Sync {
     }
 
     /// Whether a run can ask it for all of this together.
-    ///
-    /// # Errors
-    /// When it cannot.
     fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
         let _ = wanted;
         Ok(())
     }
 
     /// Has the user agree, in one question, to what a run destroys on it that asks for all of this.
-    ///
-    /// # Errors
-    /// When the user does not.
     fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
         let _ = wanted;
         Ok(())
     }
 
     /// Removes what a run that died has left on it, by its journal.
-    ///
-    /// # Errors
-    /// When something stays.
     fn undo(&self, left: Journal) -> Result<(), Error> {
         let call = format!("restoring {}", left.content().token);
         Err(Error::call(call, "it is another device's", ""))
     }
 
     /// Makes it ready for a run.
-    ///
-    /// # Errors
-    /// When it cannot be.
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
 }
 
@@ -190,7 +172,6 @@ pub struct Run {
 
 impl Run {
     /// A run with test keys of its own.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -202,7 +183,6 @@ impl Run {
 
 impl dyn Device + '_ {
     /// Whether its keys have the capability of access.
-    #[must_use]
     pub fn has(&self, kind: AccessKind) -> bool {
         self.access().contains(&kind)
     }

@@ -80,9 +80,6 @@ pub struct Content {
 impl Content {
     /// Reads a journal. A last line that is not ended was being written when its keymark died, before what
     /// it announces.
-    ///
-    /// # Errors
-    /// With the line that cannot be read.
     pub fn parse(text: &str) -> Result<Self, String> {
         let ended = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut lines = ended.lines().enumerate().map(|(number, line)| {
@@ -141,7 +138,6 @@ impl Content {
     }
 
     /// What is still to be undone, and how far its writing has come.
-    #[must_use]
     pub fn open(&self) -> Vec<(TestKeyWrite, Progress)> {
         let open = |(_, progress): &&(TestKeyWrite, Progress)| *progress != Progress::Undone;
         self.writes.iter().filter(open).cloned().collect()
@@ -159,47 +155,33 @@ pub struct Journal {
 
 impl Journal {
     /// What it says.
-    #[must_use]
     pub const fn content(&self) -> &Content {
         &self.content
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Notes a write that is about to be begun.
-    ///
-    /// # Errors
-    /// When it is not on disk: nothing may be written then.
     pub fn begin(&mut self, write: TestKeyWrite) -> Result<(), Error> {
         self.add(Line::Write(write))
     }
 
     /// Notes that the test key is there.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub fn written(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
         self.add(Line::Written { place })
     }
 
     /// Notes that the test key is gone.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub fn undone(&mut self, place: &str) -> Result<(), Error> {
         let place = place.to_owned();
         self.add(Line::Undone { place })
     }
 
     /// Removes it: everything is undone.
-    ///
-    /// # Errors
-    /// When the file cannot be removed.
     pub fn close(self) -> Result<(), Error> {
         fs::remove_file(&self.path).map_err(|error| failed("removing", &self.path, error))
     }
@@ -239,9 +221,6 @@ pub struct Journals(PathBuf);
 
 impl Journals {
     /// In the user's state directory.
-    ///
-    /// # Errors
-    /// When the user has no home.
     pub fn of_user() -> Result<Self, Error> {
         let base = Xdg::new().map_err(|error| Error::call("looking for a home", error, ""))?;
         let state = base.state_dir().unwrap_or_else(|| base.data_dir());
@@ -249,21 +228,16 @@ impl Journals {
     }
 
     /// In that directory.
-    #[must_use]
     pub const fn within(directory: PathBuf) -> Self {
         Self(directory)
     }
 
     /// Where they are.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// Begins the journal of a token and run.
-    ///
-    /// # Errors
-    /// When it cannot be written, the token was left with a test key by another run, or one is writing to it.
     pub fn begin(&self, run: &str, token: &TokenId) -> Result<Journal, Error> {
         DirBuilder::new()
             .recursive(true)
@@ -346,7 +320,6 @@ impl Journals {
     }
 
     /// Those whose keymark is gone. Nobody else has them until they are dropped.
-    #[must_use]
     pub fn left(&self) -> Left {
         let mut left = Left::default();
         let Ok(entries) = fs::read_dir(&self.0) else {

@@ -73,9 +73,6 @@ pub(crate) fn start(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Erro
 }
 
 /// Is such a worker, until keymark is gone.
-///
-/// # Errors
-/// When something other than keymark talks to it.
 pub fn serve() -> Result<(), Error> {
     let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
     let mut socket = &accepted.socket;

@@ -8,7 +8,6 @@ use std::process::Command;
 ///
 /// # Panics
 /// When the program cannot be found.
-#[must_use]
 pub fn this_test_program(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);
@@ -19,7 +18,6 @@ pub fn this_test_program(test: &str) -> Command {
 ///
 /// # Panics
 /// Without `/proc`.
-#[must_use]
 pub fn naming(path: &Path) -> usize {
     let needle = path.as_os_str().as_encoded_bytes();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

@@ -23,7 +23,6 @@ pub struct FakeStore {
 
 impl FakeStore {
     /// Handles that were entered and not left.
-    #[must_use]
     pub fn entered(&self) -> usize {
         self.entered.load(Ordering::SeqCst)
     }

@@ -134,7 +134,6 @@ pub struct MechanismSays {
 
 impl Calls {
     /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
-    #[must_use]
     pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismSays>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.into_iter();

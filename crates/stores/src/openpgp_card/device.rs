@@ -61,7 +61,6 @@ impl fmt::Debug for CardDevice {
 
 impl CardDevice {
     /// The card behind a port, which other programs find at that place.
-    #[must_use]
     pub fn new(
         port: Arc<dyn Port>,
         place: CardPlace,
@@ -85,7 +84,6 @@ impl CardDevice {
 
     /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
     /// of the factory.
-    #[must_use]
     pub fn of_made(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Made { reader, test_keys };
@@ -93,9 +91,6 @@ impl CardDevice {
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
     pub(super) fn mark(&self) -> Result<Option<Mark>, Error> {
         let mut response = Vec::new();
         self.session.connect()?.transmit(&GET_MARK, &mut response)?;
@@ -107,7 +102,6 @@ impl CardDevice {
 
     /// The same card under the name, product and provenance that its facts have led to, with the PINs that
     /// are its own.
-    #[must_use]
     pub(super) fn identified(
         self,
         token: &TokenId,
@@ -126,9 +120,6 @@ impl CardDevice {
     }
 
     /// What the card says of itself, asked once.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
         if self.facts.get().is_none() {
             let facts = self.session.with(CardFacts::read)?;
@@ -141,9 +132,6 @@ impl CardDevice {
 
     /// Writes a test key to a slot of a card that was made here; to any other goes
     /// [`Self::write_test_key`].
-    ///
-    /// # Errors
-    /// When the card was not made here, or it or the rules of PINs refuse.
     pub fn import(&self, key: &TestKey, slot: Slot) -> Result<(), Error> {
         self.made_here()?;
         let fingerprint = stand_in_fingerprint(key)?;
@@ -154,9 +142,6 @@ impl CardDevice {
     }
 
     /// Lets one verified signing PIN do for many signatures.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
     pub fn allow_many_signatures(&self) -> Result<(), Error> {
         self.made_here()?;
         self.session.with(|card| {
@@ -215,9 +200,6 @@ impl CardDevice {
     }
 
     /// A way to a slot's key.
-    ///
-    /// # Errors
-    /// When the slot wants a touch that is not allowed, or the card is gone.
     fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
         let touch = self.check_touch(slot)?;
         let facts = self.facts()?;

@@ -67,7 +67,6 @@ pub struct SlotFacts {
 
 impl SlotFacts {
     /// Whether an operation can be asked of it.
-    #[must_use]
     pub const fn has_key(&self) -> bool {
         match self.key {
             KeyPresence::Generated | KeyPresence::Imported | KeyPresence::Present => true,
@@ -76,13 +75,11 @@ impl SlotFacts {
     }
 
     /// Whether that operation can be asked of a key of that algorithm.
-    #[must_use]
     pub fn is_key_of(&self, algorithm: Algorithm) -> bool {
         self.has_key() && self.algorithm == Some(algorithm)
     }
 
     /// What a write would destroy.
-    #[must_use]
     pub fn loss(&self) -> Loss {
         match self.key {
             KeyPresence::Empty => Loss::Nothing,
@@ -135,27 +132,21 @@ pub struct CardFacts {
 
 impl CardFacts {
     /// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
-    #[must_use]
     pub fn ident(&self) -> String {
         format!("{:04x}:{:08x}", self.manufacturer, self.serial)
     }
 
     /// Which token it is, for PINs, consent and journals.
-    #[must_use]
     pub fn token(&self) -> TokenId {
         TokenId::new(self.ident())
     }
 
     /// The slot's facts.
-    #[must_use]
     pub fn slot(&self, slot: Slot) -> &SlotFacts {
         &self.slots[usize::from(slot.number() - 1)]
     }
 
     /// Asks the card.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or answers nonsense.
     pub(super) fn read(card: &mut Card<Transaction<'_>>) -> Result<Self, Error> {
         let read = |what: &str| {
             let call = format!("GET DATA ({what})");

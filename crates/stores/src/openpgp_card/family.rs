@@ -162,7 +162,6 @@ pub struct MadeDevice {
 
 impl MadeDevice {
     /// Those of the maker.
-    #[must_use]
     pub fn new(maker: CardMaker) -> Self {
         Self {
             identity: maker.identity(),

@@ -35,7 +35,6 @@ struct MadeCard {
 
 impl MadeCards {
     /// Cards of that maker, with test keys of the run.
-    #[must_use]
     pub fn new(maker: CardMaker, run: Run) -> Self {
         Self {
             maker: maker.with_seed(run.seed),

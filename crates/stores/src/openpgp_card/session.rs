@@ -87,9 +87,6 @@ impl Session {
     }
 
     /// The card that the session is about.
-    ///
-    /// # Errors
-    /// When no OpenPGP card is there.
     pub(super) fn aid(&self) -> Result<Aid, Error> {
         match self.aid.get() {
             Some(aid) => Ok(*aid),
@@ -102,9 +99,6 @@ impl Session {
     }
 
     /// A connection to the session's card, and to no other that is in its reader now.
-    ///
-    /// # Errors
-    /// When the card is gone, or another is there.
     pub(super) fn connect(&self) -> Result<Box<dyn Channel>, Error> {
         let mut channel = self.port.connect()?;
         self.is_the_card(Aid::selected(channel.as_mut())?)?;

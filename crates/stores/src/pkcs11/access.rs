@@ -39,9 +39,6 @@ pub(super) enum KeyWay {
 
 impl ModuleAccess {
     /// A process of keymark's with one worker, which does that with the key.
-    ///
-    /// # Errors
-    /// When no other process can open it.
     pub fn worker(
         &self,
         capability: Capability,

@@ -266,9 +266,6 @@ fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
 }
 
 /// The token that a URI means, of a module that is known to work: it is loaded into this process at once.
-///
-/// # Errors
-/// When the module does not load, or has no such token.
 pub fn known_token(
     file: &ModuleFile,
     uri: &Pkcs11Uri,
@@ -291,9 +288,6 @@ pub fn known_token(
 
 /// A token of keymark's own in a place that somebody keeps, which is made by this process: its environment is what
 /// the library is to find.
-///
-/// # Errors
-/// When the library does not load, or makes no token.
 pub fn own_token(kind: &OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
     let token = OwnToken::make_here(kind, file)?;
     let device = OwnDevice::of(token, Wanted::ByName, Used::here());

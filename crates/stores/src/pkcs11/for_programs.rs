@@ -51,19 +51,16 @@ pub(super) struct OnToken {
 
 impl ProgramKey {
     /// The module's file.
-    #[must_use]
     pub fn module(&self) -> &Path {
         &self.module
     }
 
     /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
-    #[must_use]
     pub fn own_place(&self) -> Option<&Path> {
         self.own_place.as_deref()
     }
 
     /// The token's URI: its PIN is one, for however many keys.
-    #[must_use]
     pub fn token_uri(&self) -> String {
         let uri = Pkcs11Uri {
             token: self.token.clone(),
@@ -75,7 +72,6 @@ impl ProgramKey {
 
     /// The private key's URI (RFC 7512). Whoever wants the PIN finds it in that file: the PIN itself is in no URI, since
     /// URIs are arguments.
-    #[must_use]
     pub fn uri(&self, pin_file: Option<&Path>) -> String {
         let uri = Pkcs11Uri {
             token: self.token.clone(),
@@ -92,9 +88,6 @@ impl ProgramKey {
 
 impl ModuleAccess {
     /// What another program is told that uses the key. Onto a token of keymark's own the test key is written for it, once.
-    ///
-    /// # Errors
-    /// When no other program can see the key, or the token wants its PIN on its own keys.
     pub fn for_programs(&self) -> Result<ProgramKey, Error> {
         let (token, way) = match &self.0 {
             Way::Here(token, way) => (token, way),
@@ -123,9 +116,6 @@ impl ModuleAccess {
 
     /// The same for programs that know a key by its certificate, like gnupg-pkcs11-scd: a key that keymark has put on the
     /// token, of which that is the public half, gets one, once. Beside others nothing is written.
-    ///
-    /// # Errors
-    /// When no other program can see the key, or the token takes no certificate.
     pub fn with_certificate(&self, public: &PublicKey) -> Result<ProgramKey, Error> {
         let token = match &self.0 {
             Way::Here(token, _) => token,
@@ -140,9 +130,6 @@ impl ModuleAccess {
 
     /// The module's other tokens that would take a PIN: a program that cannot be told which token it is for sends it to
     /// all of them.
-    ///
-    /// # Errors
-    /// When the module does not answer.
     pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
         match &self.0 {
             Way::Here(token, _) => token.others_with_pin(),
@@ -152,7 +139,6 @@ impl ModuleAccess {
 }
 
 /// Why another program reaches no test key of the token, and what to do.
-#[must_use]
 pub fn unseen(token: &TokenId) -> Error {
     let serial = token.serial();
     Error::call(
@@ -346,7 +332,6 @@ fn octet_string(octets: &[u8]) -> Vec<u8> {
 }
 
 /// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
-#[must_use]
 pub const fn is_known_to_programs(family: Family) -> bool {
     match family {
         Family::Rsa(_)

@@ -42,7 +42,6 @@ pub enum KeyPin {
 
 impl KeySays {
     /// `'web' rsa2048`, with the identifier where there is no label.
-    #[must_use]
     pub fn name(&self) -> String {
         let algorithm = self
             .algorithm
@@ -59,7 +58,6 @@ impl KeySays {
     }
 
     /// Whether a URI means it.
-    #[must_use]
     pub(super) fn is_called(&self, wanted: &ObjectPart) -> bool {
         let label = wanted.label.as_ref();
         label.is_none_or(|label| *label == self.label)

@@ -73,7 +73,6 @@ const VARIABLES: [(&str, &[&str]); 9] = [
 
 /// Of this process's environment, what the module reads: a server that loads it needs the same. A module that is not known
 /// by its file's name, or stands before another one, may read any of them.
-#[must_use]
 pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let is_named = |part: &str| name.contains(part) && part != "pkcs11-spy";

@@ -76,7 +76,6 @@ pub enum Login {
 
 impl Login {
     /// How it stands with the PIN, where there is one.
-    #[must_use]
     pub const fn pin(self) -> Option<PinState> {
         match self {
             Self::NotNeeded => None,
@@ -99,7 +98,6 @@ pub enum PinState {
 
 impl PinState {
     /// Tries that are left at least.
-    #[must_use]
     pub const fn tries(self) -> u8 {
         match self {
             Self::Fine | Self::TriesUsed | Self::NotSet => 2,
@@ -128,13 +126,11 @@ struct Flags {
 
 impl TokenSays {
     /// Manufacturer and serial number, in a form that can be typed.
-    #[must_use]
     pub fn id(&self) -> TokenId {
         token_id(&self.manufacturer, called(&self.serial, &self.label))
     }
 
     /// The mechanism, if the token has it.
-    #[must_use]
     pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismSays> {
         let mut mechanisms = self.mechanisms.iter();
         mechanisms.find(|mechanism| mechanism.kind == kind).copied()
@@ -157,7 +153,6 @@ fn typed(text: &str) -> String {
 
 impl Pkcs11Uri {
     /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
-    #[must_use]
     pub fn matches(&self, module: &ModuleSays, slot: &SlotSays, token: &TokenSays) -> bool {
         fn text(wanted: &Option<String>, said: &str) -> bool {
             wanted.as_ref().is_none_or(|wanted| wanted == said)

@@ -55,9 +55,6 @@ pub struct ServedKey {
 
 impl ServedToken {
     /// Makes one with keys of these algorithms, or of all that its device has.
-    ///
-    /// # Errors
-    /// When the software is not here, or a key cannot be written.
     pub fn make(kind: &OwnKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
         let (own, place) = OwnToken::make_for_programs(kind, &Places::of_user())?;
         let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
@@ -97,43 +94,36 @@ impl ServedToken {
     }
 
     /// Who looks after its programs, if it is a twin.
-    #[must_use]
     pub const fn take_watch(&mut self) -> Option<TokenWatch> {
         self.watch.take()
     }
 
     /// What it is.
-    #[must_use]
     pub fn identity(&self) -> &StoreIdentity {
         self.device.identity()
     }
 
     /// What other programs load.
-    #[must_use]
     pub fn module(&self) -> &Path {
         &self.file.path
     }
 
     /// The token, without a key.
-    #[must_use]
     pub fn token_uri(&self) -> &str {
         &self.token_uri
     }
 
     /// Its keys.
-    #[must_use]
     pub fn keys(&self) -> &[ServedKey] {
         &self.keys
     }
 
     /// Its user PIN, which nobody else has.
-    #[must_use]
     pub const fn pin(&self) -> &Pin {
         &self.pin
     }
 
     /// The file with the PIN, which only the user can read.
-    #[must_use]
     pub fn pin_file(&self) -> &Path {
         &self.pin_file
     }
@@ -149,7 +139,6 @@ impl TokenWatch {
     }
 
     /// Who has had the token to itself for longer than any call takes.
-    #[must_use]
     pub fn stuck(&self) -> Option<Holder> {
         let number = |at: usize| {
             let mut number = [0; 8];

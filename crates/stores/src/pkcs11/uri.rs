@@ -62,7 +62,6 @@ pub struct ObjectPart {
 
 impl ObjectPart {
     /// Whether it names an object, and not only what kind it is.
-    #[must_use]
     pub const fn names_one(&self) -> bool {
         self.label.is_some() || self.id.is_some()
     }
@@ -88,7 +87,6 @@ impl ObjectKind {
     ];
 
     /// As it stands in a URI.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Public => "public",

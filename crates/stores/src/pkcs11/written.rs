@@ -56,7 +56,6 @@ pub(super) enum Maker {
 }
 
 /// The module of the token that a journal is of, if it is a PKCS#11 token's.
-#[must_use]
 pub fn journalled_module(content: &Content) -> Option<PathBuf> {
     let mut writes = content.writes.iter();
     writes.find_map(|(write, _)| write.test_key.get(MODULE).map(PathBuf::from))

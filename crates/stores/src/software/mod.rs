@@ -50,15 +50,11 @@ impl SoftwareStore {
     }
 
     /// Version of the OpenSSL that is built in.
-    #[must_use]
     pub fn library_version() -> &'static str {
         openssl::version::version()
     }
 
     /// The key itself, for who writes it to a device or a file.
-    ///
-    /// # Errors
-    /// When there is none of that label.
     pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let found = keys.get(&key.label).cloned().ok_or_else(|| {
@@ -75,9 +71,6 @@ impl SoftwareStore {
     }
 
     /// The test key for a capability.
-    ///
-    /// # Errors
-    /// When OpenSSL lacks the algorithm or the algorithm the operation.
     pub fn made_for(&self, capability: Capability) -> Result<Arc<TestKey>, Error> {
         self.key(capability).and_then(|key| self.test_key(&key))
     }
@@ -98,9 +91,6 @@ fn label(capability: Capability) -> String {
 
 /// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
 /// that is built in. The answers of both have the same form.
-///
-/// # Errors
-/// When the key cannot do that, or the library is missing.
 pub fn open(
     key: &TestKey,
     operation: Operation,
@@ -113,9 +103,6 @@ pub fn open(
 }
 
 /// A handle on a test key by the OpenSSL that is built in, which uses it otherwise than usual.
-///
-/// # Errors
-/// When there is no such use of it.
 pub fn open_by(
     key: &TestKey,
     operation: Operation,

@@ -31,7 +31,6 @@ const GET_VERSION: u8 = 0xF1;
 const CHAINED: u8 = 0x10;
 
 /// The algorithms that a device of the profile can hold keys of.
-#[must_use]
 pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
     let flags = profile
         .capabilities()
@@ -40,7 +39,6 @@ pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
 }
 
 /// The firmware's name of an algorithm.
-#[must_use]
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the other families are alike in this"
@@ -96,7 +94,6 @@ enum Time {
 
 impl Twin {
     /// A twin around `card`, which must accept no other algorithms than the profile's ([`allowed`]).
-    #[must_use]
     pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
@@ -110,7 +107,6 @@ impl Twin {
     }
 
     /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
-    #[must_use]
     pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
         Self {
             told: Box::new(told),

@@ -85,9 +85,6 @@ impl Stopper {
 
 impl Vpcd {
     /// Inserts the card.
-    ///
-    /// # Errors
-    /// When no vpcd listens at the address.
     pub fn connect(address: &str, connection: Connection) -> Result<Self, VpcdError> {
         let refused = |source| VpcdError::Connect {
             address: address.to_owned(),
@@ -108,9 +105,6 @@ impl Vpcd {
     }
 
     /// A handle that ends [`Self::serve`] from elsewhere.
-    ///
-    /// # Errors
-    /// When the system has no more file descriptors.
     pub fn stopper(&self) -> io::Result<Stopper> {
         Ok(Stopper {
             stream: self.stream.try_clone()?,
@@ -119,9 +113,6 @@ impl Vpcd {
     }
 
     /// Waits until vpcd asks the card something, as it does all the time of one that is in its reader.
-    ///
-    /// # Errors
-    /// When it does not within that time, or ends.
     pub fn wait_until_asked(&self, within: Duration) -> Result<(), VpcdError> {
         self.stream.set_read_timeout(Some(within))?;
         let seen = self.stream.peek(&mut [0]);
@@ -141,9 +132,6 @@ impl Vpcd {
 
     /// Serves until it is stopped or the card is pulled out, which vpcd is told by the end of the
     /// connection.
-    ///
-    /// # Errors
-    /// When pcscd ends, the connection breaks or the card does not answer.
     pub fn serve(&mut self) -> Result<(), VpcdError> {
         match self.answer_all() {
             // Stopped in the middle of a message.

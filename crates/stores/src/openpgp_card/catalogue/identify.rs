@@ -72,7 +72,6 @@ impl Catalogue {
     ///
     /// The card's own account comes before that of its reader, except where the reader is a known
     /// token: a card cannot be taken out of that.
-    #[must_use]
     pub fn identify(&self, evidence: &Evidence) -> Product<'_> {
         self.yubikey(evidence)
             .or_else(|| self.by_device(evidence))

@@ -51,7 +51,6 @@ impl OwnKind {
     }
 
     /// By the name of the device.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let mut software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm].into_iter();
         software
@@ -60,9 +59,6 @@ impl OwnKind {
     }
 
     /// The same twin, which takes its callers in that manner.
-    ///
-    /// # Errors
-    /// When it is no twin: other tokens have a manner of their own.
     pub fn with_manner(self, manner: Manner) -> Result<Self, Error> {
         match self {
             Self::Twin(device) => Ok(Self::Twin(device.with(manner))),
@@ -78,7 +74,6 @@ impl OwnKind {
     }
 
     /// The name of the device.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Self::SoftHsm => "softhsm".to_owned(),
@@ -129,9 +124,6 @@ impl OwnKind {
     }
 
     /// The file of its library on this machine.
-    ///
-    /// # Errors
-    /// When it is missing, with what brings it.
     pub fn library(&self) -> Result<PathBuf, Error> {
         self.installed(&Places::of_user())
     }
@@ -249,9 +241,6 @@ impl OwnToken {
 
 impl OwnPlace {
     /// Makes one, with a blank token.
-    ///
-    /// # Errors
-    /// When the software is not installed, or does not start.
     pub fn prepare(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
         let library = kind.installed(places)?;
         match kind {
@@ -263,7 +252,6 @@ impl OwnPlace {
     }
 
     /// The library, and what it has to find in its environment.
-    #[must_use]
     pub const fn file(&self) -> &ModuleFile {
         &self.file
     }

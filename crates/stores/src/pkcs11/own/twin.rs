@@ -23,7 +23,6 @@ pub struct TwinDevice {
 
 impl TwinDevice {
     /// By the name of the device, if it is the twin of one that is reached by PKCS#11.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let profile = Profile::find(name.strip_prefix(TWIN)?).ok()?;
         match profile.store {

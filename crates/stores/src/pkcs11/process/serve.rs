@@ -34,9 +34,6 @@ use crate::test_key::TestKey;
 use crate::user::{self, AskForPin, Notice, Pin, PinSource, Pins, User};
 
 /// Is the process, until keymark is gone.
-///
-/// # Errors
-/// When something other than keymark has started it.
 pub fn serve() -> Result<(), Error> {
     let failed = |error: io::Error| Error::call("being a PKCS#11 module's process", error, "");
     let accepted = accept().map_err(failed)?;

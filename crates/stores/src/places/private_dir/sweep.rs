@@ -19,7 +19,6 @@ const WRITERS: usize = 3;
 
 /// Ends what killed keymarks left: PINs of all of them first, then processes, then directories. Returns how many directories
 /// were removed.
-#[must_use]
 pub fn sweep() -> usize {
     sweep_within(&std::env::temp_dir())
 }

@@ -93,7 +93,6 @@ pub struct Button {
 
 impl Button {
     /// A finger rests on it.
-    #[must_use]
     pub fn held() -> Self {
         Self {
             held: Arc::new(AtomicBool::new(true)),
@@ -181,9 +180,6 @@ impl fmt::Debug for Firmware {
 
 impl Firmware {
     /// A card fresh from the factory, or one with its state of before.
-    ///
-    /// # Errors
-    /// When the folder cannot be used.
     pub fn new(options: FirmwareOptions) -> Result<Self, FirmwareError> {
         if let Some(folder) = &options.state {
             state::make_folder(folder).map_err(state_error(folder))?;
@@ -249,13 +245,11 @@ impl Firmware {
     }
 
     /// Serial number of the application.
-    #[must_use]
     pub const fn serial(&self) -> [u8; 4] {
         self.serial
     }
 
     /// Version of the application in it.
-    #[must_use]
     pub const fn version() -> &'static str {
         "opcard 1.11"
     }
