@@ -5,3 +5,4 @@ pub mod cryptoki;
 pub mod evp;
 pub mod gcrypt;
 pub mod libcrypto;
+mod loader;
