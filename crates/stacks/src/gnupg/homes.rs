@@ -207,7 +207,7 @@ impl GnupgHomes {
         access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
-        let key = access.with_certificate(&public)?;
+        let key = access.with_certificate()?;
         let mut homes = self
             .token_homes
             .lock()

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::device::{OwnDevice, TokenDevice, Used, Wanted};
+use super::device::{TokenDevice, Wanted};
 use super::identity::library;
-use super::module::{Module, ModuleFile};
+use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
 use super::offers::offered;
 use super::own::{OwnKind, OwnToken};
 use super::probe::{self, Readers};
-use super::says::{self, ModuleSays, SlotSays, TokenSays, TokenState};
+use super::says::{ModuleSays, SlotSays, TokenSays, TokenState};
 use super::target::Target;
 use super::token::FoundToken;
 use super::uri::{ObjectPart, Pkcs11Uri};
@@ -122,14 +122,13 @@ impl Meant {
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
         let (uri, found) = match self {
             Self::Own(own) => {
-                let device = OwnDevice::of(*own, Wanted::ByName, Used::in_process());
+                let device = TokenDevice::of_made(*own, Wanted::ByName);
                 return Ok(vec![Box::new(device)]);
             }
             Self::Tokens { uri, found } => (uri, found),
         };
         let devices = found.into_iter().map(|(said, found)| {
-            let used = (Wanted::ByName, Used::in_process());
-            let device = TokenDevice::of(&said, found, uri.as_deref(), user, used)?;
+            let device = TokenDevice::of(&said, found, uri.as_deref(), user, Wanted::ByName)?;
             Ok(Box::new(device) as Box<dyn Device>)
         });
         devices.collect()
@@ -238,7 +237,7 @@ fn with_key(
     Ok(found)
 }
 
-fn no_token(others: &[String], blank: bool) -> Error {
+pub(super) fn no_token(others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
     if !others.is_empty() {
         let reason = format!("none matches; there is {}", others.join(", "));
@@ -256,7 +255,7 @@ fn no_token(others: &[String], blank: bool) -> Error {
 }
 
 /// Those that have a PIN and keys, or could.
-fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
+pub(super) fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
     let slots = said.slots.iter();
     let tokens = slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)));
     tokens.filter(|(_, token)| match token.state {
@@ -265,42 +264,13 @@ fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
     })
 }
 
-/// The token that a URI means, of a module that is known to work: it is loaded into this process at once.
-pub fn known_token(
-    file: &ModuleFile,
-    uri: &Pkcs11Uri,
-    user: &User,
-) -> Result<Box<dyn Device>, Error> {
-    let module = Module::load(file)?;
-    let said = says::ask(&module.client, &module.calls)?;
-    let meant = |(slot, token): &(&SlotSays, &TokenSays)| uri.matches(&said, slot, token);
-    let (_, token) = tokens(&said)
-        .find(meant)
-        .ok_or_else(|| no_token(&[], false))?;
-    let found = FoundToken {
-        file: file.clone(),
-        says: token.clone(),
-    };
-    let used = (Wanted::ByName, Used::here());
-    let device = TokenDevice::of(&said, found, Some(uri), user, used)?;
-    Ok(Box::new(device))
-}
-
-/// A token of keymark's own in a place that somebody keeps, which is made by this process: its environment is what
-/// the library is to find.
-pub fn own_token(kind: &OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
-    let token = OwnToken::make_here(kind, file)?;
-    let device = OwnDevice::of(token, Wanted::ByName, Used::here());
-    Ok(Box::new(device))
-}
-
 /// Those tokens of keymark's own that can be made here.
 fn own(kinds: &[OwnKind], places: &Places) -> Looked {
     let mut looked = Looked::default();
     for kind in kinds {
         if let Ok(token) = OwnToken::make(kind, places) {
             looked.known.push(kind.name());
-            let device = OwnDevice::of(token, Wanted::AmongAll, Used::in_process());
+            let device = TokenDevice::of_made(token, Wanted::AmongAll);
             looked.devices.push(Box::new(device));
         }
     }
@@ -320,8 +290,7 @@ fn all(places: &Places, user: &User) -> Looked {
                 says: token.clone(),
             });
             let devices = found.filter_map(|found| {
-                let used = (Wanted::AmongAll, Used::in_process());
-                TokenDevice::of(said, found, None, user, used).ok()
+                TokenDevice::of(said, found, None, user, Wanted::AmongAll).ok()
             });
             let useful = devices.filter(|device| !device.capabilities().is_empty());
             looked

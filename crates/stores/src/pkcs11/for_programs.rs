@@ -7,7 +7,10 @@ use std::sync::{Arc, PoisonError};
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::worker::WorkerProcess;
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{EcGroup, EcKey};
@@ -16,13 +19,13 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::PKey;
 use openssl::x509::{X509, X509Name};
+use serde::{Deserialize, Serialize};
 
-use super::access::{KeyWay, ModuleAccess, Way};
 use super::codes::failed;
 use super::keys::parameters_of;
-use super::process::environment;
+use super::process::{ProcessKeys, environment};
 use super::session_keys::{LABEL, value_of};
-use super::store::fresh_id;
+use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
@@ -86,21 +89,76 @@ impl ProgramKey {
     }
 }
 
+/// Whether a program knows a key by its certificate only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Certificate {
+    Wanted,
+    NotNeeded,
+}
+
+/// A token's key, for other programs and for other processes of keymark's.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
+    pub(super) keys: Arc<ProcessKeys>,
+    pub(super) capability: Capability,
+}
+
 impl ModuleAccess {
-    /// What another program is told that uses the key. Onto a token of keymark's own the test key is written for it, once.
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own.
+    ///
+    /// # Errors
+    /// When no other program can see the key.
     pub fn for_programs(&self) -> Result<ProgramKey, Error> {
-        let (token, way) = match &self.0 {
-            Way::Here(token, way) => (token, way),
-            Way::InProcess(keys, capability) => return keys.for_programs(*capability),
-        };
-        let object = match way {
-            KeyWay::There(object) => object.clone(),
-            KeyWay::Test(key) => token.put(key)?,
-            KeyWay::OfThisProcess => return Err(unseen(token.id())),
+        self.keys.program(self.capability, Certificate::NotNeeded)
+    }
+
+    /// The same for programs that know keys by their certificates. A test key is given one; whoever's key
+    /// it is has seen to it for others.
+    ///
+    /// # Errors
+    /// When no other program can see the key, or the token takes no certificate.
+    pub fn with_certificate(&self) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, Certificate::Wanted)
+    }
+
+    /// The module's other tokens that would take a PIN.
+    ///
+    /// # Errors
+    /// When the module does not answer.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+        self.keys.other_tokens_with_pin()
+    }
+
+    /// A process of keymark's with one worker, which does that with the key.
+    ///
+    /// # Errors
+    /// When no other process can open it.
+    pub fn worker(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<WorkerProcess, Error> {
+        self.keys.worker_apart(capability, scheme)
+    }
+}
+
+impl TokenStore {
+    /// What another program needs to use the key.
+    pub(super) fn program_key(
+        &self,
+        key: &KeyRef,
+        certificate: Certificate,
+    ) -> Result<ProgramKey, Error> {
+        let (token, Placed { origin, public, .. }) = (&self.token, self.placed(key)?);
+        let object = match origin {
+            Origin::Found(object) => object,
+            Origin::Written(_, key) => token.put(&key)?,
+            Origin::Made(_) => return Err(unseen(token.id())),
         };
         let says = token.says()?;
         let serial = Some(says.serial).filter(|serial| !serial.is_empty());
-        Ok(ProgramKey {
+        let told = ProgramKey {
             module: token.file().path.clone(),
             token: TokenPart {
                 label: Some(says.label).filter(|label| !label.is_empty()),
@@ -111,30 +169,11 @@ impl ModuleAccess {
             pin: token.accepted_pin()?,
             environment: environment(token.file(), &token.user().pins),
             own_place: token.own_place(),
-        })
-    }
-
-    /// The same for programs that know a key by its certificate, like gnupg-pkcs11-scd: a key that keymark has put on the
-    /// token, of which that is the public half, gets one, once. Beside others nothing is written.
-    pub fn with_certificate(&self, public: &PublicKey) -> Result<ProgramKey, Error> {
-        let token = match &self.0 {
-            Way::Here(token, _) => token,
-            Way::InProcess(keys, capability) => return keys.with_certificate(*capability),
         };
-        let told = self.for_programs()?;
-        if let Some(id) = &told.object.id {
-            token.certify(public, id)?;
+        if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
+            token.certify(&public, id)?;
         }
         Ok(told)
-    }
-
-    /// The module's other tokens that would take a PIN: a program that cannot be told which token it is for sends it to
-    /// all of them.
-    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
-        match &self.0 {
-            Way::Here(token, _) => token.others_with_pin(),
-            Way::InProcess(keys, _) => keys.other_tokens_with_pin(),
-        }
     }
 }
 

@@ -84,6 +84,14 @@ impl KeySays {
     }
 }
 
+/// What can be asked of the keys, once each.
+pub(super) fn capabilities(keys: &[KeySays]) -> Vec<Capability> {
+    let mut capabilities: Vec<_> = keys.iter().flat_map(KeySays::capabilities).collect();
+    capabilities.sort_unstable();
+    capabilities.dedup();
+    capabilities
+}
+
 /// The private keys that show without a PIN; or else the public keys, which have the same names.
 pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeySays> {
     let Ok(session) = module.open_ro_session(slot) else {

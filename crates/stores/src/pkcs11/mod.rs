@@ -7,13 +7,13 @@
 //! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
 //! run, or to one that its user has named ([`written`]).
 
-mod access;
 mod codes;
 mod device;
 mod family;
 mod for_programs;
 mod handle;
 mod identity;
+mod in_this_process;
 mod keys;
 mod module;
 pub mod modules;
@@ -33,10 +33,10 @@ pub mod uri;
 pub mod wrapped;
 mod written;
 
-pub use access::ModuleAccess;
 pub use codes::name;
-pub use family::{Pkcs11Family, known_token, own_token};
-pub use for_programs::{ProgramKey, is_known_to_programs, unseen};
+pub use family::Pkcs11Family;
+pub use for_programs::{ModuleAccess, ProgramKey, is_known_to_programs, unseen};
+pub use in_this_process::TokenHere;
 pub use module::ModuleFile;
 pub use needs::variables;
 pub use own::{OwnKind, OwnPlace};

@@ -15,7 +15,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
-use super::device::{OwnDevice, Used, Wanted};
+use super::device::{TokenDevice, Wanted};
 use super::for_programs::is_known_to_programs;
 use super::module::ModuleFile;
 use super::modules::Places;
@@ -29,7 +29,7 @@ const USUAL: [&str; 2] = ["rsa2048", "nistp256"];
 /// The token, its keys and its PIN. All of it is gone with the value.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct ServedToken {
-    device: OwnDevice,
+    device: TokenDevice,
     keys: Vec<ServedKey>,
     pin_file: PathBuf,
     pin: Pin,
@@ -64,7 +64,7 @@ impl ServedToken {
             .map(|_| TokenWatch::of(&shared_device(&place)));
         let file = own.found.file.clone();
         write_configurations(&place, &file.path)?;
-        let device = OwnDevice::of(own, Wanted::ByName, Used::in_process());
+        let device = TokenDevice::of_made(own, Wanted::ByName);
         let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
             Some(algorithms) => algorithms.to_vec(),
@@ -73,10 +73,9 @@ impl ServedToken {
         let (mut keys, mut token_uri) = (Vec::new(), None);
         for algorithm in algorithms {
             let key = store.key(capability(&device, algorithm)?)?;
-            let public = store.public_key(&key)?;
             let access = store.access(&key)?.into_module()?;
             // Java and gnupg-pkcs11-scd see no key without one.
-            let known = access.with_certificate(&public)?;
+            let known = access.with_certificate()?;
             token_uri.get_or_insert_with(|| known.token_uri());
             let uri = known.uri(Some(&pin_file));
             keys.push(ServedKey { algorithm, uri });
@@ -165,7 +164,7 @@ impl TokenWatch {
     }
 }
 
-fn usual(device: &OwnDevice, kind: &OwnKind) -> Vec<Algorithm> {
+fn usual(device: &TokenDevice, kind: &OwnKind) -> Vec<Algorithm> {
     let of_device = device.capabilities().iter();
     let mut algorithms: Vec<Algorithm> = of_device
         .map(|capability| capability.algorithm)
@@ -178,7 +177,7 @@ fn usual(device: &OwnDevice, kind: &OwnKind) -> Vec<Algorithm> {
 }
 
 /// Whatever the device does with such a key.
-fn capability(device: &OwnDevice, algorithm: Algorithm) -> Result<Capability, Error> {
+fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, Error> {
     let mut can = device.capabilities().iter();
     let found = can
         .find(|capability| capability.algorithm == algorithm)

@@ -10,7 +10,6 @@ use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::access::{KeyWay, ModuleAccess, Way};
 use super::for_programs::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
 use super::keys::{self, KeyPin, KeySays};
@@ -53,13 +52,13 @@ pub(super) struct TokenStore {
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     label: String,
-    public: PublicKey,
-    origin: Origin,
+    pub(super) public: PublicKey,
+    pub(super) origin: Origin,
 }
 
 /// Where a key is from, and what finds it.
 #[derive(Debug, Clone)]
-enum Origin {
+pub(super) enum Origin {
     /// It is on the token: it was there, or was put there.
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`.
@@ -69,7 +68,7 @@ enum Origin {
 }
 
 impl TokenStore {
-    fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
+    pub(super) fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
         let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         let found = placed.get(&asked_for(key.capability())).cloned();
         found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
@@ -271,16 +270,9 @@ impl KeyStore for TokenStore {
         Ok(answers(key.algorithm))
     }
 
-    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let way = match self.placed(key)?.origin {
-            Origin::Found(object) => KeyWay::There(object),
-            Origin::Written(_, test_key) => KeyWay::Test(test_key),
-            Origin::Made(_) => KeyWay::OfThisProcess,
-        };
-        Ok(Access {
-            module: Some(ModuleAccess(Way::Here(Arc::clone(&self.token), way))),
-            ..Access::default()
-        })
+    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
+        // The module's process is asked by keymark alone, which gives access to it.
+        Ok(Access::default())
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -76,20 +76,6 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token, by its module in this process, with the PINs that are its own.
-    pub(super) fn of(found: &FoundToken, user: User) -> Result<Self, Error> {
-        let says = &found.says;
-        Self::called(found.file.clone(), (says.id(), says.label.clone()), user)
-    }
-
-    /// One of keymark's own, which nobody misses.
-    pub(super) fn own(found: &FoundToken, user: User) -> Result<Self, Error> {
-        Ok(Self {
-            place: TestKeyPlace::OwnToken(Mutex::default()),
-            ..Self::of(found, user)?
-        })
-    }
-
     /// The token of that name and label.
     pub(super) fn called(
         file: ModuleFile,

@@ -3,9 +3,8 @@
 use std::process::Command;
 
 use keymark_stores::challenge::Challenge;
-use keymark_stores::device::Device;
 use keymark_stores::journal::Journals;
-use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::{Consent, Pin, PinSource, Pins, TokenName, User};
 use keymark_testkit::place::said;
@@ -18,12 +17,12 @@ use super::*;
 const CHILD: &str = "KEYMARK_TEST_CHILD";
 
 /// The user's token, by its module in this process.
-fn device(object: &str) -> Box<dyn Device> {
-    device_for(object, None)
+fn token(object: &str) -> TokenHere {
+    token_for(object, None, &Run::new(0))
 }
 
 /// The same, which may be written to if it is called so.
-fn device_for(object: &str, write: Option<TokenName>) -> Box<dyn Device> {
+fn token_for(object: &str, write: Option<TokenName>, run: &Run) -> TokenHere {
     let pin = PinSource::Known(Pin::new(PIN));
     let user = User {
         pins: Pins {
@@ -38,21 +37,21 @@ fn device_for(object: &str, write: Option<TokenName>) -> Box<dyn Device> {
     };
     let module = ModuleFile::new(SoftHsmToken::library());
     let uri = format!("{URI}{object}").parse().unwrap();
-    known_token(&module, &uri, &user).unwrap()
+    TokenHere::known(&module, &uri, &user, run).unwrap()
 }
 
 fn conforms(object: &str, algorithms: Option<&[&str]>) {
-    let device = device(object);
-    let store = device.open(&Run::new(0)).unwrap();
-    suite::conforms(store.as_ref(), algorithms);
+    let token = token(object);
+    let store = token.store();
+    suite::conforms(store, algorithms);
     let wanted = |capability: &Capability| {
         let name = capability.algorithm.name();
         algorithms.is_none_or(|wanted| wanted.contains(&name))
     };
     let mut tried = Vec::new();
-    for (scheme, capabilities) in device.schemes() {
+    for (scheme, capabilities) in token.schemes() {
         for capability in capabilities.into_iter().filter(wanted) {
-            suite::conforms_by_scheme(store.as_ref(), capability, scheme);
+            suite::conforms_by_scheme(store, capability, scheme);
             tried.push(scheme);
         }
     }
@@ -93,7 +92,7 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME, |_| {});
     }
-    let named = device("").token().unwrap().name();
+    let named = token("").id().name();
     let journals = tempfile::tempdir().unwrap();
     let run = Run {
         journals: Some((
@@ -102,14 +101,16 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
         )),
         ..Run::new(0)
     };
-    let store = device_for("", Some(named)).open(&run).unwrap();
-    suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "ed25519"]));
+    let token = token_for("", Some(named), &run);
+    let store = token.store();
+    suite::conforms(store, Some(&["rsa2048", "nistp256", "ed25519"]));
     let journalled = || std::fs::read_dir(journals.path()).unwrap().count();
     assert_eq!(journalled(), 1, "the token's");
     store.restore().unwrap();
     assert_eq!(journalled(), 0);
     let other = Some(TokenName::parse("0badcafe").unwrap());
-    let store = device_for("", other).open(&run).unwrap();
+    let token = token_for("", other, &run);
+    let store = token.store();
     let capability = store.capabilities().unwrap()[0];
     store.key(capability).unwrap();
     assert_eq!(
@@ -188,7 +189,8 @@ fn the_schemes_are_those_of_other_programs() {
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
     }
-    let store = device(";object=web").open(&Run::new(0)).unwrap();
+    let token = token(";object=web");
+    let store = token.store();
     let key = store.key(Capability {
         algorithm: "rsa2048".parse().unwrap(),
         operation: Operation::Sign,
@@ -207,7 +209,7 @@ fn the_schemes_are_those_of_other_programs() {
         (Scheme::PssHashed, &pss),
         (Scheme::Hashed, &pkcs1),
     ] {
-        signed_as_others_do(&others, store.as_ref(), &public, scheme, padding);
+        signed_as_others_do(&others, store, &public, scheme, padding);
     }
     decrypted_as_others_do(&others, &public);
     store.restore().unwrap();

@@ -4,7 +4,7 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
-use keymark_stores::pkcs11::{ModuleFile, OwnKind, OwnPlace, own_token};
+use keymark_stores::pkcs11::{ModuleFile, OwnKind, OwnPlace, TokenHere};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 
@@ -16,14 +16,9 @@ const LIBRARY: &str = "KEYMARK_TEST_LIBRARY";
 fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
     if let Ok(file) = std::env::var(LIBRARY) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
-        let device = own_token(&kind, &file).unwrap();
-        let store = device.open(&Run::new(0)).unwrap();
-        suite::conforms_by(
-            store.as_ref(),
-            Some(algorithms),
-            how(&kind),
-            &suite::by_public_key,
-        );
+        let token = TokenHere::made(&kind, &file, &Run::new(0)).unwrap();
+        let store = token.store();
+        suite::conforms_by(store, Some(algorithms), how(&kind), &suite::by_public_key);
         return store.restore().unwrap();
     }
     let place = OwnPlace::prepare(&kind, &Places::of_user()).unwrap();

@@ -20,14 +20,15 @@ pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
-use super::module::{Module, ModuleFile};
+use super::module::ModuleFile;
 use super::modules::Places;
+use super::offers::offered;
 use super::probe;
-use super::says::{self, ModuleSays, TokenState};
+use super::says::{ModuleSays, TokenSays, TokenState};
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
 use crate::emulator::Emulator;
-use crate::user::Pin;
+use crate::user::{Pin, PinSource, Pins, User};
 
 /// Which software.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,7 +156,7 @@ pub(super) struct OwnToken {
     /// What the library says.
     pub(super) says: ModuleSays,
     /// Gone with the token. Without, it is somebody else's to keep.
-    _place: Option<OwnPlace>,
+    _place: OwnPlace,
 }
 
 impl std::fmt::Debug for OwnToken {
@@ -177,8 +178,16 @@ impl OwnToken {
         let (officer, pin) = (random_pin()?, random_pin()?);
         let says = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
             .map_err(|error| place.explained(error))?;
-        let file = place.file.clone();
-        Self::made(kind, file, pin, says, Some(place))
+        Ok(Self {
+            found: FoundToken {
+                file: place.file.clone(),
+                says: initialized(kind, &says)?.clone(),
+            },
+            kind: kind.clone(),
+            pin,
+            says,
+            _place: place,
+        })
     }
 
     /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
@@ -201,42 +210,45 @@ impl OwnToken {
         Ok((Self::make_in(place, kind)?, directory))
     }
 
-    /// The same in this process, which has the environment that is to be.
-    pub(super) fn make_here(kind: &OwnKind, file: &ModuleFile) -> Result<Self, Error> {
-        let (officer, pin) = (random_pin()?, random_pin()?);
-        let module = Module::load(file)?;
-        NewToken::new(&officer, &pin).make(&module.client)?;
-        let says = says::ask(&module.client, &module.calls)?;
-        Self::made(kind, file.clone(), pin, says, None)
+    /// What of the token's mechanisms works.
+    pub(super) fn capabilities(&self) -> Vec<Capability> {
+        let mut capabilities = offered(&self.found.says);
+        capabilities.retain(|capability| self.kind.can(*capability));
+        capabilities
     }
 
-    fn made(
-        kind: &OwnKind,
-        file: ModuleFile,
-        pin: Pin,
-        says: ModuleSays,
-        place: Option<OwnPlace>,
-    ) -> Result<Self, Error> {
-        let tokens = says
-            .slots
-            .iter()
-            .filter_map(|slot| slot.token.as_ref().ok());
-        let mut made = tokens.filter(|token| token.state == TokenState::Initialized);
-        let token = made.next().ok_or_else(|| {
-            let call = format!("looking for the token '{}'", kind.name());
-            Error::call(call, "it was initialised, and is not there", "")
-        })?;
-        Ok(Self {
-            kind: kind.clone(),
-            found: FoundToken {
-                file,
-                says: token.clone(),
-            },
-            pin,
-            says: says.clone(),
-            _place: place,
-        })
+    /// Who knows its PIN.
+    pub(super) fn user(&self) -> User {
+        user_of(&self.pin)
     }
+}
+
+/// Who knows that PIN of a token of keymark's.
+pub(super) fn user_of(pin: &Pin) -> User {
+    let known = PinSource::Known(pin.clone());
+    User {
+        pins: Pins {
+            user: known.clone(),
+            admin: known,
+        },
+        ..User::of_made_device()
+    }
+}
+
+/// The module's token that was initialised.
+pub(super) fn initialized<'s>(
+    kind: &OwnKind,
+    says: &'s ModuleSays,
+) -> Result<&'s TokenSays, Error> {
+    let mut tokens = says
+        .slots
+        .iter()
+        .filter_map(|slot| slot.token.as_ref().ok());
+    let made = tokens.find(|token| token.state == TokenState::Initialized);
+    made.ok_or_else(|| {
+        let call = format!("looking for the token '{}'", kind.name());
+        Error::call(call, "it was initialised, and is not there", "")
+    })
 }
 
 impl OwnPlace {
@@ -266,7 +278,7 @@ impl OwnPlace {
 }
 
 /// Of 16 letters.
-fn random_pin() -> Result<Pin, Error> {
+pub(super) fn random_pin() -> Result<Pin, Error> {
     let mut octets = [0; 8];
     openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
     Ok(Pin::new(format!("{:016x}", u64::from_be_bytes(octets))))

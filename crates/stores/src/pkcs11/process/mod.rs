@@ -27,6 +27,7 @@ use zeroize::Zeroizing;
 pub(super) use self::client::{Looking, TokenProcess, environment};
 pub use self::serve::serve;
 pub(super) use self::store::{ProcessKeys, ProcessStore};
+use super::for_programs::Certificate;
 use super::keys::KeySays;
 use super::module::ModuleFile;
 use super::own::NewToken;
@@ -75,13 +76,6 @@ enum Request<O = Order> {
     Restore,
     /// The PIN that was asked for.
     Pin(Result<Zeroizing<String>, Error>),
-}
-
-/// Whether a program knows keys by their certificates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Certificate {
-    Wanted,
-    NotNeeded,
 }
 
 /// The token that is meant, and what may be done with it.

@@ -10,24 +10,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::places::keymark_process::accept;
 use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
-use super::super::access::{KeyWay, Way};
+use super::super::for_programs::Certificate;
 use super::super::keys;
 use super::super::module::{Module, ModuleFile};
 use super::super::says;
-use super::super::store::TokenStore;
+use super::super::store::{Origin, TokenStore};
 use super::super::token::{TestKeyPlace, Token};
 use super::{
-    Certificate, Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand,
-    out_of_turn,
+    Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
 };
 use crate::journal::{Journal, Journals};
-use crate::pkcs11::ModuleAccess;
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
 use crate::test_key::TestKey;
@@ -138,10 +136,10 @@ impl Serving {
                 let public = self.store()?.public_key(&key)?;
                 let spki = public.spki_der();
                 let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
-                let seen = match self.access(capability)?.0.0 {
-                    Way::Here(_, KeyWay::There(object)) => Seen::ByAll(object),
-                    Way::Here(_, KeyWay::Test(_)) => Seen::ByOwners,
-                    Way::Here(_, KeyWay::OfThisProcess) | Way::InProcess(..) => Seen::Here,
+                let seen = match self.store()?.placed(&key)?.origin {
+                    Origin::Found(object) => Seen::ByAll(object),
+                    Origin::Written(..) => Seen::ByOwners,
+                    Origin::Made(_) => Seen::Here,
                 };
                 Ok(Reply::Key(key.label, spki, seen))
             }
@@ -234,17 +232,9 @@ impl Serving {
         Ok(Reply::Done)
     }
 
-    fn access(&self, capability: Capability) -> Result<(ModuleAccess, KeyRef), Error> {
-        let key = self.store()?.key(capability)?;
-        Ok((self.store()?.access(&key)?.into_module()?, key))
-    }
-
     fn program(&self, capability: Capability, certificate: Certificate) -> Result<Reply, Error> {
-        let (access, key) = self.access(capability)?;
-        let told = match certificate {
-            Certificate::NotNeeded => access.for_programs()?,
-            Certificate::Wanted => access.with_certificate(&self.store()?.public_key(&key)?)?,
-        };
+        let store = self.store()?;
+        let told = store.program_key(&store.key(capability)?, certificate)?;
         let pin = told.pin.as_ref();
         Ok(Reply::Program(ProgramSays {
             pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),

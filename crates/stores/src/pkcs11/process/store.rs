@@ -12,8 +12,7 @@ use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
 
-use super::super::access::{ModuleAccess, Way};
-use super::super::for_programs::{NAME_A_KEY, ProgramKey};
+use super::super::for_programs::{Certificate, ModuleAccess, NAME_A_KEY, ProgramKey};
 use super::super::keys::KeySays;
 use super::super::offers::asked_for;
 use super::super::session_keys::Lifetime;
@@ -21,9 +20,7 @@ use super::super::store::answers;
 use super::super::token::FoundToken;
 use super::super::uri::ObjectPart;
 use super::client::{TokenProcess, environment};
-use super::{
-    Certificate, Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
-};
+use super::{Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
 use crate::access::Access;
 use crate::answer::Answers;
 use crate::device::Run;
@@ -215,23 +212,11 @@ impl ProcessKeys {
         &self.process.user
     }
 
-    /// What another program is told.
-    pub(in super::super) fn for_programs(
+    pub(in super::super) fn program(
         &self,
         capability: Capability,
+        by: Certificate,
     ) -> Result<ProgramKey, Error> {
-        self.program(capability, Certificate::NotNeeded)
-    }
-
-    /// The same, with a certificate beside the key.
-    pub(in super::super) fn with_certificate(
-        &self,
-        capability: Capability,
-    ) -> Result<ProgramKey, Error> {
-        self.program(capability, Certificate::Wanted)
-    }
-
-    fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
         let Reply::Program(said) = self.process.request(request)? else {
@@ -287,9 +272,11 @@ impl KeyStore for ProcessStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let way = Way::InProcess(Arc::clone(&self.keys), key.capability());
         Ok(Access {
-            module: Some(ModuleAccess(way)),
+            module: Some(ModuleAccess {
+                keys: Arc::clone(&self.keys),
+                capability: key.capability(),
+            }),
             ..Access::default()
         })
     }
