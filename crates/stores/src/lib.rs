@@ -10,7 +10,6 @@ pub mod answer;
 pub mod card;
 pub mod challenge;
 pub mod device;
-mod elgamal;
 mod emulator;
 pub mod journal;
 #[cfg(feature = "openpgp-card")]

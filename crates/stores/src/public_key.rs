@@ -18,8 +18,8 @@ use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
 
-use crate::elgamal::ElgamalPublic;
 use crate::scheme::padded;
+use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
 
 /// The public half of a key.

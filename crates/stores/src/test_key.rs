@@ -12,8 +12,8 @@ use openssl::rsa::{Rsa, RsaRef};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::elgamal::Elgamal;
 use crate::public_key::public_bytes;
+use crate::software::elgamal::Elgamal;
 
 /// A private key. Not for keeping secrets with: it only ever measures.
 pub struct TestKey {

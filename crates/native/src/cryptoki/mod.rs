@@ -32,7 +32,7 @@ use zeroize::Zeroizing;
 pub use initialize::arguments;
 use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
-pub use mechanism::{Mechanism, MechanismSays};
+pub use mechanism::{Mechanism, MechanismInfo};
 use quantum::Decapsulate;
 pub use quantum::Quantum;
 use under_way::UnderWay;

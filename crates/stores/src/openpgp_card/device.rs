@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
-use crate::tokens::mark::{GET_MARK, Mark};
+use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
 use crate::tokens::reader::Reader;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
@@ -91,13 +91,13 @@ impl CardDevice {
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
-    pub(super) fn mark(&self) -> Result<Option<Mark>, Error> {
+    pub(super) fn mark(&self) -> Result<Option<IdentityTag>, Error> {
         let mut response = Vec::new();
-        self.session.connect()?.transmit(&GET_MARK, &mut response)?;
+        self.session.connect()?.transmit(&GET_TAG, &mut response)?;
         let own = self.facts()?.manufacturer == u16::from_be_bytes(MANUFACTURER);
         // Those of earlier versions have no mark.
-        let unmarked = own.then_some(Mark::Virtual);
-        Ok(Mark::of_response(&response).or(unmarked))
+        let unmarked = own.then_some(IdentityTag::Virtual);
+        Ok(IdentityTag::of_response(&response).or(unmarked))
     }
 
     /// The same card under the name, product and provenance that its facts have led to, with the PINs that

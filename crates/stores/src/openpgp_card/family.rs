@@ -8,9 +8,9 @@ use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::inserted::InsertedCard;
-use super::made::MadeCards;
 use super::pcsc;
 use super::virtual_card::CardMaker;
+use super::virtual_store::MadeCards;
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::store::KeyStore;

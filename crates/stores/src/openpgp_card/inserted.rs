@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
@@ -48,8 +48,8 @@ impl InsertedCard {
         let facts = card.facts()?.clone();
         let (product, provenance) = match card.mark()? {
             None => (product(port.as_ref(), &facts)?, Provenance::Measured),
-            Some(Mark::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
-            Some(Mark::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
+            Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
+            Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
         let card = card.identified(&facts.token(), product, provenance);
         Ok(Self {

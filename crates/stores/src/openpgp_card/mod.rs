@@ -16,15 +16,15 @@ mod handle;
 mod import;
 mod inserted;
 mod journal;
-mod made;
 pub mod pcsc;
 mod session;
 mod virtual_card;
+mod virtual_store;
 mod writing;
 
 pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
 pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
 pub use family::{MadeDevice, OpenpgpCardFamily};
-pub use made::MadeCards;
 pub use virtual_card::{CardMaker, VirtualPort};
+pub use virtual_store::MadeCards;

@@ -8,16 +8,16 @@ use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
 
+use super::capabilities::{authentications, offered, used_by};
 use super::identity::{identity, library};
-use super::keys::{self, KeySays};
+use super::keys::{self, KeyInfo};
+use super::managed::ManagedToken;
 use super::modules::Places;
-use super::offers::{authentications, offered, used_by};
-use super::own::OwnToken;
 use super::process::{Owner, ProcessStore, TokenProcess};
-use super::says::{Login, ModuleSays, PinState, TokenSays};
 use super::session_keys::Lifetime;
 use super::store::OutOfReach;
 use super::token::FoundToken;
+use super::token_info::{Login, ModuleInfo, PinState, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, Run};
@@ -48,7 +48,7 @@ pub(super) struct TokenDevice {
     wanted: ObjectPart,
     user: User,
     /// Where it is, if keymark has made it.
-    made: Option<OwnToken>,
+    made: Option<ManagedToken>,
     process: OnceLock<Arc<TokenProcess>>,
 }
 
@@ -56,7 +56,7 @@ impl TokenDevice {
     /// A token that was found. If a URI names keys of it, they are looked at, for which most tokens want
     /// the PIN.
     pub(super) fn of(
-        module: &ModuleSays,
+        module: &ModuleInfo,
         found: FoundToken,
         uri: Option<&Pkcs11Uri>,
         user: &User,
@@ -82,7 +82,7 @@ impl TokenDevice {
     }
 
     /// One that keymark has made.
-    pub(super) fn of_made(own: OwnToken, by: Wanted) -> Self {
+    pub(super) fn of_made(own: ManagedToken, by: Wanted) -> Self {
         let profile = own.kind.profile();
         let mut versions = BTreeMap::from([("module".to_owned(), library(&own.says))]);
         versions.extend(profile.map(|profile| ("profile".to_owned(), profile.source.clone())));
@@ -181,9 +181,9 @@ fn with_pin_of(uri: Option<&Pkcs11Uri>, user: &User) -> User {
     }
 }
 
-fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeySays>) -> String {
+fn named<'k>(keys: impl ExactSizeIterator<Item = &'k KeyInfo>) -> String {
     let more = keys.len().saturating_sub(KEYS_SHOWN);
-    let names: Vec<String> = keys.take(KEYS_SHOWN).map(KeySays::name).collect();
+    let names: Vec<String> = keys.take(KEYS_SHOWN).map(KeyInfo::name).collect();
     let names = names.join(", ");
     if more > 0 {
         format!("{names} and {more} more")
@@ -286,7 +286,7 @@ impl Device for TokenDevice {
     }
 }
 
-pub(super) fn schemes(says: &TokenSays, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
+pub(super) fn schemes(says: &TokenInfo, all: &[Capability]) -> Vec<(Scheme, Vec<Capability>)> {
     let by = |scheme: &Scheme| (*scheme, used_by(says, *scheme, all));
     Scheme::ALL.iter().map(by).collect()
 }
@@ -307,7 +307,7 @@ fn pin_line(login: Login) -> String {
 }
 
 /// What keymark has a use for, and how many there are.
-fn mechanisms(says: &TokenSays) -> Fact {
+fn mechanisms(says: &TokenInfo) -> Fact {
     let range = |name: &str, kind| {
         let mechanism = says.mechanism(kind)?;
         Some(format!(

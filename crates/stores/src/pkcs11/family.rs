@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
+use super::capabilities::offered;
 use super::device::{TokenDevice, Wanted};
 use super::identity::library;
+use super::managed::{ManagedKind, ManagedToken};
 use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
-use super::offers::offered;
-use super::own::{OwnKind, OwnToken};
 use super::probe::{self, Readers};
-use super::says::{ModuleSays, SlotSays, TokenSays, TokenState};
 use super::target::Target;
 use super::token::FoundToken;
+use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::user::{PinSource, TokenId, User};
@@ -31,7 +31,7 @@ impl StoreFamily for Pkcs11Family {
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         match wish {
             Wish::Software | Wish::Inserted => Ok(Looked::default()),
-            Wish::Default => Ok(own(&[OwnKind::SoftHsm], &Places::of_user())),
+            Wish::Default => Ok(own(&[ManagedKind::SoftHsm], &Places::of_user())),
             Wish::Named(names) => named(names, &Places::of_user(), user),
             Wish::All => Ok(all(&Places::of_user(), user)),
         }
@@ -66,17 +66,17 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
 
 /// What a name means, before anybody is asked for a PIN.
 enum Meant {
-    Own(Box<OwnToken>),
+    Own(Box<ManagedToken>),
     Tokens {
         uri: Option<Box<Pkcs11Uri>>,
-        found: Vec<(ModuleSays, FoundToken)>,
+        found: Vec<(ModuleInfo, FoundToken)>,
     },
 }
 
 impl Meant {
     fn of(target: Target, places: &Places, user: &User) -> Result<Self, Error> {
         if let Target::Own(kind) = &target {
-            return Ok(Self::Own(Box::new(OwnToken::make(kind, places)?)));
+            return Ok(Self::Own(Box::new(ManagedToken::make(kind, places)?)));
         }
         let files = target.modules(places)?.into_iter();
         let files: Vec<ModuleFile> = files.map(|file| target.to_load(&file, places)).collect();
@@ -143,7 +143,7 @@ impl Meant {
             } if uri.object.names_one() && uri.pin_file.is_none() => {
                 let wanting = found.iter().map(|(_, found)| &found.says);
                 let wanting = wanting.filter(|says| says.login.pin().is_some());
-                wanting.map(TokenSays::id).collect()
+                wanting.map(TokenInfo::id).collect()
             }
             Self::Tokens { .. } | Self::Own(_) => Vec::new(),
         }
@@ -210,15 +210,15 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
 
 /// Of several tokens that a URI with a key matches, those that show such a key: none is sent a PIN to find out.
 fn with_key(
-    mut found: Vec<(ModuleSays, FoundToken)>,
+    mut found: Vec<(ModuleInfo, FoundToken)>,
     wanted: &ObjectPart,
-) -> Result<Vec<(ModuleSays, FoundToken)>, Error> {
+) -> Result<Vec<(ModuleInfo, FoundToken)>, Error> {
     if found.len() > 1 {
         // Not one that can do nothing, such as p11-kit's list of certificates.
         found.retain(|(_, token)| !offered(&token.says).is_empty());
     }
     if found.len() > 1 {
-        let shows = |(_, token): &(ModuleSays, FoundToken)| {
+        let shows = |(_, token): &(ModuleInfo, FoundToken)| {
             token.says.keys.iter().any(|key| key.is_called(wanted))
         };
         let names: Vec<String> = found
@@ -255,7 +255,7 @@ pub(super) fn no_token(others: &[String], blank: bool) -> Error {
 }
 
 /// Those that have a PIN and keys, or could.
-pub(super) fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
+pub(super) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
     let slots = said.slots.iter();
     let tokens = slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)));
     tokens.filter(|(_, token)| match token.state {
@@ -265,10 +265,10 @@ pub(super) fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &Tok
 }
 
 /// Those tokens of keymark's own that can be made here.
-fn own(kinds: &[OwnKind], places: &Places) -> Looked {
+fn own(kinds: &[ManagedKind], places: &Places) -> Looked {
     let mut looked = Looked::default();
     for kind in kinds {
-        if let Ok(token) = OwnToken::make(kind, places) {
+        if let Ok(token) = ManagedToken::make(kind, places) {
             looked.known.push(kind.name());
             let device = TokenDevice::of_made(token, Wanted::AmongAll);
             looked.devices.push(Box::new(device));
@@ -279,7 +279,7 @@ fn own(kinds: &[OwnKind], places: &Places) -> Looked {
 
 /// Everything that is there. What does not work is said, and in nobody's way.
 fn all(places: &Places, user: &User) -> Looked {
-    let mut looked = own(&OwnKind::all(), places);
+    let mut looked = own(&ManagedKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
     let said = probe::look(&files, user, Readers::Hidden);
@@ -302,8 +302,8 @@ fn all(places: &Places, user: &User) -> Looked {
     looked
 }
 
-fn visited(name: String, file: PathBuf, said: Result<ModuleSays, Error>) -> Visited {
-    let summary = |said: ModuleSays| {
+fn visited(name: String, file: PathBuf, said: Result<ModuleInfo, Error>) -> Visited {
+    let summary = |said: ModuleInfo| {
         let useful = tokens(&said).filter(|(_, token)| !offered(token).is_empty());
         let tokens = match useful.count() {
             0 => "no token to measure".to_owned(),

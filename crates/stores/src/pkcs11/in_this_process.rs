@@ -7,18 +7,18 @@ use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 
+use super::capabilities::offered;
 use super::device::schemes;
+use super::external_access::{Certificate, ProgramKey};
 use super::family::{no_token, tokens};
-use super::for_programs::{Certificate, ProgramKey};
 use super::identity::identity;
-use super::keys::{self, KeySays};
+use super::keys::{self, KeyInfo};
+use super::managed::{ManagedKind, NewToken, initialized, random_pin, user_of};
 use super::module::{Module, ModuleFile};
-use super::offers::offered;
-use super::own::{NewToken, OwnKind, initialized, random_pin, user_of};
-use super::says::{self, ModuleSays, TokenSays};
 use super::session_keys::Lifetime;
 use super::store::TokenStore;
 use super::token::{TestKeyPlace, Token};
+use super::token_info::{self, ModuleInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::Run;
 use crate::store::KeyStore;
@@ -28,7 +28,7 @@ use crate::user::{TokenId, User};
 #[derive(Debug)]
 pub struct TokenHere {
     store: TokenStore,
-    says: TokenSays,
+    says: TokenInfo,
 }
 
 impl TokenHere {
@@ -45,7 +45,7 @@ impl TokenHere {
         let token = token(file, says, user.clone())?;
         let capabilities = if uri.object.names_one() {
             let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
-            let keys: Vec<KeySays> = keys.into_iter().map(|(_, key)| key).collect();
+            let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
             keys::capabilities(&keys)
         } else {
             offered(says)
@@ -55,7 +55,7 @@ impl TokenHere {
     }
 
     /// A token that is made behind a module that is prepared for one.
-    pub fn made(kind: &OwnKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
+    pub fn made(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
         NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
         let said = ask(file)?;
@@ -69,7 +69,7 @@ impl TokenHere {
     }
 
     fn of(
-        (said, says): (&ModuleSays, &TokenSays),
+        (said, says): (&ModuleInfo, &TokenInfo),
         token: Token,
         capabilities: Vec<Capability>,
         (wanted, lifetime): (ObjectPart, Lifetime),
@@ -110,11 +110,11 @@ impl TokenHere {
     }
 }
 
-fn ask(file: &ModuleFile) -> Result<ModuleSays, Error> {
+fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
     let module = Module::load(file)?;
-    says::ask(&module.client, &module.calls)
+    token_info::ask(&module.client, &module.calls)
 }
 
-fn token(file: &ModuleFile, says: &TokenSays, user: User) -> Result<Token, Error> {
+fn token(file: &ModuleFile, says: &TokenInfo, user: User) -> Result<Token, Error> {
     Token::called(file.clone(), (says.id(), says.label.clone()), user)
 }

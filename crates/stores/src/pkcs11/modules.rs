@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::managed::built_kryoptic;
 use super::module::ModuleFile;
-use super::own::built_kryoptic;
 
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]

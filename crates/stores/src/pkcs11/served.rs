@@ -16,10 +16,10 @@ use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
 use super::device::{TokenDevice, Wanted};
-use super::for_programs::is_known_to_programs;
+use super::external_access::is_known_to_programs;
+use super::managed::{ManagedKind, ManagedToken, shared_device};
 use super::module::ModuleFile;
 use super::modules::Places;
-use super::own::{OwnKind, OwnToken, shared_device};
 use crate::device::{Device as _, Run};
 use crate::user::Pin;
 
@@ -55,8 +55,8 @@ pub struct ServedKey {
 
 impl ServedToken {
     /// Makes one with keys of these algorithms, or of all that its device has.
-    pub fn make(kind: &OwnKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
-        let (own, place) = OwnToken::make_for_programs(kind, &Places::of_user())?;
+    pub fn make(kind: &ManagedKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
+        let (own, place) = ManagedToken::make_for_programs(kind, &Places::of_user())?;
         let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
         write_private(&pin_file, pin.expose())?;
         let watch = kind
@@ -164,7 +164,7 @@ impl TokenWatch {
     }
 }
 
-fn usual(device: &TokenDevice, kind: &OwnKind) -> Vec<Algorithm> {
+fn usual(device: &TokenDevice, kind: &ManagedKind) -> Vec<Algorithm> {
     let of_device = device.capabilities().iter();
     let mut algorithms: Vec<Algorithm> = of_device
         .map(|capability| capability.algorithm)

@@ -10,15 +10,15 @@ use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::for_programs::NAME_A_KEY;
+use super::capabilities::asked_for;
+use super::external_access::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
-use super::keys::{self, KeyPin, KeySays};
-use super::offers::asked_for;
+use super::keys::{self, KeyInfo, KeyPin};
+use super::persistent_keys::{Maker, WrittenKey};
 use super::session_keys::{self, Lifetime, TestObject};
 use super::token::Token;
 use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
-use super::written::{Maker, WrittenKey};
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
@@ -162,7 +162,7 @@ impl TokenStore {
     fn find(&self, capability: Capability) -> Result<Placed, Error> {
         self.token.with_keeper(|session, _| {
             let meant = keys::meant(session, &self.wanted)?;
-            let can = |says: &KeySays| says.capabilities().any(|can| can == capability);
+            let can = |says: &KeyInfo| says.capabilities().any(|can| can == capability);
             let mut able = meant.into_iter().filter(|(_, says)| can(says));
             let lacking = || unsupported(self.identity.device.to_string(), capability);
             let (key, says) = able.next().ok_or_else(lacking)?;
@@ -215,7 +215,7 @@ fn no_test_key(refused: Error) -> Error {
 }
 
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
-    let says = KeySays {
+    let says = KeyInfo {
         label: String::new(),
         id: id.to_vec(),
         algorithm: Some(capability.algorithm),

@@ -2,6 +2,7 @@
 //! [library](library).
 
 mod device;
+pub(crate) mod elgamal;
 mod handle;
 pub mod libgcrypt;
 pub mod library;

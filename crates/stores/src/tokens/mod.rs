@@ -9,7 +9,7 @@ mod chaining;
 #[cfg(feature = "openpgp-card")]
 pub mod firmware;
 #[cfg(feature = "openpgp-card")]
-pub mod mark;
+pub mod identity_tag;
 pub mod reader;
 pub mod socket;
 #[cfg(feature = "openpgp-card")]

@@ -12,7 +12,7 @@ use keymark_bench::operation::Operation;
 use crate::tokens::attributes;
 use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
 use crate::tokens::firmware::AllowedAlgorithms;
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 
 const SELECT: u8 = 0xA4;
@@ -60,7 +60,7 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
 /// A card that takes a device's time.
 pub struct Twin {
     card: Box<dyn Card>,
-    mark: Mark,
+    mark: IdentityTag,
     profile: Profile,
     /// Algorithms of the slots SIG, DEC and AUT.
     slots: [Option<Algorithm>; 3],
@@ -97,7 +97,7 @@ impl Twin {
     pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
-            mark: Mark::Twin(profile.name.clone()),
+            mark: IdentityTag::Twin(profile.name.clone()),
             profile,
             slots: [None; 3],
             sampler: Sampler::new(seed),

@@ -4,7 +4,7 @@ use keymark_shim_protocol::pkcs11::settings::Settings;
 use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
 use keymark_stores::pkcs11::modules::Places;
 use keymark_stores::pkcs11::wrapped::wrapped;
-use keymark_stores::pkcs11::{ModuleFile, OwnKind, OwnPlace, TokenHere};
+use keymark_stores::pkcs11::{ManagedKind, ManagedPlace, ModuleFile, TokenHere};
 use keymark_testkit::place::said;
 use keymark_testkit::process::this_test_program;
 
@@ -13,7 +13,7 @@ use super::*;
 /// Names the library to the child that runs the suite, with the environment that the library reads.
 const LIBRARY: &str = "KEYMARK_TEST_LIBRARY";
 
-fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
+fn conforms(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if let Ok(file) = std::env::var(LIBRARY) {
         let file: ModuleFile = serde_json::from_str(&file).unwrap();
         let token = TokenHere::made(&kind, &file, &Run::new(0)).unwrap();
@@ -21,16 +21,16 @@ fn conforms(kind: OwnKind, test: &str, algorithms: &[&str]) {
         suite::conforms_by(store, Some(algorithms), how(&kind), &suite::by_public_key);
         return store.restore().unwrap();
     }
-    let place = OwnPlace::prepare(&kind, &Places::of_user()).unwrap();
+    let place = ManagedPlace::prepare(&kind, &Places::of_user()).unwrap();
     in_a_child(place.file(), test);
 }
 
 /// tpm2-pkcs11 1.9 is not safe in threads (docs/soft-tokens.md): of keys that several use at once, one in four runs ended with
 /// `CKR_OPERATION_ACTIVE` or `CKR_SESSION_HANDLE_INVALID`.
-fn how(kind: &OwnKind) -> Use {
+fn how(kind: &ManagedKind) -> Use {
     match kind {
-        OwnKind::Swtpm => Use::InTurn,
-        OwnKind::SoftHsm | OwnKind::Kryoptic | OwnKind::Twin(_) => Use::Together,
+        ManagedKind::Swtpm => Use::InTurn,
+        ManagedKind::SoftHsm | ManagedKind::Kryoptic | ManagedKind::Twin(_) => Use::Together,
     }
 }
 
@@ -48,11 +48,11 @@ fn in_a_child(file: &ModuleFile, test: &str) {
 }
 
 /// The same with keymark's own module before the library, which takes down the calls.
-fn conforms_traced(kind: OwnKind, test: &str, algorithms: &[&str]) {
+fn conforms_traced(kind: ManagedKind, test: &str, algorithms: &[&str]) {
     if std::env::var_os(LIBRARY).is_some() {
         return conforms(kind, test, algorithms);
     }
-    let place = OwnPlace::prepare(&kind, &Places::of_user()).unwrap();
+    let place = ManagedPlace::prepare(&kind, &Places::of_user()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let taken_down = directory.path().join("trace");
     let settings = Settings {
@@ -78,19 +78,19 @@ fn conforms_traced(kind: OwnKind, test: &str, algorithms: &[&str]) {
 #[test]
 fn softhsm_conforms_traced() {
     let quick = ["rsa2048", "nistp256", "ed25519"];
-    conforms_traced(OwnKind::SoftHsm, "softhsm_conforms_traced", &quick);
+    conforms_traced(ManagedKind::SoftHsm, "softhsm_conforms_traced", &quick);
 }
 
 #[test]
 fn kryoptic_conforms_traced() {
     let quick = ["rsa2048", "nistp256", "ed25519", "cv25519"];
-    conforms_traced(OwnKind::Kryoptic, "kryoptic_conforms_traced", &quick);
+    conforms_traced(ManagedKind::Kryoptic, "kryoptic_conforms_traced", &quick);
 }
 
 #[test]
 fn swtpm_conforms_traced() {
     conforms_traced(
-        OwnKind::Swtpm,
+        ManagedKind::Swtpm,
         "swtpm_conforms_traced",
         &["rsa2048", "nistp256"],
     );
@@ -99,7 +99,7 @@ fn swtpm_conforms_traced() {
 #[test]
 fn a_twin_conforms() {
     // A quick one, of all that are shipped.
-    let kind = OwnKind::named("twin:jcop4-j3r180").unwrap();
+    let kind = ManagedKind::named("twin:jcop4-j3r180").unwrap();
     conforms(
         kind,
         "a_twin_conforms",
@@ -113,11 +113,11 @@ fn kryoptic_conforms() {
         "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "cv25519", "cv448", "mldsa65",
         "mlkem768",
     ];
-    conforms(OwnKind::Kryoptic, "kryoptic_conforms", &quick);
+    conforms(ManagedKind::Kryoptic, "kryoptic_conforms", &quick);
 }
 
 #[test]
 fn swtpm_conforms() {
     let quick = ["rsa2048", "nistp256", "nistp384"];
-    conforms(OwnKind::Swtpm, "swtpm_conforms", &quick);
+    conforms(ManagedKind::Swtpm, "swtpm_conforms", &quick);
 }

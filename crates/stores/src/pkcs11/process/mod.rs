@@ -27,12 +27,12 @@ use zeroize::Zeroizing;
 pub(super) use self::client::{Looking, TokenProcess, environment};
 pub use self::serve::serve;
 pub(super) use self::store::{ProcessKeys, ProcessStore};
-use super::for_programs::Certificate;
-use super::keys::KeySays;
+use super::external_access::Certificate;
+use super::keys::KeyInfo;
+use super::managed::NewToken;
 use super::module::ModuleFile;
-use super::own::NewToken;
-use super::says::ModuleSays;
 use super::session_keys::Lifetime;
+use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};
 use crate::test_key::SealedKey;
 use crate::user::TokenId;
@@ -119,8 +119,8 @@ enum Consent {
 #[derive(Serialize, Deserialize)]
 enum Reply {
     Done,
-    Looked(ModuleSays),
-    Keys(Vec<KeySays>),
+    Looked(ModuleInfo),
+    Keys(Vec<KeyInfo>),
     /// The key's name, its public half as SubjectPublicKeyInfo, and who else has it.
     Key(String, Vec<u8>, Seen),
     Word(Word),

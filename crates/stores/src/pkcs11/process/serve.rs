@@ -16,12 +16,12 @@ use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
-use super::super::for_programs::Certificate;
+use super::super::external_access::Certificate;
 use super::super::keys;
 use super::super::module::{Module, ModuleFile};
-use super::super::says;
 use super::super::store::{Origin, TokenStore};
 use super::super::token::{TestKeyPlace, Token};
+use super::super::token_info;
 use super::{
     Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
 };
@@ -292,9 +292,9 @@ fn named(device: DeviceName) -> StoreIdentity {
     }
 }
 
-fn look(file: &ModuleFile) -> Result<says::ModuleSays, Error> {
+fn look(file: &ModuleFile) -> Result<token_info::ModuleInfo, Error> {
     let module = Module::load(file)?;
-    says::ask(&module.client, &module.calls)
+    token_info::ask(&module.client, &module.calls)
 }
 
 /// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is

@@ -12,9 +12,9 @@ use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
 
-use super::super::for_programs::{Certificate, ModuleAccess, NAME_A_KEY, ProgramKey};
-use super::super::keys::KeySays;
-use super::super::offers::asked_for;
+use super::super::capabilities::asked_for;
+use super::super::external_access::{Certificate, ModuleAccess, NAME_A_KEY, ProgramKey};
+use super::super::keys::KeyInfo;
 use super::super::session_keys::Lifetime;
 use super::super::store::answers;
 use super::super::token::FoundToken;
@@ -59,7 +59,7 @@ impl TokenProcess {
     }
 
     /// The private keys that are meant by that.
-    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeySays>, Error> {
+    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
         match self.request(Request::Keys(wanted.clone()))? {
             Reply::Keys(keys) => Ok(keys),
             other => other.out_of_turn(),

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
-use mark::Mark;
+use mark::IdentityTag;
 pub use process::record;
 pub use sweep::sweep;
 
@@ -61,7 +61,7 @@ impl PrivateDir {
             .rand_bytes(RANDOM)
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(parent)?;
-        let lock = Mark::of(unfinished.path())?.put(unfinished.path())?;
+        let lock = IdentityTag::of(unfinished.path())?.put(unfinished.path())?;
         let name = unfinished.path().file_name().unwrap_or_default();
         let random = &name.as_encoded_bytes()[name.len().saturating_sub(RANDOM)..];
         let path = parent.join(format!("{PREFIX}{}", String::from_utf8_lossy(random)));

@@ -28,7 +28,7 @@ use trussed_core::types::consent::Level;
 
 use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
 use crate::tokens::chaining::{Chaining, Next};
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use dispatch::{BACKENDS, Contexts, Dispatch, Unit};
 use flash::Flash;
 
@@ -283,7 +283,7 @@ impl Card for Firmware {
     }
 
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
-        if let Some(answer) = Mark::Virtual.asked_by(command) {
+        if let Some(answer) = IdentityTag::Virtual.asked_by(command) {
             return Ok(answer);
         }
         let begin = self.clock.now();

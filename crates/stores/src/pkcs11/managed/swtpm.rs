@@ -15,7 +15,7 @@ use keymark_bench::error::Error;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;
-use super::{OwnPlace, write};
+use super::{ManagedPlace, write};
 use crate::emulator::{Emulator, plain};
 
 /// The library's registration with p11-kit, or the name of its product.
@@ -75,7 +75,7 @@ fn missing(what: &str, package: &str) -> Error {
     }
 }
 
-pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
+pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
     check_room_for_socket("tpm.ctrl")?;
     let [swtpm, dbus_daemon, dbus_send, broker, client] = programs()?;
     let place = PrivateDir::new()?;
@@ -100,7 +100,7 @@ pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
         ("TSS2_LOG", "all+none".into()),
     ];
     let environment = variables.map(|(name, value)| (name.to_owned(), value));
-    Ok(OwnPlace {
+    Ok(ManagedPlace {
         file: ModuleFile {
             path: library,
             environment: BTreeMap::from(environment),

@@ -4,21 +4,21 @@ use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
 use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_native::cryptoki::{Mechanism, MechanismSays};
+use keymark_native::cryptoki::{Mechanism, MechanismInfo};
 
-use super::says::TokenSays;
+use super::token_info::TokenInfo;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
 const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);
 
 /// What of all that can be asked of its keys can be done in that way. Which digests it takes for OAEP no
 /// token says: both are offered where nothing else is known.
-pub(super) fn used_by(says: &TokenSays, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
+pub(super) fn used_by(says: &TokenInfo, scheme: Scheme, all: &[Capability]) -> Vec<Capability> {
     let can = |capability: &&Capability| {
         let mechanism = mechanism_of(**capability, Some(scheme))
             .and_then(|kind| says.mechanism(kind))
             .filter(|mechanism| fits(mechanism, capability.algorithm.family()));
-        let uses = |mechanism: MechanismSays| match capability.operation {
+        let uses = |mechanism: MechanismInfo| match capability.operation {
             Operation::Sign => mechanism.sign,
             Operation::Decrypt => mechanism.decrypt,
             Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => false,
@@ -38,7 +38,7 @@ pub(super) fn used_by(says: &TokenSays, scheme: Scheme, all: &[Capability]) -> V
     clippy::wildcard_enum_match_arm,
     reason = "the other families have one use each"
 )]
-fn fits(mechanism: &MechanismSays, family: Family) -> bool {
+fn fits(mechanism: &MechanismInfo, family: Family) -> bool {
     match family {
         Family::Rsa(bits) => takes(mechanism, bits),
         Family::Weierstrass(curve) => takes(mechanism, curve.bits()),
@@ -83,7 +83,7 @@ pub(super) fn mechanism_of(capability: Capability, scheme: Option<Scheme>) -> Op
 }
 
 /// All of it. Which curves it has no token says: those of NIST are taken for granted.
-pub(super) fn offered(says: &TokenSays) -> Vec<Capability> {
+pub(super) fn offered(says: &TokenInfo) -> Vec<Capability> {
     let of_algorithm = |algorithm: Algorithm| {
         let operations = operations(says, algorithm.family()).into_iter();
         operations.map(move |operation| Capability {
@@ -121,17 +121,17 @@ pub(super) const fn asked_for(capability: Capability) -> Capability {
     }
 }
 
-fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
+fn operations(says: &TokenInfo, family: Family) -> Vec<Operation> {
     let fits = |kind, bits: &[u32]| {
-        let fits = |mechanism: &MechanismSays| bits.iter().any(|bits| takes(mechanism, *bits));
+        let fits = |mechanism: &MechanismInfo| bits.iter().any(|bits| takes(mechanism, *bits));
         says.mechanism(kind).filter(fits)
     };
-    let signs = |mechanism: Option<MechanismSays>| {
+    let signs = |mechanism: Option<MechanismInfo>| {
         mechanism
             .filter(|mechanism| mechanism.sign)
             .map(|_| Operation::Sign)
     };
-    let derives = |mechanism: Option<MechanismSays>| {
+    let derives = |mechanism: Option<MechanismInfo>| {
         let derives = mechanism.filter(|mechanism| mechanism.derive);
         derives.map(|_| Operation::Decrypt)
     };
@@ -139,7 +139,7 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
         let keys = fits(Mechanism::MontgomeryKeys, bits);
         keys.and_then(|_| says.mechanism(Mechanism::Ecdh))
     };
-    let only = |kind, uses: fn(&MechanismSays) -> bool, operation| {
+    let only = |kind, uses: fn(&MechanismInfo) -> bool, operation| {
         let mechanism = says.mechanism(kind).filter(uses);
         mechanism.map(|_| operation)
     };
@@ -149,7 +149,7 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
             only(Mechanism::MlDsa, |said| said.sign, Operation::Sign),
         ),
         Family::MlKem(_) => {
-            let uses = |said: &MechanismSays| said.decapsulate;
+            let uses = |said: &MechanismInfo| said.decapsulate;
             let operation = Operation::Decapsulate;
             (only(Mechanism::MlKem, uses, operation), None)
         }
@@ -183,8 +183,8 @@ fn operations(says: &TokenSays, family: Family) -> Vec<Operation> {
 }
 
 /// Where a token says no length, it takes any.
-fn takes(mechanism: &MechanismSays, bits: u32) -> bool {
-    let MechanismSays {
+fn takes(mechanism: &MechanismInfo, bits: u32) -> bool {
+    let MechanismInfo {
         smallest, largest, ..
     } = *mechanism;
     smallest <= u64::from(bits) && (u64::from(bits) <= largest || largest == 0)
@@ -193,10 +193,10 @@ fn takes(mechanism: &MechanismSays, bits: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pkcs11::says::{Login, TokenState};
+    use crate::pkcs11::token_info::{Login, TokenState};
 
-    fn token(mechanisms: &[MechanismSays]) -> TokenSays {
-        TokenSays {
+    fn token(mechanisms: &[MechanismInfo]) -> TokenInfo {
+        TokenInfo {
             label: String::new(),
             manufacturer: String::new(),
             model: String::new(),
@@ -211,8 +211,8 @@ mod tests {
         }
     }
 
-    fn mechanism(kind: Mechanism, smallest: u64, largest: u64) -> MechanismSays {
-        MechanismSays {
+    fn mechanism(kind: Mechanism, smallest: u64, largest: u64) -> MechanismInfo {
+        MechanismInfo {
             kind,
             smallest,
             largest,
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    fn offers(mechanisms: &[MechanismSays]) -> Vec<String> {
+    fn offers(mechanisms: &[MechanismInfo]) -> Vec<String> {
         let offered = offered(&token(mechanisms)).into_iter();
         offered
             .map(
@@ -248,7 +248,7 @@ mod tests {
                 "rsa3072 sign"
             ]
         );
-        let signs_only = MechanismSays {
+        let signs_only = MechanismInfo {
             decrypt: false,
             ..rsa
         };
@@ -272,7 +272,7 @@ mod tests {
         let kems = offers(&[kem]);
         assert_eq!(kems.len(), 3, "{kems:?}");
         assert!(kems.contains(&"mlkem768 decapsulate".to_owned()));
-        let encapsulates = MechanismSays {
+        let encapsulates = MechanismInfo {
             decapsulate: false,
             ..kem
         };
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn schemes_are_offered_by_their_mechanisms() {
-        let token = |mechanisms: &[MechanismSays]| TokenSays {
+        let token = |mechanisms: &[MechanismInfo]| TokenInfo {
             manufacturer: "Kryoptic".to_owned(),
             ..token(mechanisms)
         };
@@ -289,7 +289,7 @@ mod tests {
             .into_iter()
             .flat_map(|name| Capability::of(name.parse().unwrap()))
             .collect();
-        let names = |says: &TokenSays, scheme| -> Vec<String> {
+        let names = |says: &TokenInfo, scheme| -> Vec<String> {
             let used = used_by(says, scheme, &all).into_iter();
             used.map(|can| format!("{} {}", can.algorithm, can.operation))
                 .collect()
@@ -309,7 +309,7 @@ mod tests {
         let oaep = [Mechanism::RsaOaepSha256, Mechanism::RsaOaepSha1];
         let oaep = token(&oaep.map(|kind| mechanism(kind, 1024, 2048)));
         assert_eq!(names(&oaep, Scheme::Oaep), ["rsa2048 decrypt"]);
-        let of_softhsm = |firmware| TokenSays {
+        let of_softhsm = |firmware| TokenInfo {
             manufacturer: "SoftHSM project".to_owned(),
             firmware,
             ..oaep.clone()

@@ -8,7 +8,7 @@ use keymark_bench::error::Error;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;
-use super::{OwnPlace, write};
+use super::{ManagedPlace, write};
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "kryoptic";
@@ -57,12 +57,12 @@ pub(in super::super) fn built() -> Option<PathBuf> {
     found.canonicalize().ok()
 }
 
-pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
+pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
     let place = PrivateDir::new()?;
     let database = place.path().join("token.sql");
     let configuration = place.path().join("kryoptic.conf");
     write(&configuration, &configuration_for(&database)?)?;
-    Ok(OwnPlace {
+    Ok(ManagedPlace {
         file: ModuleFile {
             path: library,
             environment: BTreeMap::from([(

@@ -8,7 +8,7 @@ use keymark_bench::error::Error;
 
 use super::super::module::ModuleFile;
 use super::super::modules::Places;
-use super::{OwnPlace, write};
+use super::{ManagedPlace, write};
 
 /// The library's registration with p11-kit, or the name of its product.
 const MODULE: &str = "softhsm2";
@@ -26,12 +26,12 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
         })
 }
 
-pub(super) fn prepare(library: PathBuf) -> Result<OwnPlace, Error> {
+pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
     let place = PrivateDir::new()?;
     let tokens = place.subdirectory("tokens")?;
     let configuration = place.path().join("softhsm2.conf");
     write(&configuration, &configuration_for(&tokens))?;
-    Ok(OwnPlace {
+    Ok(ManagedPlace {
         file: ModuleFile {
             path: library,
             environment: BTreeMap::from([(

@@ -9,7 +9,7 @@ use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
 
 use super::super::wrapped::wrapped;
-use super::OwnPlace;
+use super::ManagedPlace;
 
 /// Before the profile's name.
 const TWIN: &str = "twin:";
@@ -67,7 +67,7 @@ pub(in super::super) fn shared_device(place: &Path) -> PathBuf {
 }
 
 /// Puts keymark's module before the library that is in the place, with the times of the device.
-pub(super) fn before(place: OwnPlace, device: &TwinDevice) -> Result<OwnPlace, Error> {
+pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<ManagedPlace, Error> {
     let directory = place.place.path();
     let profile = directory.join("profile.toml");
     let text = device.profile.to_toml();
@@ -85,9 +85,9 @@ pub(super) fn before(place: OwnPlace, device: &TwinDevice) -> Result<OwnPlace, E
 /// environment, so that programs which load it need none. The library is a copy: in the same process it is another one
 /// than the one that is installed.
 pub(super) fn behind_own_module(
-    mut place: OwnPlace,
+    mut place: ManagedPlace,
     twin: Option<TwinSettings>,
-) -> Result<OwnPlace, Error> {
+) -> Result<ManagedPlace, Error> {
     let directory = place.place.path();
     let name = place.file.path.file_name().unwrap_or_default();
     let library = directory.join(name);

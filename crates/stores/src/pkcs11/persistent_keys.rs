@@ -12,7 +12,7 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::failed;
-use super::for_programs::{is_known_to_programs, public_half};
+use super::external_access::{is_known_to_programs, public_half};
 use super::session_keys::{self, LABEL, Lifetime, TestObject};
 use super::store::fresh_id;
 use super::token::Token;

@@ -20,19 +20,19 @@ pub(super) use self::kryoptic::built as built_kryoptic;
 pub(super) use self::new_token::NewToken;
 pub use self::twin::TwinDevice;
 pub(super) use self::twin::shared_device;
+use super::capabilities::offered;
 use super::module::ModuleFile;
 use super::modules::Places;
-use super::offers::offered;
 use super::probe;
-use super::says::{ModuleSays, TokenSays, TokenState};
 use super::session_keys::Lifetime;
 use super::token::FoundToken;
+use super::token_info::{ModuleInfo, TokenInfo, TokenState};
 use crate::emulator::Emulator;
 use crate::user::{Pin, PinSource, Pins, User};
 
 /// Which software.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OwnKind {
+pub enum ManagedKind {
     /// SoftHSM2.
     SoftHsm,
     /// Kryoptic.
@@ -43,7 +43,7 @@ pub enum OwnKind {
     Twin(TwinDevice),
 }
 
-impl OwnKind {
+impl ManagedKind {
     /// Those that come with keymark, in the order of tables.
     pub(super) fn all() -> Vec<Self> {
         let twins = TwinDevice::shipped().map(Self::Twin);
@@ -141,7 +141,7 @@ impl OwnKind {
 
 /// A library with a place of its own, and what has to run for it. All of it is gone with the value.
 #[derive(Debug)]
-pub struct OwnPlace {
+pub struct ManagedPlace {
     file: ModuleFile,
     /// Ended before its directory is removed.
     emulator: Option<Emulator>,
@@ -149,17 +149,17 @@ pub struct OwnPlace {
 }
 
 /// A token that was made.
-pub(super) struct OwnToken {
-    pub(super) kind: OwnKind,
+pub(super) struct ManagedToken {
+    pub(super) kind: ManagedKind,
     pub(super) found: FoundToken,
     pub(super) pin: Pin,
     /// What the library says.
-    pub(super) says: ModuleSays,
+    pub(super) says: ModuleInfo,
     /// Gone with the token. Without, it is somebody else's to keep.
-    _place: OwnPlace,
+    _place: ManagedPlace,
 }
 
-impl std::fmt::Debug for OwnToken {
+impl std::fmt::Debug for ManagedToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OwnToken")
             .field("kind", &self.kind)
@@ -168,13 +168,13 @@ impl std::fmt::Debug for OwnToken {
     }
 }
 
-impl OwnToken {
+impl ManagedToken {
     /// Makes one, in a process of its own: this one loads the library when the token is used.
-    pub(super) fn make(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
-        Self::make_in(OwnPlace::prepare(kind, places)?, kind)
+    pub(super) fn make(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
+        Self::make_in(ManagedPlace::prepare(kind, places)?, kind)
     }
 
-    fn make_in(place: OwnPlace, kind: &OwnKind) -> Result<Self, Error> {
+    fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
         let (officer, pin) = (random_pin()?, random_pin()?);
         let says = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
             .map_err(|error| place.explained(error))?;
@@ -192,13 +192,13 @@ impl OwnToken {
 
     /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
     pub(super) fn make_for_programs(
-        kind: &OwnKind,
+        kind: &ManagedKind,
         places: &Places,
     ) -> Result<(Self, PathBuf), Error> {
         let place = match (kind, kind.test_keys()) {
-            (OwnKind::Twin(_), Lifetime::Session) => OwnPlace::prepare(kind, places)?,
+            (ManagedKind::Twin(_), Lifetime::Session) => ManagedPlace::prepare(kind, places)?,
             (_, Lifetime::Session) => {
-                twin::behind_own_module(OwnPlace::prepare(kind, places)?, None)?
+                twin::behind_own_module(ManagedPlace::prepare(kind, places)?, None)?
             }
             (_, Lifetime::Token) => {
                 let reason = format!("{} takes no keys from outside", kind.name());
@@ -237,9 +237,9 @@ pub(super) fn user_of(pin: &Pin) -> User {
 
 /// The module's token that was initialised.
 pub(super) fn initialized<'s>(
-    kind: &OwnKind,
-    says: &'s ModuleSays,
-) -> Result<&'s TokenSays, Error> {
+    kind: &ManagedKind,
+    says: &'s ModuleInfo,
+) -> Result<&'s TokenInfo, Error> {
     let mut tokens = says
         .slots
         .iter()
@@ -251,15 +251,15 @@ pub(super) fn initialized<'s>(
     })
 }
 
-impl OwnPlace {
+impl ManagedPlace {
     /// Makes one, with a blank token.
-    pub fn prepare(kind: &OwnKind, places: &Places) -> Result<Self, Error> {
+    pub fn prepare(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
         let library = kind.installed(places)?;
         match kind {
-            OwnKind::SoftHsm => softhsm::prepare(library),
-            OwnKind::Kryoptic => kryoptic::prepare(library),
-            OwnKind::Swtpm => swtpm::prepare(library),
-            OwnKind::Twin(device) => twin::before(softhsm::prepare(library)?, device),
+            ManagedKind::SoftHsm => softhsm::prepare(library),
+            ManagedKind::Kryoptic => kryoptic::prepare(library),
+            ManagedKind::Swtpm => swtpm::prepare(library),
+            ManagedKind::Twin(device) => twin::before(softhsm::prepare(library)?, device),
         }
     }
 

@@ -4,24 +4,24 @@
 use crate::tokens::card::{Answer, StatusWord};
 
 /// GET DATA of the object.
-pub const GET_MARK: [u8; 5] = [0x00, 0xCA, 0xDF, 0x4B, 0x00];
+pub const GET_TAG: [u8; 5] = [0x00, 0xCA, 0xDF, 0x4B, 0x00];
 
 const VIRTUAL: &str = "keymark virtual";
 const TWIN: &str = "keymark twin:";
 
 /// What kind of card.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
+pub enum IdentityTag {
     /// Real firmware on this CPU.
     Virtual,
     /// With the times of the profile of that name.
     Twin(String),
 }
 
-impl Mark {
+impl IdentityTag {
     /// The answer, if it is this that a card was asked for.
     pub(crate) fn asked_by(&self, command: &[u8]) -> Option<Answer> {
-        if !command.starts_with(&GET_MARK[..4]) {
+        if !command.starts_with(&GET_TAG[..4]) {
             return None;
         }
         let text = match self {
@@ -52,13 +52,13 @@ mod tests {
 
     #[test]
     fn what_is_said_is_understood() {
-        for mark in [Mark::Virtual, Mark::Twin("fst-01".to_owned())] {
-            let answer = mark.asked_by(&GET_MARK).unwrap().response;
-            assert_eq!(Mark::of_response(&answer), Some(mark));
+        for mark in [IdentityTag::Virtual, IdentityTag::Twin("fst-01".to_owned())] {
+            let answer = mark.asked_by(&GET_TAG).unwrap().response;
+            assert_eq!(IdentityTag::of_response(&answer), Some(mark));
         }
-        assert_eq!(Mark::Virtual.asked_by(&[0, 0xCA, 0, 0x4F, 0]), None);
+        assert_eq!(IdentityTag::Virtual.asked_by(&[0, 0xCA, 0, 0x4F, 0]), None);
         for real in [&[0x6A, 0x88][..], &[0x90, 0x00], b"else\x90\x00"] {
-            assert_eq!(Mark::of_response(real), None, "{real:x?}");
+            assert_eq!(IdentityTag::of_response(real), None, "{real:x?}");
         }
     }
 }

@@ -1,44 +1,44 @@
 //! What a module says of itself, its slots and their tokens, without a PIN.
 
 use cryptoki::context::Pkcs11;
-use cryptoki::slot::{Limit, Slot, TokenInfo};
+use cryptoki::slot::{Limit, Slot, TokenInfo as SaidOfToken};
 use cryptoki::types::Version;
 use keymark_bench::error::Error;
 use keymark_native::cryptoki::under_way::UnderWay;
-use keymark_native::cryptoki::{Calls, Mechanism, MechanismSays};
+use keymark_native::cryptoki::{Calls, Mechanism, MechanismInfo};
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
 use super::codes::failed;
-use super::keys::{self, KeySays};
+use super::keys::{self, KeyInfo};
 use super::uri::{LibraryPart, Pkcs11Uri, SlotPart, TokenPart};
 use crate::user::TokenId;
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModuleSays {
+pub struct ModuleInfo {
     pub manufacturer: String,
     pub description: String,
     /// Of the library.
     pub version: (u8, u8),
     /// Of the specification.
     pub cryptoki: (u8, u8),
-    pub slots: Vec<SlotSays>,
+    pub slots: Vec<SlotInfo>,
 }
 
 /// A slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SlotSays {
+pub struct SlotInfo {
     pub id: u64,
     pub description: String,
     pub manufacturer: String,
     /// What is in it, or why that cannot be known.
-    pub token: Result<TokenSays, Error>,
+    pub token: Result<TokenInfo, Error>,
 }
 
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenSays {
+pub struct TokenInfo {
     pub label: String,
     pub manufacturer: String,
     pub model: String,
@@ -48,11 +48,11 @@ pub struct TokenSays {
     pub login: Login,
     /// How many sessions it takes, where it says a number.
     pub sessions: Option<u64>,
-    pub mechanisms: Vec<MechanismSays>,
+    pub mechanisms: Vec<MechanismInfo>,
     /// How many mechanisms it has, with those that keymark has no use for.
     pub mechanism_count: usize,
     /// Private keys, as far as they show without a PIN.
-    pub keys: Vec<KeySays>,
+    pub keys: Vec<KeyInfo>,
 }
 
 /// Whether there is anything to be had.
@@ -124,14 +124,14 @@ struct Flags {
     locked: bool,
 }
 
-impl TokenSays {
+impl TokenInfo {
     /// Manufacturer and serial number, in a form that can be typed.
     pub fn id(&self) -> TokenId {
         token_id(&self.manufacturer, called(&self.serial, &self.label))
     }
 
     /// The mechanism, if the token has it.
-    pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismSays> {
+    pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismInfo> {
         let mut mechanisms = self.mechanisms.iter();
         mechanisms.find(|mechanism| mechanism.kind == kind).copied()
     }
@@ -153,7 +153,7 @@ fn typed(text: &str) -> String {
 
 impl Pkcs11Uri {
     /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
-    pub fn matches(&self, module: &ModuleSays, slot: &SlotSays, token: &TokenSays) -> bool {
+    pub fn matches(&self, module: &ModuleInfo, slot: &SlotInfo, token: &TokenInfo) -> bool {
         fn text(wanted: &Option<String>, said: &str) -> bool {
             wanted.as_ref().is_none_or(|wanted| wanted == said)
         }
@@ -188,14 +188,14 @@ impl Pkcs11Uri {
 }
 
 /// Asks a module that is initialised.
-pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleSays, Error> {
+pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
     let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
     let info = module.get_library_info().map_err(|error| failed(&error))?;
     let slots = module
         .get_slots_with_token()
         .map_err(|error| failed(&error))?;
     let slots = slots.into_iter().map(|slot| ask_slot(module, calls, slot));
-    Ok(ModuleSays {
+    Ok(ModuleInfo {
         manufacturer: plain(info.manufacturer_id()),
         description: plain(info.library_description()),
         version: numbers(info.library_version()),
@@ -204,9 +204,9 @@ pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleSays, Error> {
     })
 }
 
-fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotSays, Error> {
+fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotInfo, Error> {
     let info = module.get_slot_info(slot).map_err(|error| failed(&error))?;
-    Ok(SlotSays {
+    Ok(SlotInfo {
         id: slot.id(),
         description: plain(info.slot_description()),
         manufacturer: plain(info.manufacturer_id()),
@@ -215,7 +215,7 @@ fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotSays, Erro
 }
 
 /// Asks for a token anew: whether its PIN may be tried changes.
-pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenSays, Error> {
+pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenInfo, Error> {
     let info = module
         .get_token_info(slot)
         .map_err(|error| failed(&error))?;
@@ -225,7 +225,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
     } else {
         TokenState::Blank
     };
-    Ok(TokenSays {
+    Ok(TokenInfo {
         label: plain(info.label()),
         manufacturer: plain(info.manufacturer_id()),
         model: plain(info.model()),
@@ -243,7 +243,7 @@ pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<To
     })
 }
 
-fn most(info: &TokenInfo) -> Option<u64> {
+fn most(info: &SaidOfToken) -> Option<u64> {
     match info.max_session_count() {
         Limit::Max(sessions) => Some(sessions),
         Limit::Unavailable | Limit::Infinite => None,
@@ -277,7 +277,7 @@ fn called<'t>(serial: &'t str, label: &'t str) -> &'t str {
     if is_none { label } else { serial }
 }
 
-fn login(info: &TokenInfo) -> Login {
+fn login(info: &SaidOfToken) -> Login {
     let state = PinState::of(&Flags {
         set: info.user_pin_initialized(),
         low: info.user_pin_count_low(),
