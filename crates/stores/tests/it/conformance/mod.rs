@@ -1,11 +1,7 @@
 //! One suite for every key store: what the seam promises, whoever is behind it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
-#[cfg(feature = "pkcs11")]
 mod behind_a_module;
 mod in_readers;
-#[cfg(feature = "pkcs11")]
 mod of_keymarks_own;
 mod suite;
 

@@ -35,7 +35,7 @@ fn how(kind: &ManagedKind) -> Use {
 }
 
 fn in_a_child(file: &ModuleFile, test: &str) {
-    let mut child = this_test_program(&format!("of_keymarks_own::{test}"));
+    let mut child = this_test_program(&format!("conformance::of_keymarks_own::{test}"));
     child
         .env(LIBRARY, serde_json::to_string(file).unwrap())
         .envs(&file.environment);

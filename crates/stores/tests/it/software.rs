@@ -1,7 +1,5 @@
 //! Test keys in memory: what they are asked and how they leave.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;

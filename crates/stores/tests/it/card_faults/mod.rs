@@ -1,7 +1,5 @@
 //! Cards that misbehave: each fault ends the operation with its reason, and nothing panics.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 mod keys;
 
 use std::sync::{Arc, Mutex};

@@ -76,7 +76,7 @@ fn in_a_child(name: &str, prepare: impl FnOnce(&SoftHsmToken)) {
 
 #[test]
 fn softhsm_conforms_with_test_keys() {
-    const NAME: &str = "behind_a_module::softhsm_conforms_with_test_keys";
+    const NAME: &str = "conformance::behind_a_module::softhsm_conforms_with_test_keys";
     if std::env::var_os(CHILD).is_some() {
         let quick = [
             "rsa2048", "nistp256", "nistp384", "nistp521", "ed25519", "ed448",
@@ -88,7 +88,7 @@ fn softhsm_conforms_with_test_keys() {
 
 #[test]
 fn softhsm_conforms_with_test_keys_on_the_token() {
-    const NAME: &str = "behind_a_module::softhsm_conforms_with_test_keys_on_the_token";
+    const NAME: &str = "conformance::behind_a_module::softhsm_conforms_with_test_keys_on_the_token";
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME, |_| {});
     }
@@ -122,7 +122,8 @@ fn softhsm_conforms_with_test_keys_on_the_token() {
 
 #[test]
 fn softhsm_conforms_with_a_key_that_another_program_made() {
-    const NAME: &str = "behind_a_module::softhsm_conforms_with_a_key_that_another_program_made";
+    const NAME: &str =
+        "conformance::behind_a_module::softhsm_conforms_with_a_key_that_another_program_made";
     if std::env::var_os(CHILD).is_some() {
         return conforms(";object=web", None);
     }
@@ -185,7 +186,7 @@ fn performed(store: &dyn KeyStore, operation: Operation, scheme: Scheme, input: 
 
 #[test]
 fn the_schemes_are_those_of_other_programs() {
-    const NAME: &str = "behind_a_module::the_schemes_are_those_of_other_programs";
+    const NAME: &str = "conformance::behind_a_module::the_schemes_are_those_of_other_programs";
     if std::env::var_os(CHILD).is_none() {
         return in_a_child(NAME, |token| token.make_key("rsa:2048", "01", "web"));
     }

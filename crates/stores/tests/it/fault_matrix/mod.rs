@@ -4,8 +4,6 @@
 //! Whatever happens, no more than one try of a PIN is lost, no other card is sent a PIN or a write, and every
 //! change is undone or stands in the journal, by which a later keymark undoes it (docs/safety.md).
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-
 mod theatre;
 
 use std::sync::{Arc, Mutex};

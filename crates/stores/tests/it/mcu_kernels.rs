@@ -1,7 +1,5 @@
 //! The firmware kernels of the simulator against OpenSSL, on inputs of chance.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use keymark_mcu::image::Image;
 use keymark_mcu::kernel::{Crt, Kernel, Key, Options, Square, Umaal, Window};
 use keymark_mcu::machine::{Machine, Stop};

@@ -50,7 +50,7 @@ fn inserted(serial: Option<u32>, pin: &str) -> CardDevice {
 
 #[test]
 fn the_virtual_card_conforms_through_pcscd_and_vpcd() {
-    const NAME: &str = "in_readers::the_virtual_card_conforms_through_pcscd_and_vpcd";
+    const NAME: &str = "conformance::in_readers::the_virtual_card_conforms_through_pcscd_and_vpcd";
     if std::env::var_os(CHILD).is_some() {
         return suite::conforms(&inserted(None, "123456"), None);
     }
