@@ -7,12 +7,9 @@ use keymark_bench::environment::Environment;
 use keymark_stats::{ChangePoints, MIN_POINTS, Seconds, Step, change_points, mean_of_runs};
 use serde::Serialize;
 
-use crate::analysis::{case_cells, case_columns};
 use crate::archive::Past;
 use crate::compare::facts_of;
-use crate::document::{
-    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
-};
+use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
 
 /// Of the simulated series that say how large a change has to be.
@@ -76,7 +73,6 @@ pub struct HistoryRow {
 const MACHINE: [&str; 4] = ["processor", "cores", "virtual machine", "memory"];
 
 /// One trend a case and machine, in the order in which they first came. Machines are never mixed.
-#[must_use]
 pub fn trends(past: &[Past]) -> Vec<Trend> {
     let mut groups: Vec<(Case, String, Vec<&Past>)> = Vec::new();
     for each in past {
@@ -181,7 +177,6 @@ impl Trend {
     }
 
     /// Every point, for programs.
-    #[must_use]
     pub fn rows(&self) -> Vec<HistoryRow> {
         let row = |(number, point): (usize, &Point)| {
             let level = self.level(number);
@@ -214,7 +209,6 @@ impl Trend {
 }
 
 /// The trends, each with its levels and its last points.
-#[must_use]
 pub fn document(trends: &[Trend], shown: usize) -> Document {
     let mut sections = Vec::new();
     for trend in trends {
@@ -244,32 +238,32 @@ fn levels(trend: &Trend) -> Section {
         );
         return Section::headed(heading, vec![remark(RemarkKind::SingleRuns, text)]);
     };
-    let mut columns = vec![Column::name("from"), Column::name("since")];
-    columns.extend([
-        Column::value("runs").leave(1),
-        Column::value("level (95 % interval)"),
+    let first = |step: &&Step| &trend.points[step.start];
+    let table = TableOf::new(&trend.steps, |_| {
+        (trend.case.device.clone(), trend.case.provenance)
+    })
+    .column(Column::name("from"), |step| first(step).name.as_str())
+    .column(Column::name("since"), |step| date(first(step).started))
+    .column(Column::value("runs").leave(1), |step| step.end - step.start)
+    .column(Column::value("level (95 % interval)"), |step| step.level)
+    .column(
         Column::value("over the one before (95 % interval)"),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    let mut blocks = Vec::new();
-    for step in &trend.steps {
-        let first = &trend.points[step.start];
-        let cells = vec![
-            Cell::text(&first.name),
-            Cell::text(date(first.started)),
-            Cell::Count((step.end - step.start) as u64),
-            Cell::DurationEstimate(step.level),
-            Cell::or_missing(step.ratio, Cell::RatioEstimate),
-        ];
-        table.rows.push(TableRow::of(&trend.case, cells));
+        |step| step.ratio.map(Cell::RatioEstimate),
+    )
+    .provenance()
+    .table();
+    let mut blocks = vec![Block::Table(table)];
+    for step in trend.steps.iter().filter(|step| step.start > 0) {
         let with = trend.changed_with(step.start);
-        if step.start > 0 && !with.is_empty() {
-            let text = format!("at {} changed as well: {}", first.name, with.join("; "));
+        if !with.is_empty() {
+            let text = format!(
+                "at {} changed as well: {}",
+                first(&step).name,
+                with.join("; ")
+            );
             blocks.push(remark(RemarkKind::Environment, text));
         }
     }
-    blocks.insert(0, Block::Table(table));
     let said = match changes.starts.len() {
         0 => "no change seen".to_owned(),
         1 => "one change".to_owned(),
@@ -287,32 +281,20 @@ fn levels(trend: &Trend) -> Section {
 
 /// The last points in one table.
 fn last(trend: &Trend, shown: usize) -> Section {
-    let mut columns = case_columns();
-    columns.extend([
-        Column::name("run"),
-        Column::name("started"),
-        Column::value("runs").leave(1),
-        Column::value("mean"),
-        Column::value("change"),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
     let skipped = trend.points.len().saturating_sub(shown);
-    for (number, point) in trend.points.iter().enumerate().skip(skipped) {
-        let step = trend.level(number).map(|(_, step)| step);
-        let begins = step.filter(|step| step.start == number);
-        let mut cells = case_cells(&trend.case);
-        cells.extend([
-            Cell::text(&point.name),
-            Cell::text(date(point.started)),
-            Cell::Count(point.runs as u64),
-            Cell::Duration(point.mean),
-            Cell::or_missing(begins.and_then(|step| step.ratio), |ratio| {
-                Cell::Gain(ratio.value)
-            }),
-        ]);
-        table.rows.push(TableRow::of(&trend.case, cells));
-    }
+    let points = trend.points.iter().enumerate().skip(skipped);
+    let table = TableOf::cases(points, |_| &trend.case)
+        .column(Column::name("run"), |(_, point)| point.name.as_str())
+        .column(Column::name("started"), |(_, point)| date(point.started))
+        .column(Column::value("runs").leave(1), |(_, point)| point.runs)
+        .column(Column::value("mean"), |(_, point)| point.mean)
+        .column(Column::value("change"), |(number, _)| {
+            let step = trend.level(*number).map(|(_, step)| step);
+            let begins = step.filter(|step| step.start == *number);
+            Some(Cell::Gain(begins?.ratio?.value))
+        })
+        .provenance()
+        .table();
     let mut blocks = vec![Block::Table(table)];
     if skipped > 0 {
         let skipped = units::counted(skipped, "earlier one");

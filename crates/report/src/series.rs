@@ -5,11 +5,8 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, MIN_RUNS, Ratio, Seconds, deviation_of_runs, estimate_of_runs};
 use serde::Serialize;
 
-use crate::analysis::{case_cells, case_columns};
 use crate::compare::run_mean;
-use crate::document::{
-    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
-};
+use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 
 /// A case over the runs of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,7 +27,6 @@ fn as_words<S: serde::Serializer>(case: &Case, serializer: S) -> Result<S::Ok, S
 }
 
 /// The cases, in the order of the first run.
-#[must_use]
 pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
     let Some(first) = runs.first() else {
         return Vec::new();
@@ -52,17 +48,17 @@ pub fn rows(runs: &[Record]) -> Vec<SeriesRow> {
 }
 
 /// The report of a series.
-#[must_use]
 pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
-    let mut columns = case_columns();
-    columns.extend([
-        Column::value("mean over runs (95 % interval)"),
-        Column::value("runs differ by"),
-        Column::value("runs").leave(1),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = rows.iter().map(row).collect();
+    let table = TableOf::cases(rows, |row| &row.case)
+        .column(Column::value("mean over runs (95 % interval)"), |row| {
+            row.mean_s
+        })
+        .column(Column::value("runs differ by"), |row| {
+            row.between_runs.map(Cell::Share)
+        })
+        .column(Column::value("runs").leave(1), |row| row.runs)
+        .provenance()
+        .table();
     let mut blocks = vec![Block::Table(table)];
     if runs.len() < MIN_RUNS {
         let text = format!(
@@ -72,14 +68,4 @@ pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
         blocks.push(Block::Remark(Remark::new(RemarkKind::SingleRuns, text)));
     }
     Document::of(vec![Section::bare(blocks)])
-}
-
-fn row(row: &SeriesRow) -> TableRow {
-    let mut cells = case_cells(&row.case);
-    cells.extend([
-        Cell::DurationEstimate(row.mean_s),
-        Cell::or_missing(row.between_runs, Cell::Share),
-        Cell::Count(row.runs as u64),
-    ]);
-    TableRow::of(&row.case, cells)
 }

@@ -202,9 +202,6 @@ impl FlatRow {
 }
 
 /// Rows as CSV with a header line.
-///
-/// # Errors
-/// When writing to `out` fails.
 pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     for row in rows {

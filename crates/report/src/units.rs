@@ -6,7 +6,6 @@ use std::time::Duration;
 use keymark_stats::{Band, Estimate, PerSecond, Ratio, Seconds};
 
 /// `7.91 ms`
-#[must_use]
 pub fn duration(time: Seconds) -> String {
     if time.0 == 0.0 {
         return "0 s".to_owned();
@@ -16,7 +15,6 @@ pub fn duration(time: Seconds) -> String {
 }
 
 /// `7.91 ms (7.85–7.98)`; a side without a bound is left open.
-#[must_use]
 pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
     let (divisor, unit) = unit(estimate.value);
     let number = |time: Option<Seconds>| {
@@ -31,14 +29,12 @@ pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
 }
 
 /// `1 figure`, `2 figures`
-#[must_use]
 pub fn counted<N: PartialEq + From<u8> + fmt::Display>(number: N, what: &str) -> String {
     let s = if number == N::from(1) { "" } else { "s" };
     format!("{number} {what}{s}")
 }
 
 /// `959 ms (945–972)`: what the assumptions of a prediction leave open.
-#[must_use]
 pub fn banded_duration(value: Seconds, band: Band) -> String {
     estimated_duration(&Estimate {
         low: Some(band.low),
@@ -48,7 +44,6 @@ pub fn banded_duration(value: Seconds, band: Band) -> String {
 }
 
 /// `2 s`, `450 µs`: a time that somebody chose, which is exact.
-#[must_use]
 pub fn chosen(time: Duration) -> String {
     if time.is_zero() {
         return duration(Seconds(0.0));
@@ -60,13 +55,11 @@ pub fn chosen(time: Duration) -> String {
 }
 
 /// `1.23`
-#[must_use]
 pub fn ratio(ratio: Ratio) -> String {
     digits(ratio.0)
 }
 
 /// `1.23 (1.21–1.25)`; the value alone where there is no interval, or nothing to be uncertain of.
-#[must_use]
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
     let number =
         |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
@@ -83,7 +76,6 @@ pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
 }
 
 /// `126/s`
-#[must_use]
 pub fn rate(rate: PerSecond) -> String {
     if rate.0 >= 99_950.0 {
         format!("{:.0}/s", rate.0)
@@ -93,7 +85,6 @@ pub fn rate(rate: PerSecond) -> String {
 }
 
 /// `126/s (121–131)`
-#[must_use]
 pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
     let bound =
         |bound: Option<PerSecond>| bound.map_or_else(|| "?".to_owned(), |bound| digits(bound.0));
@@ -109,31 +100,26 @@ pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
 }
 
 /// `×1.83`
-#[must_use]
 pub fn gain(gain: Ratio) -> String {
     format!("×{}", digits(gain.0))
 }
 
 /// `×1.83 (1.79–1.87)`
-#[must_use]
 pub fn estimated_gain(estimate: &Estimate<Ratio>) -> String {
     format!("×{}", estimated_ratio(estimate))
 }
 
 /// `12.3 %`
-#[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", digits(share * 100.0))
 }
 
 /// `5.0 %`: a share that is estimated may be nought, of which no digit is significant.
-#[must_use]
 pub fn tenths_of_percent(share: Ratio) -> String {
     format!("{:.1} %", share.0 * 100.0)
 }
 
 /// `5.0 % (4.8–5.2)`
-#[must_use]
 pub fn estimated_percent(estimate: &Estimate<Ratio>) -> String {
     let bound = |bound: Option<Ratio>| {
         bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound.0 * 100.0))

@@ -10,17 +10,11 @@ use keymark_bench::outside::visible::is_unseen;
 pub use keymark_bench::outside::visible::{excerpt, message, visible, visible_lines};
 
 /// JSON in which everything unseen is escaped: it may be printed as well.
-///
-/// # Errors
-/// When writing fails, or the value has no form in JSON.
 pub fn write_json(value: &impl Serialize, to: impl io::Write) -> serde_json::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(to, Visible))
 }
 
 /// The same, as text.
-///
-/// # Errors
-/// When the value has no form in JSON.
 pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
     let mut text = Vec::new();
     write_json(value, &mut text)?;
@@ -50,7 +44,6 @@ impl Formatter for Visible {
 
 /// A field of CSV that no spreadsheet takes for a formula (OWASP, "CSV Injection"): such a one gets an
 /// apostrophe in front.
-#[must_use]
 pub fn no_formula(text: &str) -> Cow<'_, str> {
     let seen = visible(text);
     let formula = |c| matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠');

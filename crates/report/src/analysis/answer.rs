@@ -60,7 +60,6 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
 
 impl Analysis {
     /// What most readers come for, and no more. `warnings` is how many stand at the end of the report.
-    #[must_use]
     pub fn answer(&self, record: &Record, warnings: usize) -> Vec<String> {
         let groups = groups(&self.rows);
         if groups.is_empty() && self.rows.iter().all(|row| row.mean().is_none()) {

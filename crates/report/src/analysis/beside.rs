@@ -4,59 +4,65 @@ use keymark_bench::case::Case;
 use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds};
 
-use super::{Analysis, Row, case_cells, case_columns, figures};
-use crate::document::{Block, Cell, Column, Figure, Remark, RemarkKind, Section, Table, TableRow};
+use super::{Analysis, figures};
+use crate::document::{Block, Cell, Column, Figure, Remark, RemarkKind, Section, TableOf};
+
+/// A figure with where it is from.
+struct Line<'a> {
+    case: &'a Case,
+    mean: Cell,
+    n: Option<u64>,
+    source: String,
+}
 
 impl Analysis {
     /// One table with both, operation by operation, and the data of its picture. `None` if the articles have nothing of
     /// what was measured.
-    #[must_use]
     pub fn beside(&self, record: &Record, articles: &[Record]) -> Option<Section> {
-        let mut columns = case_columns();
-        columns.extend([
-            Column::value("mean (95 % interval)"),
-            Column::value("n").leave(1),
-            Column::name("source"),
-            Column::provenance(),
-        ]);
-        let mut table = Table::new(columns);
-        let (mut means, mut done): (Vec<_>, Vec<&Case>) = (Vec::new(), Vec::new());
+        let (mut lines, mut means, mut done) = (Vec::new(), Vec::new(), Vec::<&Case>::new());
         let mut some = false;
         for row in &self.rows {
             if done.iter().any(|case| asks_the_same(case, &row.case)) {
                 continue;
             }
             done.push(&row.case);
-            let own = self
-                .rows
-                .iter()
-                .filter(|other| asks_the_same(&other.case, &row.case));
+            let own = self.rows.iter();
+            let own = own.filter(|other| asks_the_same(&other.case, &row.case));
             for own in own.filter(|own| own.mean().is_some()) {
-                table.rows.push(of_run(own, record));
+                let mean = own.summary.as_ref().map(|summary| summary.mean.into());
+                lines.push(Line {
+                    case: &own.case,
+                    mean: mean.unwrap_or_else(|| own.mean().into()),
+                    n: own.n(),
+                    source: format!("run {}", record.id),
+                });
                 means.extend(figures::mean(own));
             }
             for article in articles {
-                let theirs = article
-                    .cases
-                    .iter()
-                    .filter(|each| asks_the_same(&each.case, &row.case));
-                for each in theirs {
-                    let Some(published) = &each.published else {
-                        continue;
-                    };
+                let theirs = article.cases.iter();
+                let theirs = theirs.filter(|each| asks_the_same(&each.case, &row.case));
+                for (case, published) in
+                    theirs.filter_map(|each| Some((&each.case, each.published.as_ref()?)))
+                {
                     some = true;
-                    let mean = Estimate::bare(published.mean);
-                    let mut cells = case_cells(&each.case);
-                    cells.extend([
-                        Cell::Duration(published.mean),
-                        Cell::or_missing(published.n, Cell::Count),
-                        Cell::text(&article.id),
-                    ]);
-                    table.rows.push(TableRow::of(&each.case, cells));
-                    means.push(figures::dot(&each.case, mean));
+                    lines.push(Line {
+                        case,
+                        mean: published.mean.into(),
+                        n: published.n,
+                        source: article.id.to_string(),
+                    });
+                    means.push(figures::dot(case, Estimate::bare(published.mean)));
                 }
             }
         }
+        let table = TableOf::cases(lines, |line| line.case)
+            .column(Column::value("mean (95 % interval)"), |line| {
+                line.mean.clone()
+            })
+            .column(Column::value("n").leave(1), |line| line.n)
+            .column(Column::name("source"), |line| line.source.clone())
+            .provenance()
+            .table();
         let text = "published figures are of other machines and programs, and have no interval: they stand beside the \
                     run's own, and enter none of them";
         let picture = Figure::Means {
@@ -90,19 +96,6 @@ fn asks_the_same(a: &Case, b: &Case) -> bool {
         )
     };
     of(a) == of(b)
-}
-
-fn of_run(row: &Row, record: &Record) -> TableRow {
-    let mut cells = case_cells(&row.case);
-    cells.extend([
-        row.summary.as_ref().map_or_else(
-            || Cell::or_missing(row.mean(), Cell::Duration),
-            |summary| Cell::DurationEstimate(summary.mean),
-        ),
-        Cell::or_missing(row.n(), Cell::Count),
-        Cell::text(format!("run {}", record.id)),
-    ]);
-    TableRow::of(&row.case, cells)
 }
 
 #[cfg(test)]

@@ -66,13 +66,11 @@ pub struct Breakdown {
 
 impl Breakdown {
     /// Share of the bare operation in the whole.
-    #[must_use]
     pub fn base_share(&self) -> Option<Ratio> {
         Some(Ratio(self.base?.value.0 / self.whole?.value.0))
     }
 
     /// The same where it says something about the layers, and not about another library.
-    #[must_use]
     pub fn own_share(&self) -> Option<Ratio> {
         match self.basis {
             Basis::Own => self.base_share(),
@@ -81,7 +79,6 @@ impl Breakdown {
     }
 
     /// Whether the whole tells next to nothing about the operation.
-    #[must_use]
     pub fn is_lost_in_overhead(&self) -> bool {
         self.own_share().is_some_and(|share| share.0 < LOST)
     }

@@ -57,7 +57,6 @@ const PARTS: [(&str, WhichParts); 2] = [
 
 impl Analysis {
     /// The whole report. `record` is what was analysed; of its twins, the published figures.
-    #[must_use]
     pub fn document(&self, record: &Record, published: &[PublishedFigure]) -> Document {
         let mut sections = vec![self.main(record)];
         sections.extend(self.servers());

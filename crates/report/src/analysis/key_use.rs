@@ -6,8 +6,9 @@ use keymark_bench::record::Record;
 use keymark_bench::server_load::ServerLoad;
 use keymark_stats::{Ratio, Seconds};
 
-use super::tables::{load_cells, load_columns};
-use crate::document::{Block, Cell, Column, Remark, RemarkKind, Section, Table, TableRow};
+use super::tables::handshakes;
+use crate::document::{Block, Cell, Column, Remark, RemarkKind, Section, Table};
+use crate::units::counted;
 
 /// The parts of a transaction; each mean is one of the steady state, or of the whole load where only that is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,45 +123,41 @@ fn remark(text: impl Into<String>) -> Block {
 
 fn breakdown(spent: &[(&Case, Spent)]) -> Table {
     let any = |known: fn(&Spent) -> bool| spent.iter().any(|(_, spent)| known(spent));
-    let traced = any(|spent| spent.traced.is_some());
+    let traced = any(|spent| spent.traced.is_some()).then(|| Column::value("in the server"));
     let waited = any(|spent| spent.waited.is_some());
+    let waited = waited.then(|| Column::value("of it waiting").leave(3));
     let processor = any(|spent| spent.of_processor.is_some());
-    let mut columns = load_columns();
-    columns.push(Column::value("private key, alone"));
-    if traced {
-        columns.push(Column::value("in the server"));
-    }
-    if waited {
-        columns.push(Column::value("of it waiting").leave(3));
-    }
-    columns.extend([
-        Column::value("rest of the handshake"),
-        Column::value("HTTP").leave(2),
-        Column::value("key's share").leave(4),
-    ]);
-    if processor {
-        columns.push(Column::value("of server CPU").leave(1));
-    }
-    columns.push(Column::provenance());
-    let mut table = Table::new(columns);
-    let row = |(case, spent): &(&Case, Spent)| {
-        let time = |time| Cell::or_missing(time, Cell::Duration);
-        let mut cells = load_cells(case);
-        cells.push(time(spent.alone));
-        cells.extend(traced.then(|| time(spent.traced)));
-        cells.extend(waited.then(|| time(spent.waited)));
-        // A difference of means that noise has made negative is at most nothing.
-        let difference = |time: Option<Seconds>| time.map(|time| Seconds(time.0.max(0.0)));
-        cells.extend([
-            time(difference(spent.rest)),
-            time(difference(spent.http)),
-            Cell::or_missing(spent.share, Cell::Share),
-        ]);
-        cells.extend(processor.then(|| Cell::or_missing(spent.of_processor, Cell::Share)));
-        TableRow::of(case, cells)
-    };
-    table.rows = spent.iter().map(row).collect();
-    table
+    let processor = processor.then(|| Column::value("of server CPU").leave(1));
+    // A difference of means that noise has made negative is at most nothing.
+    let difference = |time: Option<Seconds>| time.map(|time| Seconds(time.0.max(0.0)));
+    handshakes(spent, |(case, _)| case)
+        .column(Column::value("private key, alone"), |(_, spent)| {
+            spent.alone
+        })
+        .maybe(traced, |(_, spent)| spent.traced)
+        .maybe(waited, |(_, spent)| spent.waited)
+        .column(Column::value("rest of the handshake"), |(_, spent)| {
+            difference(spent.rest)
+        })
+        .column(Column::value("HTTP").leave(2), |(_, spent)| {
+            difference(spent.http)
+        })
+        .column(Column::value("key's share").leave(4), |(_, spent)| {
+            spent.share.map(Cell::Share)
+        })
+        .maybe(processor, |(_, spent)| spent.of_processor.map(Cell::Share))
+        .provenance()
+        .table()
+}
+
+/// Calls of a function, or of all that do not use the key.
+struct Line<'a> {
+    case: &'a Case,
+    name: String,
+    function: FunctionCalls,
+    handshakes: f64,
+    /// What a handshake took.
+    handshake: Option<Seconds>,
 }
 
 /// A line a function with the private key, and one for all others.
@@ -170,46 +167,21 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
         functions.any(|function| function.waited_ns > 0)
     };
     let waits = traced.iter().any(waits);
-    let mut columns = load_columns();
-    columns.extend([
-        Column::name("function"),
-        Column::value("calls").leave(1),
-        Column::value("a handshake"),
-        Column::value("mean"),
-        Column::value("p99").leave(3),
-    ]);
-    if waits {
-        columns.push(Column::value("of it waiting").leave(4));
-    }
-    columns.push(Column::value("of the handshake").leave(2));
-    columns.push(Column::provenance());
-    let mut table = Table::new(columns);
+    let mut lines: Vec<Line<'_>> = Vec::new();
     for (case, load, calls) in traced {
-        let handshake = load.mean(|second| &second.handshake);
-        let mut line = |name: String, function: &FunctionCalls| {
-            let handshakes = calls.handshakes.max(1) as f64;
-            let share = |handshake: Seconds| {
-                Ratio(function.total_ns as f64 / 1e9 / handshakes / handshake.0)
-            };
-            let mut cells = load_cells(case);
-            cells.extend([
-                Cell::Text(name),
-                Cell::Count(function.calls),
-                Cell::Ratio(Ratio(function.calls as f64 / handshakes)),
-                Cell::or_missing(function.mean(), Cell::Duration),
-                Cell::or_missing(function.durations.quantile(0.99), Cell::Duration),
-            ]);
-            cells.extend(waits.then(|| {
-                let waited = function.waited().filter(|_| function.of_operation);
-                Cell::or_missing(waited, Cell::Duration)
-            }));
-            cells.push(Cell::or_missing(handshake.map(share), Cell::Share));
-            table.rows.push(TableRow::of(case, cells));
+        let mut line = |name: String, function: FunctionCalls| {
+            lines.push(Line {
+                case,
+                name,
+                function,
+                handshakes: calls.handshakes.max(1) as f64,
+                handshake: load.mean(|second| &second.handshake),
+            });
         };
         let mut others = (0_usize, FunctionCalls::default());
         for (name, function) in &calls.functions {
             if function.of_operation {
-                line(name.clone(), function);
+                line(name.clone(), function.clone());
             } else {
                 others.0 += 1;
                 others.1.calls += function.calls;
@@ -218,11 +190,33 @@ fn asked(traced: &[(&Case, &ServerLoad, &TokenCalls)]) -> Table {
             }
         }
         if others.0 > 0 {
-            let plural = if others.0 == 1 { "" } else { "s" };
-            line(format!("{} other function{plural}", others.0), &others.1);
+            line(counted(others.0, "other function"), others.1);
         }
     }
-    table
+    handshakes(lines, |line| line.case)
+        .column(Column::name("function"), |line| line.name.clone())
+        .column(Column::value("calls").leave(1), |line| line.function.calls)
+        .column(Column::value("a handshake"), |line| {
+            Cell::Ratio(Ratio(line.function.calls as f64 / line.handshakes))
+        })
+        .column(Column::value("mean"), |line| line.function.mean())
+        .column(Column::value("p99").leave(3), |line| {
+            line.function.durations.quantile(0.99)
+        })
+        .maybe(
+            waits.then(|| Column::value("of it waiting").leave(4)),
+            |line| {
+                line.function
+                    .waited()
+                    .filter(|_| line.function.of_operation)
+            },
+        )
+        .column(Column::value("of the handshake").leave(2), |line| {
+            let each = line.function.total_ns as f64 / 1e9 / line.handshakes;
+            Some(Cell::Share(Ratio(each / line.handshake?.0)))
+        })
+        .provenance()
+        .table()
 }
 
 /// Calls with the private key that the token refused, or that none was made.

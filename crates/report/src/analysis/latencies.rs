@@ -13,7 +13,6 @@ pub struct Latencies {
 
 impl Latencies {
     /// Of a case that is finished.
-    #[must_use]
     pub fn of(record: &CaseRecord, speed: Option<&MachineSpeed>, seed: u64) -> Self {
         let measured = record.latencies();
         Self {

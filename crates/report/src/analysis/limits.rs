@@ -95,7 +95,6 @@ pub enum Undecided {
 
 impl Finding {
     /// In a word.
-    #[must_use]
     pub const fn limit(&self) -> Limit {
         match self {
             Self::Cores { .. } => Limit::Cores,

@@ -43,7 +43,6 @@ pub use breakdown::{Basis, Breakdown, FamilyBreakdown, Layer};
 pub use document::PublishedFigure;
 pub(crate) use head::stop_and_order;
 pub use remarks::failures;
-pub(crate) use tables::{case_cells, case_columns};
 
 pub use latencies::Latencies;
 pub use limits::{Finding, Undecided};
@@ -101,7 +100,6 @@ pub struct Row {
 
 impl Row {
     /// The same, with what is known of the run's devices.
-    #[must_use]
     pub fn on(self, devices: &[StoreIdentity]) -> Self {
         let mut devices = devices.iter();
         let device = devices.find(|device| device.device == self.case.device);
@@ -112,7 +110,6 @@ impl Row {
     }
 
     /// Number of operations behind the figures.
-    #[must_use]
     pub fn n(&self) -> Option<u64> {
         self.summary
             .as_ref()
@@ -121,7 +118,6 @@ impl Row {
     }
 
     /// The mean: measured, or as published.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         self.summary
             .as_ref()
@@ -131,7 +127,6 @@ impl Row {
 
     /// Whether an operation takes no longer than users tolerate, on average: by the interval of the mean, which
     /// stands in the same row, or by the mean of an article. Percentiles have no upper bound in short runs.
-    #[must_use]
     pub fn tolerable(&self, tolerance: Duration) -> Option<Answer> {
         let within = |time: Seconds| time.0 <= tolerance.as_secs_f64();
         let Some(summary) = &self.summary else {
@@ -170,7 +165,6 @@ pub struct Analysis {
 impl Analysis {
     /// Analyses a record, with what is known of how stacks lie on one another. Random numbers come from the
     /// plan's seed, so this is repeatable.
-    #[must_use]
     pub fn of(record: &Record, families: &[Layers]) -> Self {
         let speed = machine_speed(record);
         let seed = record.plan.settings.seed;
@@ -209,7 +203,6 @@ fn machine_speed(record: &Record) -> Option<MachineSpeed> {
 }
 
 /// The row of one finished case, as soon as its baseline is finished too; `latencies` are those of both.
-#[must_use]
 pub fn row_of<'l>(
     plan: &Plan,
     records: &[CaseRecord],

@@ -49,7 +49,6 @@ fn overloaded(row: &Row) -> Option<Remark> {
 }
 
 /// A line a reason: a device that fails for one reason, such as a wrong PIN, is told once for all its cases.
-#[must_use]
 pub fn failures<'c>(failed: impl Iterator<Item = (&'c Case, &'c str)>) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&Case>)> = Vec::new();
     for (case, reason) in failed {
@@ -80,7 +79,6 @@ fn reached(width: f64) -> String {
 
 impl Analysis {
     /// Failures, each with its reason, then remarks by kind with the cases they concern.
-    #[must_use]
     pub fn warnings(&self, plan: &Plan) -> Vec<Remark> {
         let failed = self.rows.iter();
         let failed = failed.filter_map(|row| Some((&row.case, row.failure.as_deref()?)));
@@ -239,7 +237,6 @@ impl Analysis {
     }
 
     /// "A thread of 50 messages opens in …", for what opens messages.
-    #[must_use]
     pub fn threads(&self) -> Vec<Remark> {
         let opens = |row: &&Row| {
             let mut stacks = self.families.iter().filter_map(|f| f.opens_messages);
@@ -278,7 +275,6 @@ impl Analysis {
 
 impl FamilyBreakdown {
     /// What the bare operation is, where several libraries could do it.
-    #[must_use]
     pub fn libraries(&self) -> Vec<Remark> {
         let Some(own) = self.layers.own_library else {
             return Vec::new();
@@ -306,14 +302,12 @@ impl FamilyBreakdown {
     }
 
     /// Whether another library was measured beside.
-    #[must_use]
     pub fn has_beside(&self) -> bool {
         let mut cases = self.breakdowns.iter();
         cases.any(|breakdown| breakdown.beside.is_some())
     }
 
     /// Says plainly where a figure of the whole tells next to nothing about the key.
-    #[must_use]
     pub fn lost_in_overhead(&self) -> Option<Remark> {
         let whole = self.layers.whole?;
         let lost: Vec<&Breakdown> = self

@@ -54,14 +54,12 @@ pub struct Bounds {
 
 impl Bounds {
     /// Gain at which the server would be busy all the time.
-    #[must_use]
     pub fn by_server(&self) -> Option<Ratio> {
         let (_, time) = self.server?;
         Some(Ratio(self.alone.0 / time.0))
     }
 
     /// Gain at which all processors would be busy all the time.
-    #[must_use]
     pub fn by_cores(&self) -> Ratio {
         Ratio(f64::from(self.cores) * self.alone.0 / self.processor.0)
     }
@@ -80,7 +78,6 @@ type Measured = (u32, Estimate<PerSecond>);
 
 impl Scaling {
     /// What limits the gain: by the bounds where there is a server, else by what the curves show.
-    #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         if let Some((bottleneck, _)) = self.bounds.and_then(|bounds| bounds.server) {
             let bounds = self.bounds?;
@@ -98,13 +95,11 @@ impl Scaling {
     }
 
     /// Whether there are enough of them for a law.
-    #[must_use]
     pub const fn has_levels_of_a_law(&self) -> bool {
         self.levels.len() >= LEVELS_OF_A_LAW
     }
 
     /// Which way by what kind of workers, however many: `raw threads`.
-    #[must_use]
     pub fn way(&self) -> String {
         let kind = match self.case.load.worker {
             Worker::Thread => "threads",
@@ -118,7 +113,6 @@ impl Scaling {
     }
 
     /// The same with what is measured: `rsa2048 sign softhsm raw threads`.
-    #[must_use]
     pub fn name(&self) -> String {
         let Case {
             algorithm,
@@ -131,7 +125,6 @@ impl Scaling {
 
     /// The concurrency of the highest throughput that was measured, and one beyond at which it was lower for
     /// certain: the intervals are apart.
-    #[must_use]
     pub fn falls(&self) -> Option<(u32, u32)> {
         let highest = |a: &&Measured, b: &&Measured| a.1.value.0.total_cmp(&b.1.value.0);
         let (best, highest) = self.levels.iter().max_by(highest)?;

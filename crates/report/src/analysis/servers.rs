@@ -3,9 +3,9 @@
 use keymark_stats::{Estimate, Ratio};
 
 use super::rates::{Difference, RelativeRate};
-use super::tables::{load_cells, load_columns, loaded};
-use super::{Analysis, Row, UnderLoad};
-use crate::document::{Block, Cell, Column, Section, Table, TableRow};
+use super::tables::{handshakes, loaded};
+use super::{Analysis, Row};
+use crate::document::{Block, Cell, Column, Section, Table};
 
 impl Analysis {
     /// What there is of them.
@@ -46,33 +46,24 @@ const fn heading(difference: Difference) -> &'static str {
 }
 
 fn saturated(rows: &[Row]) -> Table {
-    let mut columns = load_columns();
-    columns.extend([
-        Column::value("best rate (95 % interval)").shorten(3),
-        Column::value("users"),
-        Column::value("knee: users"),
-        Column::value("its rate").leave(2),
-        Column::value("rate within the limit").leave(3),
-        Column::value("loads").leave(1),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = loaded(rows)
-        .filter_map(|(row, load)| {
-            let found = load.saturated?;
-            let mut cells = load_cells(&row.case);
-            cells.extend([
-                Cell::or_missing(row.throughput, Cell::RateEstimate),
-                Cell::Count(found.best_users.into()),
-                Cell::Count(found.knee_users.into()),
-                Cell::or_missing(found.knee_rate, Cell::Rate),
-                Cell::or_missing(found.within_limit, Cell::Rate),
-                Cell::Count(found.loads),
-            ]);
-            Some(TableRow::of(&row.case, cells))
+    let found = loaded(rows).filter_map(|(row, load)| Some((row, load.saturated?)));
+    handshakes(found, |(row, _)| &row.case)
+        .column(
+            Column::value("best rate (95 % interval)").shorten(3),
+            |(row, _)| row.throughput,
+        )
+        .column(Column::value("users"), |(_, found)| found.best_users)
+        .column(Column::value("knee: users"), |(_, found)| found.knee_users)
+        .column(Column::value("its rate").leave(2), |(_, found)| {
+            found.knee_rate
         })
-        .collect();
-    table
+        .column(
+            Column::value("rate within the limit").leave(3),
+            |(_, found)| found.within_limit,
+        )
+        .column(Column::value("loads").leave(1), |(_, found)| found.loads)
+        .provenance()
+        .table()
 }
 
 fn relative<'r>(
@@ -80,42 +71,27 @@ fn relative<'r>(
     rates: impl Iterator<Item = &'r RelativeRate>,
     difference: Difference,
 ) -> Table {
-    let mut columns = load_columns();
-    columns.extend([
-        Column::value("rate (95 % interval)").shorten(2),
-        Column::value(match difference {
-            Difference::KeyExchange | Difference::Beside => "cost (95 % interval)",
-            Difference::Servers => "gain (95 % interval)",
+    let known = rates.filter_map(|rate| Some((rows.get(rate.case)?, rate)));
+    let (heading, times): (_, fn(Estimate<Ratio>) -> _) = match difference {
+        Difference::KeyExchange | Difference::Beside => ("cost (95 % interval)", inverse),
+        Difference::Servers => ("gain (95 % interval)", |gain| gain),
+    };
+    handshakes(known, |(row, _)| &row.case)
+        .column(
+            Column::value("rate (95 % interval)").shorten(2),
+            |(row, _)| row.throughput,
+        )
+        .column(Column::value(heading).shorten(1), |(_, rate)| {
+            match times(rate.gain) {
+                times if rate.case == rate.beside => Cell::Gain(times.value),
+                times => Cell::GainEstimate(times),
+            }
         })
-        .shorten(1),
-        Column::value("server CPU").leave(1),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = rates
-        .filter_map(|rate| {
-            let row = rows.get(rate.case)?;
-            let times = match difference {
-                Difference::KeyExchange | Difference::Beside => inverse(rate.gain),
-                Difference::Servers => rate.gain,
-            };
-            let mut cells = load_cells(&row.case);
-            cells.extend([
-                Cell::or_missing(row.throughput, Cell::RateEstimate),
-                if rate.case == rate.beside {
-                    Cell::Gain(times.value)
-                } else {
-                    Cell::GainEstimate(times)
-                },
-                Cell::or_missing(
-                    (row.under_load.as_ref()).and_then(UnderLoad::server_cpu_each),
-                    Cell::Duration,
-                ),
-            ]);
-            Some(TableRow::of(&row.case, cells))
+        .column(Column::value("server CPU").leave(1), |(row, _)| {
+            row.under_load.as_ref()?.server_cpu_each()
         })
-        .collect();
-    table
+        .provenance()
+        .table()
 }
 
 /// Time over time, where the other is rate over rate.
@@ -130,27 +106,12 @@ fn inverse(gain: Estimate<Ratio>) -> Estimate<Ratio> {
 }
 
 fn lost(rows: &[Row]) -> Table {
-    let mut columns = load_columns();
-    columns.extend([
-        Column::value("rate before"),
-        Column::value("failed"),
-        Column::value("for at most"),
-        Column::value("rate after"),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = loaded(rows)
-        .filter_map(|(row, load)| {
-            let loss = load.loss?;
-            let mut cells = load_cells(&row.case);
-            cells.extend([
-                Cell::or_missing(loss.before, Cell::Rate),
-                Cell::Count(loss.failed),
-                Cell::Duration(loss.lasted),
-                Cell::or_missing(loss.after, Cell::Rate),
-            ]);
-            Some(TableRow::of(&row.case, cells))
-        })
-        .collect();
-    table
+    let lost = loaded(rows).filter_map(|(row, load)| Some((row, load.loss?)));
+    handshakes(lost, |(row, _)| &row.case)
+        .column(Column::value("rate before"), |(_, loss)| loss.before)
+        .column(Column::value("failed"), |(_, loss)| loss.failed)
+        .column(Column::value("for at most"), |(_, loss)| loss.lasted)
+        .column(Column::value("rate after"), |(_, loss)| loss.after)
+        .provenance()
+        .table()
 }

@@ -9,136 +9,79 @@ use keymark_bench::strength;
 use keymark_stats::{Estimate, Ratio, Seconds};
 
 use super::baselines::Baselines;
-use super::{Bounds, Breakdown, FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
-use crate::document::{Cell, Column, Table, TableRow};
+use super::{FamilyBreakdown, Layer, PublishedFigure, Row, Scaling, UnderLoad};
+use crate::document::{Cell, Column, Table, TableOf};
 use crate::units;
-
-/// The columns that say which case a row is about.
-pub(crate) fn case_columns() -> Vec<Column> {
-    vec![
-        Column::name("algorithm"),
-        Column::name("operation"),
-        Column::device(),
-        Column::name("stack"),
-    ]
-}
-
-/// What stands in them, the device aside.
-pub(crate) fn case_cells(case: &Case) -> Vec<Cell> {
-    vec![
-        Cell::text(case.algorithm),
-        Cell::text(case.operation),
-        Cell::Text(case.way()),
-    ]
-}
 
 /// The main table.
 pub(super) fn rows(rows: &[Row], tolerance: Duration) -> Table {
-    let mut columns = case_columns();
     let baselines = Baselines::of(rows);
-    columns.extend([
-        Column::value("mean (95 % interval)"),
-        Column::value("median").leave(4),
-        Column::value("p99").leave(5),
-        Column::value("n").leave(1),
-        Column::value(format!("{} (95 % interval)", baselines.heading()))
-            .shorten(3)
-            .leave(6),
-        Column::value("op/s").leave(2),
-        Column::value(format!("≤ {}", units::chosen(tolerance))).leave(7),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = rows
-        .iter()
-        .map(|row| {
-            let summary = row.summary.as_ref();
-            let mut cells = case_cells(&row.case);
-            cells.extend([
-                mean(row),
-                Cell::or_missing(summary, |s| Cell::Duration(s.median.value)),
-                Cell::or_missing(summary, |s| bounded(&s.p99)),
-                Cell::or_missing(row.n(), Cell::Count),
-                Cell::or_missing(
-                    row.ratio.filter(|_| baselines.concern(row)),
-                    Cell::RatioEstimate,
-                ),
-                Cell::or_missing(row.throughput, |rate| Cell::Rate(rate.value)),
-                Cell::or_missing(row.tolerable(tolerance), Cell::Answer),
-            ]);
-            TableRow::of(&row.case, cells)
+    let ratio = format!("{} (95 % interval)", baselines.heading());
+    TableOf::cases(rows, |row| &row.case)
+        .column(Column::value("mean (95 % interval)"), |row| mean(row))
+        .column(Column::value("median").leave(4), |row| {
+            Some(row.summary.as_ref()?.median.value)
         })
-        .collect();
-    table
+        .column(Column::value("p99").leave(5), |row| {
+            Some(bounded(&row.summary.as_ref()?.p99))
+        })
+        .column(Column::value("n").leave(1), |row| row.n())
+        .column(Column::value(ratio).shorten(3).leave(6), |row| {
+            let ratio = row.ratio.filter(|_| baselines.concern(row));
+            ratio.map(Cell::RatioEstimate)
+        })
+        .column(Column::value("op/s").leave(2), |row| {
+            Some(row.throughput?.value)
+        })
+        .column(
+            Column::value(format!("≤ {}", units::chosen(tolerance))).leave(7),
+            |row| row.tolerable(tolerance),
+        )
+        .provenance()
+        .table()
 }
 
 /// Loads on servers, as siege would have printed them.
 pub(super) fn siege(rows: &[Row]) -> Table {
-    let mut columns = load_columns();
-    columns.extend([
-        Column::value("transactions"),
-        Column::value("availability"),
-        Column::value("response time").leave(5),
-        Column::value("rate"),
-        Column::value("concurrency").leave(4),
-        Column::value("failed"),
-        Column::value("longest").leave(2),
-        Column::value("shortest").leave(1),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = loaded(rows)
-        .map(|(row, load)| {
-            let mut cells = load_cells(&row.case);
-            cells.extend([
-                Cell::Count(load.transactions),
-                Cell::Share(Ratio(load.availability / 100.0)),
-                Cell::Duration(load.response_time),
-                Cell::Rate(load.transaction_rate),
-                Cell::Ratio(Ratio(load.concurrency)),
-                Cell::Count(load.failed),
-                Cell::Duration(load.longest),
-                Cell::Duration(load.shortest),
-            ]);
-            TableRow::of(&row.case, cells)
+    handshakes(loaded(rows), |(row, _)| &row.case)
+        .column(Column::value("transactions"), |(_, load)| load.transactions)
+        .column(Column::value("availability"), |(_, load)| {
+            Cell::Share(Ratio(load.availability / 100.0))
         })
-        .collect();
-    table
+        .column(Column::value("response time").leave(5), |(_, load)| {
+            load.response_time
+        })
+        .column(Column::value("rate"), |(_, load)| load.transaction_rate)
+        .column(Column::value("concurrency").leave(4), |(_, load)| {
+            Cell::Ratio(Ratio(load.concurrency))
+        })
+        .column(Column::value("failed"), |(_, load)| load.failed)
+        .column(Column::value("longest").leave(2), |(_, load)| load.longest)
+        .column(Column::value("shortest").leave(1), |(_, load)| {
+            load.shortest
+        })
+        .provenance()
+        .table()
 }
 
 /// Where the time of transactions goes in the steady state, and what they take of processors.
 pub(super) fn phases(rows: &[Row]) -> Table {
-    let mut columns = load_columns();
-    columns.extend([
-        Column::value("connect").leave(1),
-        Column::value("handshake"),
-        Column::value("first byte").leave(2),
-        Column::value("whole"),
-        Column::value("p95").leave(3),
-        Column::value("server CPU"),
-        Column::value("client CPU"),
-        Column::provenance(),
-    ]);
-    let mut table = Table::new(columns);
-    table.rows = loaded(rows)
-        .map(|(row, load)| {
-            let mut cells = load_cells(&row.case);
-            cells.extend(
-                [
-                    load.connect,
-                    load.handshake,
-                    load.first_byte,
-                    row.mean(),
-                    load.p95,
-                    load.server_cpu_each(),
-                    load.client_cpu_each(),
-                ]
-                .map(|time| Cell::or_missing(time, Cell::Duration)),
-            );
-            TableRow::of(&row.case, cells)
+    handshakes(loaded(rows), |(row, _)| &row.case)
+        .column(Column::value("connect").leave(1), |(_, load)| load.connect)
+        .column(Column::value("handshake"), |(_, load)| load.handshake)
+        .column(Column::value("first byte").leave(2), |(_, load)| {
+            load.first_byte
         })
-        .collect();
-    table
+        .column(Column::value("whole"), |(row, _)| row.mean())
+        .column(Column::value("p95").leave(3), |(_, load)| load.p95)
+        .column(Column::value("server CPU"), |(_, load)| {
+            load.server_cpu_each()
+        })
+        .column(Column::value("client CPU"), |(_, load)| {
+            load.client_cpu_each()
+        })
+        .provenance()
+        .table()
 }
 
 pub(super) fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
@@ -146,23 +89,19 @@ pub(super) fn loaded(rows: &[Row]) -> impl Iterator<Item = (&Row, &UnderLoad)> {
         .filter_map(|row| Some((row, row.under_load.as_ref()?)))
 }
 
-/// All are handshakes.
-pub(super) fn load_columns() -> Vec<Column> {
-    vec![
-        Column::name("algorithm"),
-        Column::device(),
-        Column::name("server"),
-        Column::value("security").leave(1),
-    ]
-}
-
-pub(super) fn load_cells(case: &Case) -> Vec<Cell> {
-    let strength = strength::of_handshake(case);
-    vec![
-        Cell::text(case.algorithm),
-        Cell::Text(case.way()),
-        Cell::or_missing(strength, Cell::text),
-    ]
+/// A table of cases that are all handshakes, which have a strength.
+pub(super) fn handshakes<T>(
+    items: impl IntoIterator<Item = T>,
+    case: impl Fn(&T) -> &Case,
+) -> TableOf<T> {
+    let subject = |item: &T| (case(item).device.clone(), case(item).provenance);
+    TableOf::new(items, subject)
+        .column(Column::name("algorithm"), |item| case(item).algorithm)
+        .device()
+        .column(Column::name("server"), |item| case(item).way())
+        .column(Column::value("security").leave(1), |item| {
+            strength::of_handshake(case(item)).map(Cell::text)
+        })
 }
 
 /// A figure that nothing bounds from above is only known to be more than its lower bound.
@@ -189,93 +128,57 @@ fn mean(row: &Row) -> Cell {
 /// Where the time goes, by subtraction.
 pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     let layers = &family.layers;
-    let mut columns = vec![
-        Column::name("algorithm"),
-        Column::name("operation"),
-        Column::device(),
-        Column::value(layers.base.heading),
-    ];
-    let steps = layers.steps.iter().zip(2..);
-    columns.extend(steps.map(|(step, rank)| Column::value(step.heading).leave(rank)));
-    columns.extend(
-        layers
-            .whole
-            .map(|whole| Column::value(whole.heading).leave(1)),
-    );
-    columns.push(Column::value(format!("{}'s share", layers.base.name)).leave(0));
+    let mut table = TableOf::new(&family.breakdowns, |breakdown| {
+        (breakdown.device.clone(), breakdown.provenance)
+    })
+    .column(Column::name("algorithm"), |breakdown| breakdown.algorithm)
+    .column(Column::name("operation"), |breakdown| breakdown.operation)
+    .device()
+    .column(Column::value(layers.base.heading), |breakdown| {
+        Some(breakdown.base?.value)
+    });
+    for (index, step) in layers.steps.iter().enumerate() {
+        let column = Column::value(step.heading).leave(2 + index as u8);
+        table = table.column(column, |breakdown| {
+            Some(match (*breakdown.steps.get(index)?)? {
+                Layer::Adds(time) | Layer::Less(time) => Cell::Duration(time.value),
+                Layer::AtMost(high) => Cell::AtMost(high),
+            })
+        });
+    }
+    let whole = layers
+        .whole
+        .map(|whole| Column::value(whole.heading).leave(1));
     let beside = layers.own_library.filter(|_| family.has_beside());
-    columns.extend(beside.map(|own| Column::value(own.beside.heading).leave(0)));
-    columns.push(Column::provenance());
-    let mut table = Table::new(columns);
-    table.rows = family
-        .breakdowns
-        .iter()
-        .map(|breakdown| breakdown_row(family, breakdown))
-        .collect();
+    let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
+    let share = Column::value(format!("{}'s share", layers.base.name)).leave(0);
     table
-}
-
-fn breakdown_row(family: &FamilyBreakdown, breakdown: &Breakdown) -> TableRow {
-    let mut cells = vec![
-        Cell::text(breakdown.algorithm),
-        Cell::text(breakdown.operation),
-        Cell::or_missing(breakdown.base, |base| Cell::Duration(base.value)),
-    ];
-    let layer = |layer| match layer {
-        Layer::Adds(difference) | Layer::Less(difference) => Cell::Duration(difference.value),
-        Layer::AtMost(high) => Cell::AtMost(high),
-    };
-    let steps = breakdown.steps.iter();
-    cells.extend(steps.map(|step| Cell::or_missing(*step, layer)));
-    if family.layers.whole.is_some() {
-        cells.push(Cell::or_missing(breakdown.whole, |whole| {
-            Cell::Duration(whole.value)
-        }));
-    }
-    cells.push(Cell::or_missing(breakdown.base_share(), Cell::Share));
-    if family.has_beside() {
-        cells.push(Cell::or_missing(breakdown.beside, |beside| {
-            Cell::Duration(beside.value)
-        }));
-    }
-    TableRow {
-        device: breakdown.device.clone(),
-        provenance: breakdown.provenance,
-        cells,
-    }
+        .maybe(whole, |breakdown| Some(breakdown.whole?.value))
+        .column(share, |breakdown| breakdown.base_share().map(Cell::Share))
+        .maybe(beside, |breakdown| Some(breakdown.beside?.value))
+        .provenance()
+        .table()
 }
 
 /// Where the time of the operations went whose parts are wanted.
 pub(super) fn parts(rows: &[Row], wanted: impl Fn(&Parts) -> bool) -> Table {
-    let parts_of = |row: &Row| row.parts.clone().filter(|parts| wanted(parts));
+    let with_parts = rows
+        .iter()
+        .filter_map(|row| Some((row, row.parts.as_ref()?)));
+    let items: Vec<(&Row, &Parts)> = with_parts.filter(|(_, parts)| wanted(parts)).collect();
     let had = |part: &&Part| {
         // What the workers calculate bounds their gain, and is shown there.
-        if **part == Part::Worker {
-            return false;
-        }
-        let mut parts = rows.iter().filter_map(parts_of);
-        parts.any(|parts| parts.0.contains_key(*part))
+        **part != Part::Worker && items.iter().any(|(_, parts)| parts.0.contains_key(*part))
     };
-    let had: Vec<Part> = Part::ALL.iter().filter(had).copied().collect();
-    let mut columns = case_columns();
-    columns.extend(had.iter().map(|part| part_column(*part)));
-    columns.push(Column::provenance());
-    let mut table = Table::new(columns);
-    table.rows =
-        rows.iter()
-            .filter_map(|row| {
-                let parts = parts_of(row)?.0;
-                if !had.iter().any(|part| parts.contains_key(part)) {
-                    return None;
-                }
-                let mut cells = case_cells(&row.case);
-                cells.extend(had.iter().map(|part| {
-                    Cell::or_missing(parts.get(part), |mean| Cell::Duration(mean.mean_s))
-                }));
-                Some(TableRow::of(&row.case, cells))
-            })
-            .collect();
-    table
+    let had: Vec<&Part> = Part::ALL.iter().filter(had).collect();
+    let shown = |(_, parts): &&(&Row, &Parts)| had.iter().any(|part| parts.0.contains_key(*part));
+    let table = TableOf::cases(items.iter().filter(shown), |(row, _)| &row.case);
+    let add = |table: TableOf<_>, part: &&Part| {
+        table.column(part_column(**part), |(_, parts): &&(&Row, &Parts)| {
+            Some(parts.0.get(*part)?.mean_s)
+        })
+    };
+    had.iter().fold(table, add).provenance().table()
 }
 
 /// What is small, or no part of the operation, is left out first.
@@ -296,32 +199,20 @@ fn part_column(part: Part) -> Column {
 
 /// Twins beside what was published.
 pub(super) fn twins(pairs: &[(&Row, &PublishedFigure)]) -> Table {
-    let mut table = Table::new(vec![
-        Column::name("algorithm"),
-        Column::name("operation"),
-        Column::device(),
-        Column::value("card time").leave(0),
-        Column::value("twin"),
-        Column::value("published"),
-        Column::value("twin/published"),
-        Column::provenance(),
-    ]);
-    table.rows = pairs
+    let known = pairs
         .iter()
-        .filter_map(|(row, figure)| {
-            let mean = row.mean()?;
-            let cells = vec![
-                Cell::text(row.case.algorithm),
-                Cell::text(row.case.operation),
-                Cell::Duration(figure.card),
-                Cell::Duration(mean),
-                Cell::Duration(figure.whole),
-                Cell::Ratio(Ratio(mean.0 / figure.whole.0)),
-            ];
-            Some(TableRow::of(&row.case, cells))
+        .filter_map(|(row, figure)| Some((*row, *figure, row.mean()?)));
+    TableOf::keys(known, |(row, ..)| &row.case)
+        .column(Column::value("card time").leave(0), |(_, figure, _)| {
+            figure.card
         })
-        .collect();
-    table
+        .column(Column::value("twin"), |(.., mean)| *mean)
+        .column(Column::value("published"), |(_, figure, _)| figure.whole)
+        .column(Column::value("twin/published"), |(_, figure, mean)| {
+            Cell::Ratio(Ratio(mean.0 / figure.whole.0))
+        })
+        .provenance()
+        .table()
 }
 
 /// More concurrencies than this are no table that anybody reads.
@@ -341,70 +232,48 @@ pub(super) fn levels(scaling: &[Scaling]) -> (Vec<u32>, usize) {
 
 /// What concurrency gains and what limits it.
 pub(super) fn scaling(scaling: &[Scaling]) -> Table {
-    let (levels, _) = levels(scaling);
-    let mut columns = case_columns();
+    let mut table =
+        TableOf::keys(scaling, |group| &group.case).column(Column::name("stack"), |group| {
+            match group.case.load.worker {
+                Worker::Process => group.way(),
+                Worker::Thread => group.case.way(),
+            }
+        });
     // The highest concurrency says most.
-    let ranked = levels.iter().zip(5..);
-    columns.extend(
-        ranked.map(|(level, rank)| Column::value(format!("c={level}")).shorten(2).leave(rank)),
-    );
-    let shown = Shown {
-        levels,
-        server: server_name(scaling),
-        law: scaling.iter().any(Scaling::has_levels_of_a_law),
-    };
-    let server = shown.server.iter();
-    columns.extend(server.map(|name| Column::value(format!("{name}'s bound")).leave(3)));
-    columns.extend([
-        Column::value("cores' bound").leave(2),
-        Column::value("limit"),
-    ]);
-    if shown.law {
-        columns.push(Column::value("serial share σ").shorten(1).leave(4));
-        columns.push(Column::value("coherency κ").shorten(0).leave(4));
+    for (level, rank) in levels(scaling).0.into_iter().zip(5..) {
+        let column = Column::value(format!("c={level}")).shorten(2).leave(rank);
+        table = table.column(column, |group| {
+            let gain = group
+                .gains
+                .iter()
+                .find(|(concurrency, _)| *concurrency == level);
+            gain.map(|(_, gain)| Cell::GainEstimate(*gain))
+        });
     }
-    columns.push(Column::provenance());
-    let mut table = Table::new(columns);
-    table.rows = scaling
-        .iter()
-        .map(|group| TableRow::of(&group.case, scaling_cells(group, &shown)))
-        .collect();
+    let server = server_name(scaling).map(|name| Column::value(format!("{name}'s bound")).leave(3));
+    let law = scaling.iter().any(Scaling::has_levels_of_a_law);
+    let parameter = |name: &str, rank| law.then(|| Column::value(name).shorten(rank).leave(4));
     table
-}
-
-/// What has a column in the table of scaling.
-struct Shown {
-    levels: Vec<u32>,
-    /// What workers queue for, if that is a server.
-    server: Option<&'static str>,
-    law: bool,
-}
-
-fn scaling_cells(group: &Scaling, shown: &Shown) -> Vec<Cell> {
-    let gains = &group.gains;
-    let mut cells = case_cells(&group.case);
-    if let (Worker::Process, Some(way)) = (group.case.load.worker, cells.last_mut()) {
-        *way = Cell::Text(group.way());
-    }
-    cells.extend(shown.levels.iter().map(|level| {
-        let gain = gains.iter().find(|(c, _)| c == level);
-        Cell::or_missing(gain, |(_, gain)| Cell::GainEstimate(*gain))
-    }));
-    let bound = |bound: fn(&Bounds) -> Option<Ratio>| {
-        Cell::or_missing(group.bounds.as_ref().and_then(bound), Cell::Gain)
-    };
-    cells.extend(shown.server.map(|_| bound(Bounds::by_server)));
-    cells.extend([
-        bound(|bounds| Some(bounds.by_cores())),
-        Cell::or_missing(group.limit(), Cell::text),
-    ]);
-    match &group.law {
-        _ if !shown.law => {}
-        Ok(law) if law.rejected() => cells.extend([Cell::text("does not fit"), Cell::Missing]),
-        Ok(law) => cells.extend([law.sigma, law.kappa].map(|p| Cell::ShareEstimate(p.map(Ratio)))),
-        Err(_) => cells.extend([Cell::Missing, Cell::Missing]),
-    }
-    cells
+        .maybe(server, |group| {
+            group.bounds.as_ref()?.by_server().map(Cell::Gain)
+        })
+        .column(Column::value("cores' bound").leave(2), |group| {
+            Some(Cell::Gain(group.bounds.as_ref()?.by_cores()))
+        })
+        .column(Column::value("limit"), |group| {
+            group.limit().map(Cell::text)
+        })
+        .maybe(parameter("serial share σ", 1), |group| match &group.law {
+            Ok(law) if law.rejected() => Cell::text("does not fit"),
+            Ok(law) => Cell::ShareEstimate(law.sigma.map(Ratio)),
+            Err(_) => Cell::Missing,
+        })
+        .maybe(parameter("coherency κ", 0), |group| match &group.law {
+            Ok(law) if !law.rejected() => Cell::ShareEstimate(law.kappa.map(Ratio)),
+            Ok(_) | Err(_) => Cell::Missing,
+        })
+        .provenance()
+        .table()
 }
 
 /// By its name where all groups queue for the same.

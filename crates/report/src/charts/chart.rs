@@ -15,28 +15,12 @@ pub struct Chart {
     pub x: Axis,
     /// From top to bottom.
     pub panels: Vec<Panel>,
-    /// What the series are, by their number; nothing is said of a single one without a name.
-    pub keys: Vec<Key>,
+    /// What the series are, by their number, which gives colour and shape; nothing is said of a single one without a name.
+    pub keys: Vec<String>,
     /// What the fills mean that occur.
     pub fills: Vec<(Fill, String)>,
     /// What to know, a sentence each, below.
     pub notes: Vec<String>,
-}
-
-/// A series: its number gives colour and shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
-    /// What it is.
-    pub name: String,
-}
-
-impl Key {
-    /// Of that name.
-    pub fn of(name: impl ToString) -> Self {
-        Self {
-            name: name.to_string(),
-        }
-    }
 }
 
 /// Marks over an axis of y.
@@ -91,13 +75,11 @@ impl Scale {
     }
 
     /// The same from and to elsewhere.
-    #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Self { bounds, ..self }
     }
 
     /// The same with ticks at these values.
-    #[must_use]
     pub fn ticks(self, ticks: Vec<f64>) -> Self {
         Self { ticks, ..self }
     }
@@ -150,8 +132,6 @@ pub enum Mark {
     Bar(Bar),
     /// Through points.
     Line(Line),
-    /// Between two lines.
-    Band(Band),
     /// From zero upwards over a stretch of x: of a histogram.
     Column(Column),
     /// A reference, right through.
@@ -179,6 +159,22 @@ pub struct Dot {
     pub label: Option<String>,
     /// What it is.
     pub about: About,
+}
+
+impl Dot {
+    /// One of a figure without an interval.
+    pub const fn new((x, y): (f64, f64), series: usize, fill: Fill, about: About) -> Self {
+        Self {
+            x,
+            y,
+            reach: None,
+            series,
+            fill,
+            size: Size::Figure,
+            label: None,
+            about,
+        }
+    }
 }
 
 /// How large a dot is.
@@ -251,21 +247,8 @@ pub struct Line {
 pub enum Path {
     /// Straight.
     Straight,
-    /// Level, and then upright.
-    Steps,
     /// Straight, thin and dashed: a law or a trend through measured points.
     Fitted,
-}
-
-/// What lies between two lines: `(x, low, high)`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Band {
-    /// From left to right.
-    pub points: Vec<(f64, f64, f64)>,
-    /// Which series it belongs to.
-    pub series: usize,
-    /// What it is.
-    pub about: About,
 }
 
 /// From zero upwards over a stretch of x.

@@ -30,7 +30,6 @@ pub enum Weight {
 }
 
 /// Width of a line of text of that size, in pixels, in the font of the pictures.
-#[must_use]
 pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
     let table = match weight {
         Weight::Regular => &REGULAR,

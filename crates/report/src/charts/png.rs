@@ -39,9 +39,6 @@ pub enum PngError {
 }
 
 /// The chart as a PNG file, of twice the size of its SVG.
-///
-/// # Errors
-/// When it is too large, or resvg refuses it.
 pub fn draw(chart: &Chart, theme: Theme) -> Result<Vec<u8>, PngError> {
     let mut fonts = fontdb::Database::new();
     for font in FONTS {

@@ -61,13 +61,6 @@ impl Extent {
                 let places = line.points.iter().map(|&(x, y)| pick(x, y));
                 self.figures.extend(places);
             }
-            Mark::Band(band) => match along {
-                Along::X => self.figures.extend(band.points.iter().map(|point| point.0)),
-                Along::Y => {
-                    let ends = band.points.iter().flat_map(|&(_, low, high)| [low, high]);
-                    self.ends.extend(ends);
-                }
-            },
             Mark::Column(column) => match along {
                 Along::X => self.figures.extend([column.from, column.to]),
                 Along::Y => self.figures.extend([0.0, column.height]),

@@ -26,7 +26,6 @@ pub(crate) struct Palette {
 
 impl Theme {
     /// In a word.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Light => "light",

@@ -6,34 +6,31 @@ use keymark_bench::case::{Case, DeviceName, Provenance};
 use keymark_stats::{MIN_RUNS, Ratio};
 
 use super::{Comparison, GeometricMean, Grounds, Pair};
-use crate::analysis::{case_cells, case_columns};
-use crate::document::{
-    Block, Cell, Column, Document, Remark, RemarkKind, Section, Table, TableRow,
-};
+use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
 use crate::units;
 
 /// The report of a comparison: what differs besides first. Each row has the device and the provenance of its first case.
-#[must_use]
 pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
     let several = comparison.sides.len() > 2;
-    let mut columns = case_columns();
-    if several {
-        columns.push(Column::name("run"));
-    }
-    columns.extend([
-        Column::name("against"),
-        Column::value("first").leave(2),
-        Column::value("second").leave(3),
-        Column::value("ratio to the first (interval)").shorten(1),
-        Column::value("verdict"),
-        Column::provenance(),
-        Column::provenance_of("against provenance"),
-    ]);
-    let mut table = Table::new(columns);
-    let rows = comparison.pairs.iter();
-    table.rows = rows
-        .map(|pair| row(pair, several.then(|| comparison.side(pair))))
-        .collect();
+    let table = TableOf::cases(&comparison.pairs, |pair| &pair.old)
+        .maybe(several.then(|| Column::name("run")), |pair| {
+            comparison.side(pair)
+        })
+        .column(Column::name("against"), |pair| {
+            against(&pair.old, &pair.new)
+        })
+        .column(Column::value("first").leave(2), |pair| pair.old_mean)
+        .column(Column::value("second").leave(3), |pair| pair.new_mean)
+        .column(
+            Column::value("ratio to the first (interval)").shorten(1),
+            |pair| Cell::RatioEstimate(pair.ratio),
+        )
+        .column(Column::value("verdict"), |pair| Cell::text(pair.verdict))
+        .provenance()
+        .column(Column::provenance_of("against provenance"), |pair| {
+            pair.new.provenance
+        })
+        .table();
     let mut blocks = vec![Block::Table(table)];
     let remarks = borrowed(comparison).into_iter().chain(reasons(comparison));
     let remarks = remarks.chain(equivalence(comparison));
@@ -72,30 +69,21 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
     if means.is_empty() {
         return None;
     }
-    let mut table = Table::new(vec![
-        Column::name("run"),
-        Column::value("cases"),
-        Column::value("geometric mean of ratios (95 % interval)"),
-        Column::provenance(),
-        Column::provenance_of("against provenance"),
-    ]);
-    for mean in means {
-        let name = comparison
-            .sides
-            .get(mean.side)
-            .map_or("", |side| &side.name);
-        let [old, new] = mean.provenance;
-        table.rows.push(TableRow {
-            device: DeviceName::new(""),
-            provenance: old,
-            cells: vec![
-                Cell::text(name),
-                Cell::Count(mean.cases as u64),
-                Cell::RatioEstimate(mean.ratio),
-                Cell::Provenance(new),
-            ],
-        });
-    }
+    let table = TableOf::new(means, |mean| (DeviceName::new(""), mean.provenance[0]))
+        .column(Column::name("run"), |mean| {
+            let side = comparison.sides.get(mean.side);
+            side.map_or("", |side| &side.name).to_owned()
+        })
+        .column(Column::value("cases"), |mean| mean.cases)
+        .column(
+            Column::value("geometric mean of ratios (95 % interval)"),
+            |mean| Cell::RatioEstimate(mean.ratio),
+        )
+        .provenance()
+        .column(Column::provenance_of("against provenance"), |mean| {
+            mean.provenance[1]
+        })
+        .table();
     let text = "of these cases, each counted once (Fleming & Wallace 1986); it is not the time that all of them take";
     let remark = Remark::new(RemarkKind::Units, text);
     Some(Section::headed(
@@ -276,20 +264,6 @@ fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
         Some(Remark::new(RemarkKind::Basis, text))
     });
     said.collect()
-}
-
-fn row(pair: &Pair, side: Option<&str>) -> TableRow {
-    let mut cells = case_cells(&pair.old);
-    cells.extend(side.map(Cell::text));
-    cells.extend([
-        against(&pair.old, &pair.new),
-        Cell::Duration(pair.old_mean),
-        Cell::Duration(pair.new_mean),
-        Cell::RatioEstimate(pair.ratio),
-        Cell::text(pair.verdict),
-        Cell::Provenance(pair.new.provenance),
-    ]);
-    TableRow::of(&pair.old, cells)
 }
 
 /// What the second case is, by what it does not have in common with the first.

@@ -22,7 +22,6 @@ pub struct GeometricMean {
 
 impl Comparison {
     /// One a side and kind of figures: kinds are never mixed in one mean.
-    #[must_use]
     pub fn geometric_means(&self) -> Vec<GeometricMean> {
         let mut groups: Vec<Vec<&Pair>> = Vec::new();
         for pair in &self.pairs {

@@ -31,7 +31,6 @@ impl Default for Criteria {
 impl Criteria {
     /// Within what the interval of a pair with these grounds has to lie to be called the same. Series at different
     /// times differ by more than their runs tell: by the noise, for which there must be room. `None` if there is not.
-    #[must_use]
     pub fn margin(self, grounds: Grounds) -> Option<f64> {
         let unseen = match grounds {
             Grounds::Series => self.noise.apart,
@@ -106,7 +105,6 @@ impl Default for Noise {
 
 impl Noise {
     /// The same for both.
-    #[must_use]
     pub const fn of(share: f64) -> Self {
         Self {
             interleaved: share,
@@ -115,7 +113,6 @@ impl Noise {
     }
 
     /// Of a pair with these grounds. What single runs differ by is in their intervals.
-    #[must_use]
     pub const fn on(self, grounds: Grounds) -> f64 {
         match grounds {
             Grounds::Copies | Grounds::SameRun | Grounds::SameRuns | Grounds::Alternating => {
@@ -176,7 +173,6 @@ impl Comparison {
 
     /// Which pairs are slower by more than the share and by more than noise, with at most 2.5 % for any false
     /// alarm; of predictions, which are.
-    #[must_use]
     pub fn slower_than(&self, share: f64) -> Judgement<'_> {
         let judged: Vec<_> = self
             .evident()

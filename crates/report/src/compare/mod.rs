@@ -61,7 +61,6 @@ pub struct Comparison {
 impl Comparison {
     /// Every side against the first. Cases are paired by everything but the device if two sides have no device in common
     /// (another machine's name, an article's spelling).
-    #[must_use]
     pub fn of(sides: &[Side], machine: BetweenRuns, criteria: Criteria) -> Self {
         let mut comparison = Self::empty(sides, machine, criteria);
         let Some((baseline, others)) = sides.split_first() else {
@@ -102,7 +101,6 @@ impl Comparison {
     }
 
     /// The first two copies of every case that stands in a plan more than once.
-    #[must_use]
     pub fn of_copies(side: &Side, criteria: Criteria) -> Self {
         let mut comparison =
             Self::empty(std::slice::from_ref(side), BetweenRuns::ASSUMED, criteria);
@@ -136,7 +134,6 @@ impl Comparison {
     }
 
     /// What is compared with the baseline in a pair: its side's name.
-    #[must_use]
     pub fn side(&self, pair: &Pair) -> &str {
         self.sides.get(pair.side).map_or("", |side| &side.name)
     }

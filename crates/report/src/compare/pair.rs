@@ -61,7 +61,6 @@ pub enum Grounds {
 
 impl Grounds {
     /// Whether a difference may be called an alarm.
-    #[must_use]
     pub const fn allow_alarm(self) -> bool {
         match self {
             Self::Copies

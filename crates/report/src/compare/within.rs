@@ -10,7 +10,6 @@ use super::{Comparison, Criteria, Grounds, Pair, Side, TwoSides, cases, pair, wi
 impl Comparison {
     /// Every case against the one that the pattern makes of it: of the same side, where that has one, measured in turn in
     /// the same runs; else of the first side that has one.
-    #[must_use]
     pub fn against(
         pattern: &Baseline,
         sides: &[Side],

@@ -17,7 +17,6 @@ pub struct Limits {
 
 impl Document {
     /// With no more than that. Tables that are too long share what there is, and so do sections with too many pictures.
-    #[must_use]
     pub fn capped(mut self, limits: Limits) -> Self {
         let each = Limits {
             rows: share(limits.rows, self.tables().map(|table| table.rows.len())),
@@ -120,7 +119,7 @@ mod tests {
     use keymark_bench::case::{DeviceName, Provenance};
 
     use super::*;
-    use crate::document::{Cell, Column, Table, TableRow};
+    use crate::document::{Column, TableOf};
 
     const LIMITS: Limits = Limits {
         rows: 3,
@@ -130,14 +129,9 @@ mod tests {
     };
 
     fn table(rows: usize) -> Document {
-        let mut table = Table::new(vec![Column::name("x")]);
-        table.rows = (0..rows)
-            .map(|row| TableRow {
-                device: DeviceName::software(),
-                provenance: Provenance::Measured,
-                cells: vec![Cell::Count(row as u64)],
-            })
-            .collect();
+        let subject = |_: &usize| (DeviceName::software(), Provenance::Measured);
+        let table = TableOf::new(0..rows, subject).column(Column::name("x"), |row| *row);
+        let table = table.table();
         Document::of(vec![Section::bare(vec![Block::Table(table)])])
     }
 

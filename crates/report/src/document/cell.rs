@@ -1,6 +1,10 @@
 //! Values of a table, with their units; how they are written is the renderers' business.
 
+use std::time::Duration;
+
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance};
+use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
 
@@ -56,15 +60,44 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// `Missing` for `None`.
-    pub fn or_missing<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
-        value.map_or(Self::Missing, cell)
-    }
-
     /// The words of something that has them.
     pub fn text(words: impl ToString) -> Self {
         Self::Text(words.to_string())
     }
+}
+
+/// `Missing` for `None`.
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
+macro_rules! cells {
+    ($($value:ty => $cell:expr),* $(,)?) => {
+        $(impl From<$value> for Cell {
+            fn from(value: $value) -> Self {
+                $cell(value)
+            }
+        })*
+    };
+}
+
+cells! {
+    String => Cell::Text,
+    &str => Cell::text,
+    Algorithm => Cell::text,
+    Operation => Cell::text,
+    u64 => Cell::Count,
+    u32 => |number| Cell::Count(u64::from(number)),
+    usize => |number| Cell::Count(number as u64),
+    Provenance => Cell::Provenance,
+    Answer => Cell::Answer,
+    Seconds => Cell::Duration,
+    Duration => |time: Duration| Cell::Duration(Seconds(time.as_secs_f64())),
+    PerSecond => Cell::Rate,
+    Estimate<Seconds> => Cell::DurationEstimate,
+    Estimate<PerSecond> => Cell::RateEstimate,
 }
 
 /// Whether something holds.

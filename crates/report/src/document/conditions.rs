@@ -31,7 +31,6 @@ pub struct Fact {
 
 impl Fact {
     /// Whether it tells the runs apart.
-    #[must_use]
     pub fn differs(&self) -> bool {
         self.values.windows(2).any(|pair| pair[0] != pair[1])
     }

@@ -1,7 +1,7 @@
 //! Data of pictures.
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{DeviceName, Provenance, StackName};
+use keymark_bench::case::{Case, DeviceName, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_stats::{Band, Drift, Estimate, PerSecond, Ratio, Seconds};
 use serde::Serialize;
@@ -96,7 +96,6 @@ pub enum Figure {
 
 impl Figure {
     /// What it shows.
-    #[must_use]
     pub fn title(&self) -> &str {
         match self {
             Self::Means { title, .. }
@@ -113,15 +112,39 @@ impl Figure {
     }
 }
 
+/// What a part of a picture is of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Subject {
+    /// On what its figures were had.
+    pub device: DeviceName,
+    /// Their kind.
+    pub provenance: Provenance,
+    /// In words.
+    pub label: String,
+}
+
+impl Subject {
+    /// A case.
+    pub fn of(case: &Case) -> Self {
+        Self::labelled(case, case.to_string())
+    }
+
+    /// A case in other words.
+    pub fn labelled(case: &Case, label: String) -> Self {
+        Self {
+            device: case.device.clone(),
+            provenance: case.provenance,
+            label,
+        }
+    }
+}
+
 /// One dot with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mean {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The case, in words.
-    pub label: String,
+    /// The case.
+    #[serde(flatten)]
+    pub of: Subject,
     /// Algorithm of the key.
     pub algorithm: Algorithm,
     /// What was asked of it.
@@ -137,12 +160,9 @@ pub struct Mean {
 /// The distribution of a case's durations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Distribution {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The case, in words.
-    pub label: String,
+    /// The case.
+    #[serde(flatten)]
+    pub of: Subject,
     /// Algorithm of the key.
     pub algorithm: Algorithm,
     /// What was asked of it.
@@ -160,12 +180,9 @@ pub struct Distribution {
 /// How often each duration of a case came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Histogram {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The case, in words.
-    pub label: String,
+    /// The case.
+    #[serde(flatten)]
+    pub of: Subject,
     /// From where to where, and how many were between, rising.
     pub bins: Vec<(Seconds, Seconds, usize)>,
     /// Durations that are in no bin: of both ends half a per cent.
@@ -177,12 +194,9 @@ pub struct Histogram {
 /// What the time of an operation is made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stack {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The operation, in words.
-    pub label: String,
+    /// The operation.
+    #[serde(flatten)]
+    pub of: Subject,
     /// From the bottom to the top.
     pub parts: Vec<StackPart>,
     /// The sum of the parts that are shown.
@@ -203,12 +217,9 @@ pub struct StackPart {
 /// A case at several concurrencies.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThroughputCurve {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// Device, way and kind of workers, in words.
-    pub label: String,
+    /// Device, way and kind of workers.
+    #[serde(flatten)]
+    pub of: Subject,
     /// Workers and operations a second, rising.
     pub levels: Vec<(u32, Estimate<PerSecond>)>,
     /// Workers, and the same over one worker's.
@@ -232,12 +243,9 @@ pub enum LoadUnit {
 /// A case under several loads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCurve {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The case without its load, in words.
-    pub label: String,
+    /// The case without its load.
+    #[serde(flatten)]
+    pub of: Subject,
     /// By rising load.
     pub points: Vec<LoadPoint>,
     /// The load from which more of it only waits.
@@ -264,12 +272,9 @@ pub struct LoadPoint {
 /// The durations of a case in the order in which they came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
-    /// On what it was had.
-    pub device: DeviceName,
-    /// Its kind.
-    pub provenance: Provenance,
-    /// The case, in words.
-    pub label: String,
+    /// The case.
+    #[serde(flatten)]
+    pub of: Subject,
     /// Number of samples.
     pub n: usize,
     /// Samples behind each point, of which it is the median.

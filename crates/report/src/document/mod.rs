@@ -15,9 +15,9 @@ pub use cell::{Answer, Cell};
 pub use conditions::{Again, Conditions, Fact};
 pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
-    StackPart, ThroughputCurve, Timeline,
+    StackPart, Subject, ThroughputCurve, Timeline,
 };
-pub use table::{Align, Column, Narrow, Source, Table, TableRow};
+pub use table::{Align, Column, Narrow, Source, Table, TableOf, TableRow};
 
 /// Version of the document as JSON.
 pub const SCHEMA: u32 = 1;
@@ -45,7 +45,6 @@ pub struct Document {
 
 impl Document {
     /// Sections alone.
-    #[must_use]
     pub const fn of(sections: Vec<Section>) -> Self {
         Self {
             schema: SCHEMA,
@@ -88,7 +87,6 @@ pub struct Section {
 
 impl Section {
     /// A section under a heading.
-    #[must_use]
     pub fn headed(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self {
             heading: Some(heading.into()),
@@ -97,7 +95,6 @@ impl Section {
     }
 
     /// One that needs none.
-    #[must_use]
     pub const fn bare(blocks: Vec<Block>) -> Self {
         Self {
             heading: None,
@@ -129,7 +126,6 @@ pub struct Remark {
 
 impl Remark {
     /// A remark of a kind.
-    #[must_use]
     pub fn new(kind: RemarkKind, text: impl Into<String>) -> Self {
         Self {
             kind,

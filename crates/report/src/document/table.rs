@@ -15,17 +15,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
-    #[must_use]
-    pub const fn new(columns: Vec<Column>) -> Self {
-        Self {
-            columns,
-            rows: Vec::new(),
-        }
-    }
-
     /// What stands in a column of a row.
-    #[must_use]
     pub fn cell(&self, row: &TableRow, column: usize) -> Cell {
         let Some(wanted) = self.columns.get(column) else {
             return Cell::Missing;
@@ -53,15 +43,89 @@ pub struct TableRow {
     pub cells: Vec<Cell>,
 }
 
-impl TableRow {
-    /// The row of a case.
-    #[must_use]
-    pub fn of(case: &Case, cells: Vec<Cell>) -> Self {
-        Self {
-            device: case.device.clone(),
-            provenance: case.provenance,
-            cells,
+/// A table that is made column by column: what heads a column stands beside what is in it.
+#[derive(Debug)]
+pub struct TableOf<T> {
+    items: Vec<T>,
+    table: Table,
+}
+
+impl<T> TableOf<T> {
+    /// A row for each of them, still without columns.
+    pub fn new(
+        items: impl IntoIterator<Item = T>,
+        subject: impl Fn(&T) -> (DeviceName, Provenance),
+    ) -> Self {
+        let items: Vec<T> = items.into_iter().collect();
+        let row = |item| {
+            let (device, provenance) = subject(item);
+            TableRow {
+                device,
+                provenance,
+                cells: Vec::new(),
+            }
+        };
+        let table = Table {
+            columns: Vec::new(),
+            rows: items.iter().map(row).collect(),
+        };
+        Self { items, table }
+    }
+
+    /// The same of cases, with the columns that tell keys and operations apart.
+    pub fn keys(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
+        Self::new(items, |item| {
+            (case(item).device.clone(), case(item).provenance)
+        })
+        .column(Column::name("algorithm"), |item| case(item).algorithm)
+        .column(Column::name("operation"), |item| case(item).operation)
+        .device()
+    }
+
+    /// The same with the way to the key.
+    pub fn cases(items: impl IntoIterator<Item = T>, case: impl Fn(&T) -> &Case) -> Self {
+        Self::keys(items, &case).column(Column::name("stack"), |item| case(item).way())
+    }
+
+    /// The next column, and what stands in it.
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
+        self.table.columns.push(column);
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.cells.push(cell(item).into());
         }
+        self
+    }
+
+    /// A column that the table may lack.
+    pub fn maybe<C: Into<Cell>>(self, column: Option<Column>, cell: impl Fn(&T) -> C) -> Self {
+        match column {
+            Some(column) => self.column(column, cell),
+            None => self,
+        }
+    }
+
+    /// The rows' devices.
+    pub fn device(self) -> Self {
+        self.known(Column {
+            source: Source::Device,
+            ..Column::name("device")
+        })
+    }
+
+    /// The kinds of the rows' figures.
+    pub fn provenance(self) -> Self {
+        self.known(Column::provenance())
+    }
+
+    /// A column of what each row knows of itself.
+    pub fn known(mut self, column: Column) -> Self {
+        self.table.columns.push(column);
+        self
+    }
+
+    /// All of it.
+    pub fn table(self) -> Table {
+        self.table
     }
 }
 
@@ -85,7 +149,6 @@ pub struct Column {
 
 impl Column {
     /// A name by which rows are told apart.
-    #[must_use]
     pub fn name(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -97,7 +160,6 @@ impl Column {
     }
 
     /// A value that always stands there.
-    #[must_use]
     pub fn value(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
@@ -106,27 +168,15 @@ impl Column {
         }
     }
 
-    /// The rows' devices.
-    #[must_use]
-    pub fn device() -> Self {
-        Self {
-            source: Source::Device,
-            ..Self::name("device")
-        }
-    }
-
     /// The kinds of the rows' figures.
-    #[must_use]
     pub fn provenance() -> Self {
         Self {
             source: Source::Provenance,
-            align: Align::Right,
-            ..Self::name("provenance")
+            ..Self::provenance_of("provenance")
         }
     }
 
     /// The kinds of other figures than the rows' own.
-    #[must_use]
     pub fn provenance_of(name: impl Into<String>) -> Self {
         Self {
             align: Align::Right,
@@ -135,7 +185,6 @@ impl Column {
     }
 
     /// May be left out; low ranks go first.
-    #[must_use]
     pub fn leave(self, rank: u8) -> Self {
         Self {
             narrow: Narrow::Leave(rank),
@@ -144,7 +193,6 @@ impl Column {
     }
 
     /// May lose its intervals; low ranks go first.
-    #[must_use]
     pub fn shorten(self, rank: u8) -> Self {
         Self {
             shorten: Some(rank),

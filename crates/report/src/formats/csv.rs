@@ -20,9 +20,6 @@ struct Line {
 }
 
 /// With a header line.
-///
-/// # Errors
-/// When writing to `out` fails.
 pub fn render(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     for Measured {

@@ -17,9 +17,6 @@ struct Entry {
 }
 
 /// Means in milliseconds; `of` is the run or series. Cases without a mean are left out: there is no number for them.
-///
-/// # Errors
-/// When a value has no form in JSON.
 pub fn render(of: &str, cases: &[Measured]) -> serde_json::Result<String> {
     let entry = |measured: &Measured| {
         let mean = measured.mean?;

@@ -7,7 +7,6 @@ use crate::units;
 use crate::visible::visible;
 
 /// One suite; `of` is the run or series.
-#[must_use]
 pub fn render(of: &str, cases: &[Measured]) -> String {
     let failures = cases.iter().filter(|case| case.failure.is_some()).count();
     let skipped = cases.iter().filter(|case| is_skipped(case)).count();

@@ -73,7 +73,6 @@ const FAMILIES: [Family; 9] = [
 ];
 
 /// Families with their cases, and the mark of the end; `of` is the run or series.
-#[must_use]
 pub fn render(of: &str, cases: &[Measured]) -> String {
     let mut text = String::new();
     for family in &FAMILIES {

@@ -1,36 +1,30 @@
 //! Empirical distribution functions, with their percentiles.
 
 use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Size, Spacing, Unit,
+    Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Scale, Spacing, Unit,
 };
 
 use super::means::{is_time, reach};
-use super::words::{Names, left_out, listed};
-use super::{CURVES, fill, fills};
+use super::words::{Names, left_out};
+use super::{CURVES, about, drawable, fill, fills, framed, said_of};
 use crate::document::Distribution;
 use crate::units;
 use crate::visible::visible;
 
 pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart> {
-    let usable = distributions
-        .iter()
-        .filter(|one| one.quantiles.len() > 1 && one.quantiles.iter().all(|time| is_time(*time)));
-    let all = usable.clone().count();
-    let shown: Vec<&Distribution> = usable.take(CURVES).collect();
-    if shown.is_empty() {
-        return None;
-    }
+    let (shown, all) = drawable(distributions, CURVES, |one| {
+        one.quantiles.len() > 1 && one.quantiles.iter().all(|time| is_time(*time))
+    });
+    let first = *shown.first()?;
+    let key = |one: &Distribution| (one.algorithm, one.operation);
     let mut names = Names::default();
-    let name = |one: &Distribution| match shown.first() {
+    let name = |one: &Distribution| {
         // What all have in common is said by the heading.
-        Some(first)
-            if shown.iter().all(|other| {
-                (other.algorithm, other.operation) == (first.algorithm, first.operation)
-            }) =>
-        {
-            format!("{} {}", one.device, one.way)
+        if shown.iter().all(|other| key(other) == key(first)) {
+            format!("{} {}", one.of.device, one.way)
+        } else {
+            one.of.label.clone()
         }
-        Some(_) | None => one.label.clone(),
     };
     let mut marks = Vec::new();
     for one in &shown {
@@ -46,21 +40,14 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
         vec!["Marks: median, 90th and 99th percentile, with their 95 % intervals.".to_owned()];
     notes.extend(left_out(shown.len(), all, "distributions"));
     let heading = match shown.as_slice() {
-        [only] => Some(visible(&only.label).into_owned()),
-        [first, ..] if names.names().first() != Some(&visible(&first.label).into_owned()) => {
+        [only] => Some(visible(&only.of.label).into_owned()),
+        [first, ..] if names.names().first() != Some(&visible(&first.of.label).into_owned()) => {
             Some(format!("{} {}", first.algorithm, first.operation))
         }
         _ => None,
     };
+    let x = Scale::new("time of an operation", Unit::Seconds, Spacing::Logarithmic);
     Some(Chart {
-        kind: "distributions",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
-        x: Axis::Scale(Scale::new(
-            "time of an operation",
-            Unit::Seconds,
-            Spacing::Logarithmic,
-        )),
         panels: vec![Panel {
             heading,
             y: Axis::Scale(
@@ -76,8 +63,9 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
             marks,
         }],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|one| one.provenance)),
+        fills: fills(shown.iter().map(|one| one.of.provenance)),
         notes,
+        ..framed("distributions", title, &said, CURVES, Axis::Scale(x))
     })
 }
 
@@ -90,11 +78,8 @@ fn curve(one: &Distribution, series: usize) -> Mark {
             .collect(),
         path: Path::Straight,
         series,
-        fill: fill(one.provenance),
-        about: About {
-            case: Some(visible(&one.label).into_owned()),
-            text: said(one),
-        },
+        fill: fill(one.of.provenance),
+        about: about(&one.of, said(one)),
     })
 }
 
@@ -103,22 +88,15 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
         if !is_time(estimate.value) {
             return None;
         }
+        let text = format!(
+            "{}: {level} % take no longer than {}",
+            visible(&one.of.label),
+            units::estimated_duration(estimate)
+        );
+        let at = (estimate.value.0, f64::from(*level) / 100.0);
         Some(Mark::Dot(Dot {
-            x: estimate.value.0,
-            y: f64::from(*level) / 100.0,
             reach: reach(estimate, Along::X, |time| time.0),
-            series,
-            fill: fill(one.provenance),
-            size: Size::Figure,
-            label: None,
-            about: About {
-                case: Some(visible(&one.label).into_owned()),
-                text: format!(
-                    "{}: {level} % take no longer than {}",
-                    visible(&one.label),
-                    units::estimated_duration(estimate)
-                ),
-            },
+            ..Dot::new(at, series, fill(one.of.provenance), about(&one.of, text))
         }))
     })
 }
@@ -129,9 +107,8 @@ fn said(one: &Distribution) -> String {
         .map(|(level, estimate)| format!("{level} % within {}", units::duration(estimate.value)));
     let percentiles: Vec<String> = percentiles.collect();
     format!(
-        "{}, {}, {} operations: {}",
-        visible(&one.label),
-        one.provenance,
+        "{}, {} operations: {}",
+        said_of(&one.of),
         one.n,
         percentiles.join(", ")
     )

@@ -52,7 +52,6 @@ impl Kind {
     ];
 
     /// The word for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Means => "means",
@@ -70,7 +69,6 @@ impl Kind {
     }
 
     /// What it shows, and what a run has to have for it.
-    #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
             Self::Means => "mean times as dots with intervals, and the line of what users tolerate",
@@ -88,7 +86,6 @@ impl Kind {
     }
 
     /// Of the figures of that kind.
-    #[must_use]
     pub const fn of(figure: &Figure) -> Self {
         match figure {
             Figure::Means { .. } => Self::Means,
@@ -105,7 +102,6 @@ impl Kind {
     }
 
     /// Whether a figure can be shown so.
-    #[must_use]
     pub fn shows(self, figure: &Figure) -> bool {
         Self::of(figure) == self || (self == Self::Bars && Self::of(figure) == Self::Means)
     }
@@ -127,7 +123,6 @@ impl FromStr for Kind {
 }
 
 /// The kind that fits a run best: what it was made to show.
-#[must_use]
 pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     // A figure may be there with too little in it to be drawn.
     let has = |kind: Kind| {
@@ -140,7 +135,7 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     }
     let single = figures.iter().any(|figure| match figure {
         Figure::Means { means, .. } => {
-            matches!(means.as_slice(), [only] if only.provenance != Provenance::Published)
+            matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published)
         }
         Figure::Distributions { .. }
         | Figure::Histograms { .. }
@@ -161,7 +156,6 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
 }
 
 /// Figures of several runs: what shows the same stands in one.
-#[must_use]
 pub fn joined(figures: Vec<Figure>) -> Vec<Figure> {
     let mut all: Vec<Figure> = Vec::new();
     for figure in figures {
@@ -247,7 +241,7 @@ fn join(known: &mut Figure, figure: Figure) {
 fn join_loads(curves: &mut Vec<LoadCurve>, more: Vec<LoadCurve>, load: LoadUnit) {
     for curve in more {
         let same = |other: &&mut LoadCurve| {
-            (&other.label, other.provenance) == (&curve.label, curve.provenance)
+            (&other.of.label, other.of.provenance) == (&curve.of.label, curve.of.provenance)
         };
         match curves.iter_mut().find(same) {
             Some(known) => joined_loads(known, curve, load),

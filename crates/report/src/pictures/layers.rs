@@ -1,12 +1,10 @@
 //! What the time of operations is made of, as stacked bars.
 
-use crate::charts::{
-    About, Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit,
-};
+use crate::charts::{Axis, Bar, Bounds, Chart, Group, Mark, Panel, Row, Scale, Spacing, Unit};
 
 use super::means::is_time;
-use super::words::{Names, left_out, listed};
-use super::{ROWS, fill, fills};
+use super::words::{Names, left_out};
+use super::{ROWS, about, drawable, fill, fills, framed, said_of};
 use crate::document::Stack;
 use crate::units;
 use crate::visible::visible;
@@ -17,15 +15,10 @@ const ALIKE: f64 = 12.0;
 const NOTES: usize = 6;
 
 pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
-    let usable = stacks.iter().filter(|stack| {
-        is_time(stack.sum)
-            && stack
-                .parts
-                .iter()
-                .all(|part| part.time.0.is_finite() && part.time.0 >= 0.0)
+    let sound = |time: f64| time.is_finite() && time >= 0.0;
+    let (shown, all) = drawable(stacks, ROWS, |stack| {
+        is_time(stack.sum) && stack.parts.iter().all(|part| sound(part.time.0))
     });
-    let all = usable.clone().count();
-    let shown: Vec<&Stack> = usable.take(ROWS).collect();
     let sums = || shown.iter().map(|stack| stack.sum.0);
     let (least, most) = (
         sums().fold(f64::INFINITY, f64::min),
@@ -41,7 +34,7 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
         marks.extend(bars(stack, row, &mut names, shares));
     }
     let row = |stack: &&Stack| Row {
-        label: visible(&stack.label).into_owned(),
+        label: visible(&stack.of.label).into_owned(),
         value: units::duration(stack.sum),
     };
     let scale = if shares {
@@ -56,10 +49,6 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
     };
     let said: Vec<String> = shown.iter().map(|stack| said(stack)).collect();
     Some(Chart {
-        kind: "layers",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, ROWS)),
-        x: Axis::Scale(scale),
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(vec![Group {
@@ -70,8 +59,9 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
             marks,
         }],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|stack| stack.provenance)),
+        fills: fills(shown.iter().map(|stack| stack.of.provenance)),
         notes: notes(&shown, all),
+        ..framed("layers", title, &said, ROWS, Axis::Scale(scale))
     })
 }
 
@@ -102,25 +92,23 @@ fn bars(stack: &Stack, row: usize, names: &mut Names, shares: bool) -> Vec<Mark>
         let from = below;
         below += part.time.0 / whole;
         let share = part.time.0 / stack.sum.0;
+        let text = format!(
+            "{}, {}: {}, {} of {}",
+            visible(&stack.of.label),
+            visible(&part.name),
+            units::duration(part.time),
+            units::percent(share),
+            units::duration(stack.sum)
+        );
         bars.push(Mark::Bar(Bar {
             row,
             from: Some(from),
             to: below,
             reach: None,
             series: names.number(&part.name),
-            fill: fill(stack.provenance),
+            fill: fill(stack.of.provenance),
             label: Some(units::duration(part.time)),
-            about: About {
-                case: Some(visible(&stack.label).into_owned()),
-                text: format!(
-                    "{}, {}: {}, {} of {}",
-                    visible(&stack.label),
-                    visible(&part.name),
-                    units::duration(part.time),
-                    units::percent(share),
-                    units::duration(stack.sum)
-                ),
-            },
+            about: about(&stack.of, text),
         }));
     }
     bars
@@ -130,10 +118,5 @@ fn said(stack: &Stack) -> String {
     let parts = stack.parts.iter();
     let parts = parts.map(|part| format!("{} {}", visible(&part.name), units::duration(part.time)));
     let parts: Vec<String> = parts.collect();
-    format!(
-        "{}, {}: {}",
-        visible(&stack.label),
-        stack.provenance,
-        parts.join(", ")
-    )
+    format!("{}: {}", said_of(&stack.of), parts.join(", "))
 }

@@ -1,30 +1,27 @@
 //! Response times over load, with the knee.
 
 use crate::charts::{
-    About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing, Unit,
+    About, Along, Axis, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
 
 use super::means::{is_time, reach};
-use super::words::{Names, left_out, listed};
-use super::{CURVES, fill, fills};
+use super::words::{Names, left_out};
+use super::{CURVES, drawable, fill, fills, framed, said_of};
 use crate::document::{LoadCurve, LoadPoint, LoadUnit};
 use crate::units;
 use crate::visible::visible;
 use keymark_stats::PerSecond;
 
 pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option<Chart> {
-    let usable = curves.iter().filter(|curve| {
-        let sound = |point: &LoadPoint| {
-            is_time(point.mean.value) && point.load.is_finite() && point.load > 0.0
-        };
+    let sound =
+        |point: &LoadPoint| is_time(point.mean.value) && point.load.is_finite() && point.load > 0.0;
+    let (shown, all) = drawable(curves, CURVES, |curve| {
         curve.points.len() > 1 && curve.points.iter().all(sound)
     });
-    let all = usable.clone().count();
-    let shown: Vec<&LoadCurve> = usable.take(CURVES).collect();
     if shown.is_empty() {
         return None;
     }
-    let names = Names::of(shown.iter().map(|curve| curve.label.as_str()));
+    let names = Names::of(shown.iter().map(|curve| curve.of.label.as_str()));
     let (what, unit) = match load {
         LoadUnit::Users => ("users", Unit::Count),
         LoadUnit::Arrivals => ("arrivals a second", Unit::PerSecond),
@@ -64,15 +61,13 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         });
     }
     let said: Vec<String> = shown.iter().map(|curve| said(curve, what)).collect();
+    let x = Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads));
     Some(Chart {
-        kind: "load",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
-        x: Axis::Scale(Scale::new(what, unit, Spacing::Logarithmic).ticks(loads)),
         panels,
         keys: names.keys(),
-        fills: fills(shown.iter().map(|curve| curve.provenance)),
+        fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes: notes(&shown, all),
+        ..framed("load", title, &said, CURVES, x)
     })
 }
 
@@ -86,7 +81,7 @@ fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
             .collect();
         notes.push(format!(
             "{}: the queue grew at {}, so that no time can be told.",
-            visible(&curve.label),
+            visible(&curve.of.label),
             rates.join(", ")
         ));
     }
@@ -101,7 +96,7 @@ fn knee(curve: &LoadCurve, load: LoadUnit, curves: usize) -> Option<Mark> {
         LoadUnit::Arrivals => format!("capacity: {}", units::rate(PerSecond(at))),
     };
     let of = if curves > 1 {
-        format!(", {}", visible(&curve.label))
+        format!(", {}", visible(&curve.of.label))
     } else {
         String::new()
     };
@@ -118,10 +113,10 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
             points,
             path,
             series,
-            fill: fill(curve.provenance),
+            fill: fill(curve.of.provenance),
             about: About {
                 case: None,
-                text: format!("{}: {what}", visible(&curve.label)),
+                text: format!("{}: {what}", visible(&curve.of.label)),
             },
         })
     };
@@ -143,23 +138,15 @@ fn times(curve: &LoadCurve, series: usize) -> Vec<Mark> {
         ),
     ];
     marks.extend(points.map(|point| {
+        let text = format!(
+            "{}: mean {}, 99 % within {}",
+            visible(&point.label),
+            units::estimated_duration(&point.mean),
+            units::duration(point.p99.value)
+        );
         Mark::Dot(Dot {
-            x: point.load,
-            y: point.mean.value.0,
             reach: reach(&point.mean, Along::Y, |time| time.0),
-            series,
-            fill: fill(curve.provenance),
-            size: Size::Figure,
-            label: None,
-            about: About {
-                case: Some(visible(&point.label).into_owned()),
-                text: format!(
-                    "{}: mean {}, 99 % within {}",
-                    visible(&point.label),
-                    units::estimated_duration(&point.mean),
-                    units::duration(point.p99.value)
-                ),
-            },
+            ..dot(curve, series, (point, point.mean.value.0), text)
         })
     }));
     marks
@@ -178,28 +165,25 @@ fn rates(curve: &LoadCurve, series: usize) -> Vec<Mark> {
             .collect(),
         path: Path::Straight,
         series,
-        fill: fill(curve.provenance),
+        fill: fill(curve.of.provenance),
         about: About {
             case: None,
-            text: format!("{}: throughput", visible(&curve.label)),
+            text: format!("{}: throughput", visible(&curve.of.label)),
         },
     })];
     marks.extend(known.map(|(point, rate)| {
-        Mark::Dot(Dot {
-            x: point.load,
-            y: rate.0,
-            reach: None,
-            series,
-            fill: fill(curve.provenance),
-            size: Size::Figure,
-            label: None,
-            about: About {
-                case: Some(visible(&point.label).into_owned()),
-                text: format!("{}: {}", visible(&point.label), units::rate(rate)),
-            },
-        })
+        let text = format!("{}: {}", visible(&point.label), units::rate(rate));
+        Mark::Dot(dot(curve, series, (point, rate.0), text))
     }));
     marks
+}
+
+fn dot(curve: &LoadCurve, series: usize, (point, y): (&LoadPoint, f64), text: String) -> Dot {
+    let about = About {
+        case: Some(visible(&point.label).into_owned()),
+        text,
+    };
+    Dot::new((point.load, y), series, fill(curve.of.provenance), about)
 }
 
 fn said(curve: &LoadCurve, what: &str) -> String {
@@ -212,9 +196,8 @@ fn said(curve: &LoadCurve, what: &str) -> String {
         .map(|knee| format!("; the knee is at {knee:.0}"))
         .unwrap_or_default();
     format!(
-        "{}, {}, {what} and mean: {}{knee}",
-        visible(&curve.label),
-        curve.provenance,
+        "{}, {what} and mean: {}{knee}",
+        said_of(&curve.of),
         points.join(", ")
     )
 }

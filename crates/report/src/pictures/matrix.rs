@@ -1,22 +1,18 @@
 //! Algorithms and devices, a field each.
 
-use crate::charts::{About, Axis, Cell, Chart, Group, Mark, Panel, Row};
+use crate::charts::{Axis, Cell, Chart, Group, Mark, Panel, Row};
 
 use super::means::{is_time, said};
-use super::words::{Names, left_out, listed};
-use super::{ROWS, fill, fills};
+use super::words::{Names, left_out};
+use super::{ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
 use crate::units;
-use crate::visible::visible;
 
 /// More devices than these are not read side by side.
 const COLUMNS: usize = 24;
 
 pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
-    let usable: Vec<&Mean> = means
-        .iter()
-        .filter(|mean| is_time(mean.mean.value))
-        .collect();
+    let (usable, _) = drawable(means, usize::MAX, |mean| is_time(mean.mean.value));
     let mut devices = Names::default();
     let mut rows = Names::default();
     let key = |mean: &Mean| format!("{} {}", mean.algorithm, mean.operation);
@@ -24,7 +20,7 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
         .iter()
         .map(|mean| {
             (
-                devices.number(mean.device.as_str()),
+                devices.number(mean.of.device.as_str()),
                 rows.number(&key(mean)),
                 *mean,
             )
@@ -61,11 +57,8 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
         label: label.clone(),
         value: String::new(),
     });
+    let x = Axis::Columns(devices.names().iter().take(COLUMNS).cloned().collect());
     Some(Chart {
-        kind: "heatmap",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&each, 60)),
-        x: Axis::Columns(devices.names().iter().take(COLUMNS).cloned().collect()),
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(vec![Group {
@@ -75,9 +68,9 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
             height: 0.0,
             marks: marks.collect(),
         }],
-        keys: Vec::new(),
-        fills: fills(shown.iter().map(|(_, _, mean)| mean.provenance)),
+        fills: fills(shown.iter().map(|(_, _, mean)| mean.of.provenance)),
         notes,
+        ..framed("heatmap", title, &each, 60, x)
     })
 }
 
@@ -87,10 +80,7 @@ fn field((column, row): (usize, usize), mean: &Mean, share: f64) -> Mark {
         row,
         share,
         text: units::duration(mean.mean.value),
-        fill: fill(mean.provenance),
-        about: About {
-            case: Some(visible(&mean.label).into_owned()),
-            text: said(mean),
-        },
+        fill: fill(mean.of.provenance),
+        about: about(&mean.of, said(mean)),
     })
 }

@@ -5,21 +5,20 @@
 use std::time::Duration;
 
 use crate::charts::{
-    About, Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Size,
-    Spacing, Unit,
+    Along, Axis, Bar, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Spacing, Unit,
 };
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::operation::Operation;
 use keymark_stats::{Estimate, Seconds};
 
 use super::words::{Names, left_out, listed};
-use super::{CURVES, ROWS, fill, fills};
+use super::{CURVES, ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
 use crate::units;
 use crate::visible::visible;
 
 /// Where all figures are shorter than tolerated by this factor, the line would squeeze them into a corner.
-pub(super) const FAR: f64 = 200.0;
+const FAR: f64 = 200.0;
 /// So many figures stand in the words for a picture.
 const SAID: usize = 40;
 
@@ -31,9 +30,7 @@ pub(super) enum Form {
 }
 
 pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form) -> Option<Chart> {
-    let usable = means.iter().filter(|mean| is_time(mean.mean.value));
-    let all = usable.clone().count();
-    let means: Vec<&Mean> = usable.take(ROWS).collect();
+    let (means, all) = drawable(means, ROWS, |mean| is_time(mean.mean.value));
     let longest = means
         .iter()
         .map(|mean| mean.mean.value.0)
@@ -44,14 +41,9 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
     let (groups, order) = groups(&means);
     let (series, names) = series(&means);
     let mut marks = Vec::new();
-    let near = longest * FAR >= tolerance.0;
-    if near {
-        marks.push(Mark::Rule(Rule {
-            along: Along::X,
-            at: tolerance.0,
-            label: tolerated(tolerance),
-        }));
-    }
+    let rule = tolerance_rule(Along::X, longest, tolerance);
+    let near = rule.is_some();
+    marks.extend(rule);
     for (row, &place) in order.iter().enumerate() {
         marks.push(mark(means[place], row, series[place], form));
     }
@@ -68,18 +60,17 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
             "On a logarithmic axis bars begin anywhere: only their ends say something.".to_owned(),
         );
     }
+    let kind = match form {
+        Form::Dots => "means",
+        Form::Bars => "bars",
+    };
+    let x = Scale::new(
+        "mean time of an operation",
+        Unit::Seconds,
+        Spacing::Logarithmic,
+    );
     Some(Chart {
-        kind: match form {
-            Form::Dots => "means",
-            Form::Bars => "bars",
-        },
-        title: visible(title).into_owned(),
         summary: summary(title, tolerance, &means),
-        x: Axis::Scale(Scale::new(
-            "mean time of an operation",
-            Unit::Seconds,
-            Spacing::Logarithmic,
-        )),
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(groups),
@@ -87,16 +78,28 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
             marks,
         }],
         keys: names.keys(),
-        fills: fills(means.iter().map(|mean| mean.provenance)),
+        fills: fills(means.iter().map(|mean| mean.of.provenance)),
         notes,
+        ..framed(kind, title, &[], 0, Axis::Scale(x))
     })
 }
 
 /// `tolerated: 2 s`
-pub(super) fn tolerated(tolerance: Seconds) -> String {
+fn tolerated(tolerance: Seconds) -> String {
     let chosen = Duration::try_from_secs_f64(tolerance.0).map(units::chosen);
     let words = chosen.unwrap_or_else(|_| units::duration(tolerance));
     format!("tolerated: {words}")
+}
+
+/// The line of what users tolerate, unless it would squeeze figures into a corner that are far shorter.
+pub(super) fn tolerance_rule(along: Along, longest: f64, tolerance: Seconds) -> Option<Mark> {
+    (longest * FAR >= tolerance.0).then(|| {
+        Mark::Rule(Rule {
+            along,
+            at: tolerance.0,
+            label: tolerated(tolerance),
+        })
+    })
 }
 
 /// A time that has a place on a logarithmic axis.
@@ -118,20 +121,11 @@ pub(super) fn reach<T>(
 }
 
 fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
-    let about = About {
-        case: Some(visible(&mean.label).into_owned()),
-        text: said(mean),
-    };
+    let (about, fill) = (about(&mean.of, said(mean)), fill(mean.of.provenance));
     match form {
         Form::Dots => Mark::Dot(Dot {
-            x: mean.mean.value.0,
-            y: row as f64,
             reach: reach(&mean.mean, Along::X, |time| time.0),
-            series,
-            fill: fill(mean.provenance),
-            size: Size::Figure,
-            label: None,
-            about,
+            ..Dot::new((mean.mean.value.0, row as f64), series, fill, about)
         }),
         Form::Bars => Mark::Bar(Bar {
             row,
@@ -139,7 +133,7 @@ fn mark(mean: &Mean, row: usize, series: usize, form: Form) -> Mark {
             to: mean.mean.value.0,
             reach: reach(&mean.mean, Along::X, |time| time.0),
             series,
-            fill: fill(mean.provenance),
+            fill,
             label: None,
             about,
         }),
@@ -153,7 +147,11 @@ pub(super) fn said(mean: &Mean) -> String {
     } else {
         units::duration(mean.mean.value)
     };
-    format!("{}: {time}, {}", visible(&mean.label), mean.provenance)
+    format!(
+        "{}: {time}, {}",
+        visible(&mean.of.label),
+        mean.of.provenance
+    )
 }
 
 /// By device where there are several, else by way.
@@ -161,7 +159,7 @@ fn series(means: &[&Mean]) -> (Vec<usize>, Names) {
     let mut devices = Names::default();
     let numbers: Vec<usize> = means
         .iter()
-        .map(|mean| devices.number(mean.device.as_str()))
+        .map(|mean| devices.number(mean.of.device.as_str()))
         .collect();
     // Rows have their names; of so many colours none would tell anything.
     if devices.len() > CURVES {
@@ -186,7 +184,7 @@ fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
         }
     }
     let several = |names: Names| names.len() > 1;
-    let devices = several(Names::of(means.iter().map(|mean| mean.device.as_str())));
+    let devices = several(Names::of(means.iter().map(|mean| mean.of.device.as_str())));
     let ways = several(Names::of(means.iter().map(|mean| mean.way.as_str())));
     let order = found.iter().flat_map(|(_, places)| places.iter().copied());
     let order: Vec<usize> = order.collect();
@@ -205,7 +203,7 @@ fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
             value: value(means[places[0]]),
         };
         let mean = means[0];
-        let common = format!("{} {}", mean.device, mean.way);
+        let common = format!("{} {}", mean.of.device, mean.way);
         let common = if operations {
             common
         } else {
@@ -218,8 +216,8 @@ fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
     let row = |place: &usize| {
         let mean = means[*place];
         let label = match (devices, ways) {
-            (true, true) => format!("{} {}", mean.device, mean.way),
-            (true, false) => mean.device.to_string(),
+            (true, true) => format!("{} {}", mean.of.device, mean.way),
+            (true, false) => mean.of.device.to_string(),
             (false, _) => mean.way.clone(),
         };
         Row {

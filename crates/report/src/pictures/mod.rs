@@ -15,10 +15,11 @@ mod selection;
 mod throughput;
 mod words;
 
-use crate::charts::{Chart, Fill};
 use keymark_bench::case::Provenance;
 
-use crate::document::Figure;
+use crate::charts::{About, Axis, Chart, Fill};
+use crate::document::{Figure, Subject};
+use crate::visible::visible;
 
 pub use kind::{Kind, fitting, joined};
 pub use selection::{keep_cases, tell_apart};
@@ -32,7 +33,6 @@ const ROWS: usize = 100;
 const CURVES: usize = 8;
 
 /// The chart of a figure; none if there is not enough in it, for which [`NOT_ENOUGH`] stands.
-#[must_use]
 pub fn chart(figure: &Figure) -> Option<Chart> {
     match figure {
         Figure::Means {
@@ -73,7 +73,6 @@ pub fn chart(figure: &Figure) -> Option<Chart> {
 }
 
 /// The chart as that kind of picture: bars in place of dots are another view of the same figure.
-#[must_use]
 pub fn chart_as(figure: &Figure, kind: Kind) -> Option<Chart> {
     match (figure, kind) {
         (
@@ -85,6 +84,42 @@ pub fn chart_as(figure: &Figure, kind: Kind) -> Option<Chart> {
             Kind::Bars,
         ) => means::chart(title, *tolerance, means, means::Form::Bars),
         (figure, _) => chart(figure),
+    }
+}
+
+/// The first of a list that can be drawn, and how many there are of these.
+fn drawable<T>(all: &[T], most: usize, sound: impl Fn(&T) -> bool) -> (Vec<&T>, usize) {
+    let mut shown: Vec<&T> = all.iter().filter(|one| sound(one)).collect();
+    let count = shown.len();
+    shown.truncate(most);
+    (shown, count)
+}
+
+/// A chart whose panels are still to come, with the words for so many of its parts.
+fn framed(kind: &'static str, title: &str, said: &[String], most: usize, x: Axis) -> Chart {
+    let title = visible(title).into_owned();
+    Chart {
+        kind,
+        summary: format!("{title}. {}.", words::listed(said, most)),
+        title,
+        x,
+        panels: Vec::new(),
+        keys: Vec::new(),
+        fills: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// `rsa2048 decrypt software gnupg, measured`
+fn said_of(of: &Subject) -> String {
+    format!("{}, {}", visible(&of.label), of.provenance)
+}
+
+/// What a mark is that has a place in the picture of that case.
+fn about(of: &Subject, text: String) -> About {
+    About {
+        case: Some(visible(&of.label).into_owned()),
+        text,
     }
 }
 

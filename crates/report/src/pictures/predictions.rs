@@ -1,23 +1,20 @@
 //! Predictions with what their assumptions leave open.
 
 use crate::charts::{
-    About, Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Rule, Scale, Size, Spacing,
-    Unit,
+    About, Along, Axis, Chart, Dot, Group, Mark, Panel, Reach, Row, Scale, Spacing, Unit,
 };
 use keymark_bench::case::Provenance;
 use keymark_stats::Seconds;
 
-use super::means::{FAR, is_time, tolerated};
-use super::words::{Names, left_out, listed};
-use super::{ROWS, fill, fills};
+use super::means::{is_time, tolerance_rule};
+use super::words::{Names, left_out};
+use super::{ROWS, drawable, fill, fills, framed};
 use crate::document::Predicted;
 use crate::units;
 use crate::visible::visible;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) -> Option<Chart> {
-    let usable = predictions.iter().filter(|one| is_time(one.time));
-    let all = usable.clone().count();
-    let mut shown: Vec<&Predicted> = usable.take(ROWS).collect();
+    let (mut shown, all) = drawable(predictions, ROWS, |one| is_time(one.time));
     if shown.is_empty() {
         return None;
     }
@@ -26,13 +23,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
     let mut groups: Vec<Group> = Vec::new();
     let mut marks = Vec::new();
     let longest = shown.iter().map(|one| one.time.0).fold(0.0, f64::max);
-    if longest * FAR >= tolerance.0 {
-        marks.push(Mark::Rule(Rule {
-            along: Along::X,
-            at: tolerance.0,
-            label: tolerated(tolerance),
-        }));
-    }
+    marks.extend(tolerance_rule(Along::X, longest, tolerance));
     for (row, one) in shown.iter().enumerate() {
         let heading = visible(&one.what).into_owned();
         let entry = Row {
@@ -52,48 +43,37 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
     let each: Vec<String> = shown.iter().map(|one| said(one)).collect();
     let mut notes = vec!["Lines: the least and the most with one assumption varied.".to_owned()];
     notes.extend(left_out(shown.len(), all, "predictions"));
+    let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
     Some(Chart {
-        kind: "predictions",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&each, 40)),
-        x: Axis::Scale(Scale::new(
-            "predicted time",
-            Unit::Seconds,
-            Spacing::Logarithmic,
-        )),
         panels: vec![Panel {
             heading: None,
             y: Axis::Rows(groups),
             height: 0.0,
             marks,
         }],
-        keys: Vec::new(),
         fills: fills([Provenance::Predicted].into_iter()),
         notes,
+        ..framed("predictions", title, &each, 40, Axis::Scale(x))
     })
 }
 
 fn dot(one: &Predicted, row: usize) -> Mark {
+    let about = About {
+        case: Some(format!(
+            "{} {}",
+            visible(&one.what),
+            visible(one.device.as_str())
+        )),
+        text: said(one),
+    };
+    let at = (one.time.0, row as f64);
     Mark::Dot(Dot {
-        x: one.time.0,
-        y: row as f64,
         reach: Some(Reach {
             along: Along::X,
             low: Some(one.band.low.0),
             high: Some(one.band.high.0),
         }),
-        series: 0,
-        fill: fill(Provenance::Predicted),
-        size: Size::Figure,
-        label: None,
-        about: About {
-            case: Some(format!(
-                "{} {}",
-                visible(&one.what),
-                visible(one.device.as_str())
-            )),
-            text: said(one),
-        },
+        ..Dot::new(at, 0, fill(Provenance::Predicted), about)
     })
 }
 

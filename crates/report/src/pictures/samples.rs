@@ -7,8 +7,8 @@ use crate::charts::{
 use keymark_stats::{Ratio, Seconds};
 
 use super::means::is_time;
-use super::words::{left_out, listed};
-use super::{fill, fills};
+use super::words::left_out;
+use super::{about, drawable, fill, fills, framed, said_of};
 use crate::document::Timeline;
 use crate::units;
 use crate::visible::visible;
@@ -26,14 +26,10 @@ pub(super) fn chart(
     of: usize,
     machine: &[(Seconds, Ratio)],
 ) -> Option<Chart> {
-    let usable = timelines.iter().filter(|one| {
-        !one.points.is_empty()
-            && one
-                .points
-                .iter()
-                .all(|(at, time)| at.0.is_finite() && is_time(*time))
+    let (shown, _) = drawable(timelines, PANELS, |one| {
+        let mut points = one.points.iter();
+        !one.points.is_empty() && points.all(|(at, time)| at.0.is_finite() && is_time(*time))
     });
-    let shown: Vec<&Timeline> = usable.take(PANELS).collect();
     if shown.is_empty() {
         return None;
     }
@@ -50,27 +46,27 @@ pub(super) fn chart(
     }
     notes.extend(left_out(shown.len(), of, "cases"));
     let said: Vec<String> = shown.iter().map(|one| said(one)).collect();
+    let x = Scale::new(
+        "time since the first operation of the run",
+        Unit::Seconds,
+        Spacing::Linear,
+    );
+    let x = Axis::Scale(x.within(Bounds::FromZero));
     Some(Chart {
-        kind: "samples",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, PANELS)),
-        x: Axis::Scale(
-            Scale::new(
-                "time since the first operation of the run",
-                Unit::Seconds,
-                Spacing::Linear,
-            )
-            .within(Bounds::FromZero),
-        ),
         panels,
-        keys: Vec::new(),
-        fills: fills(shown.iter().map(|one| one.provenance)),
+        fills: fills(shown.iter().map(|one| one.of.provenance)),
         notes,
+        ..framed("samples", title, &said, PANELS, x)
     })
 }
 
 fn panel(one: &Timeline) -> Panel {
-    let case = Some(visible(&one.label).into_owned());
+    let shade = fill(one.of.provenance);
+    let size = if one.points.len() > CROWD {
+        Size::Crowd
+    } else {
+        Size::Figure
+    };
     let times = || one.points.iter().map(|(_, time)| time.0);
     let (least, most) = (
         times().fold(f64::INFINITY, f64::min),
@@ -85,22 +81,10 @@ fn panel(one: &Timeline) -> Panel {
         .points
         .iter()
         .map(|(at, time)| {
+            let text = format!("after {}: {}", units::duration(*at), units::duration(*time));
             Mark::Dot(Dot {
-                x: at.0,
-                y: time.0,
-                reach: None,
-                series: 0,
-                fill: fill(one.provenance),
-                size: if one.points.len() > CROWD {
-                    Size::Crowd
-                } else {
-                    Size::Figure
-                },
-                label: None,
-                about: About {
-                    case: case.clone(),
-                    text: format!("after {}: {}", units::duration(*at), units::duration(*time)),
-                },
+                size,
+                ..Dot::new((at.0, time.0), 0, shade, about(&one.of, text))
             })
         })
         .collect();
@@ -112,15 +96,12 @@ fn panel(one: &Timeline) -> Panel {
             points: trend.iter().map(|(at, time)| (at.0, time.0)).collect(),
             path: Path::Fitted,
             series: 1,
-            fill: fill(one.provenance),
-            about: About {
-                case: case.clone(),
-                text: drift(one),
-            },
+            fill: shade,
+            about: about(&one.of, drift(one)),
         }));
     }
     Panel {
-        heading: Some(format!("{}: {}", visible(&one.label), drift(one))),
+        heading: Some(format!("{}: {}", visible(&one.of.label), drift(one))),
         y: Axis::Scale(Scale::new("", Unit::Seconds, spacing)),
         height: 110.0,
         marks,
@@ -185,9 +166,8 @@ fn said(one: &Timeline) -> String {
         )
     });
     format!(
-        "{}, {}, {} operations, {}; {}",
-        visible(&one.label),
-        one.provenance,
+        "{}, {} operations, {}; {}",
+        said_of(&one.of),
         one.n,
         ends.unwrap_or_default(),
         drift(one)

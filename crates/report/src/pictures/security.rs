@@ -1,20 +1,15 @@
 //! What strength costs: mean time over bits of security.
 
-use crate::charts::{
-    About, Along, Axis, Chart, Dot, Mark, Panel, Rule, Scale, Size, Spacing, Unit,
-};
+use crate::charts::{Along, Axis, Chart, Dot, Mark, Panel, Scale, Spacing, Unit};
 use keymark_stats::Seconds;
 
-use super::means::{FAR, is_time, reach, said, tolerated};
-use super::words::{Names, left_out, listed};
-use super::{ROWS, fill, fills};
+use super::means::{is_time, reach, said, tolerance_rule};
+use super::words::{Names, left_out};
+use super::{ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
-use crate::visible::visible;
 
 pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> Option<Chart> {
-    let usable = means.iter().filter(|(_, mean)| is_time(mean.mean.value));
-    let all = usable.clone().count();
-    let shown: Vec<&(u32, Mean)> = usable.take(ROWS).collect();
+    let (shown, all) = drawable(means, ROWS, |(_, mean)| is_time(mean.mean.value));
     let mut strengths: Vec<u32> = shown.iter().map(|(bits, _)| *bits).collect();
     strengths.sort_unstable();
     strengths.dedup();
@@ -30,26 +25,15 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
         .iter()
         .map(|(_, mean)| mean.mean.value.0)
         .fold(0.0, f64::max);
-    if longest * FAR >= tolerance.0 {
-        marks.push(Mark::Rule(Rule {
-            along: Along::Y,
-            at: tolerance.0,
-            label: tolerated(tolerance),
-        }));
-    }
+    marks.extend(tolerance_rule(Along::Y, longest, tolerance));
     for (bits, mean) in &shown {
+        let about = about(&mean.of, format!("{bits} bit: {}", said(mean)));
+        let series = devices.number(mean.of.device.as_str());
+        let at = (f64::from(*bits), mean.mean.value.0);
         marks.push(Mark::Dot(Dot {
-            x: f64::from(*bits),
-            y: mean.mean.value.0,
             reach: reach(&mean.mean, Along::Y, |time| time.0),
-            series: devices.number(mean.device.as_str()),
-            fill: fill(mean.provenance),
-            size: Size::Figure,
             label: Some(mean.algorithm.to_string()),
-            about: About {
-                case: Some(visible(&mean.label).into_owned()),
-                text: format!("{bits} bit: {}", said(mean)),
-            },
+            ..Dot::new(at, series, fill(mean.of.provenance), about)
         }));
     }
     let each: Vec<String> = shown
@@ -65,10 +49,6 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
         .within(crate::charts::Bounds::Fixed(ends.0, ends.1))
         .ticks(strengths.iter().map(|bits| f64::from(*bits)).collect());
     Some(Chart {
-        kind: "security",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&each, 40)),
-        x: Axis::Scale(scale),
         panels: vec![Panel {
             heading: None,
             y: Axis::Scale(Scale::new("mean time", Unit::Seconds, Spacing::Logarithmic)),
@@ -76,7 +56,8 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[(u32, Mean)]) -> O
             marks,
         }],
         keys: devices.keys(),
-        fills: fills(shown.iter().map(|(_, mean)| mean.provenance)),
+        fills: fills(shown.iter().map(|(_, mean)| mean.of.provenance)),
         notes,
+        ..framed("security", title, &each, 40, Axis::Scale(scale))
     })
 }

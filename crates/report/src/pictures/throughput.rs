@@ -1,14 +1,13 @@
 //! Throughput, and what it gains over that of one worker, over the number of workers.
 
 use crate::charts::{
-    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Size, Spacing,
-    Unit,
+    About, Along, Axis, Bounds, Chart, Dot, Line, Mark, Panel, Path, Rule, Scale, Spacing, Unit,
 };
 use keymark_stats::Estimate;
 
 use super::means::reach;
-use super::words::{Names, left_out, listed};
-use super::{CURVES, fill, fills};
+use super::words::{Names, left_out};
+use super::{CURVES, about, drawable, fill, fills, framed, said_of};
 use crate::document::ThroughputCurve;
 use crate::units;
 use crate::visible::visible;
@@ -19,15 +18,13 @@ const APART: f64 = 20.0;
 const FAR: f64 = 1.6;
 
 pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
-    let usable = curves.iter().filter(|curve| {
+    let (shown, all) = drawable(curves, CURVES, |curve| {
         curve.levels.len() > 1 && rates(curve).all(|rate| rate.is_finite() && rate > 0.0)
     });
-    let all = usable.clone().count();
-    let shown: Vec<&ThroughputCurve> = usable.take(CURVES).collect();
     if shown.is_empty() {
         return None;
     }
-    let names = Names::of(shown.iter().map(|curve| curve.label.as_str()));
+    let names = Names::of(shown.iter().map(|curve| curve.of.label.as_str()));
     let every = || shown.iter().flat_map(|curve| rates(curve));
     let (least, most) = (
         every().fold(f64::INFINITY, f64::min),
@@ -51,11 +48,8 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
     notes.extend(left_out(shown.len(), all, "curves"));
     let said: Vec<String> = shown.iter().map(|curve| said(curve)).collect();
     let heading = |words: &str| Some(words.to_owned());
+    let x = Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels);
     Some(Chart {
-        kind: "throughput",
-        title: visible(title).into_owned(),
-        summary: format!("{}. {}.", visible(title), listed(&said, CURVES)),
-        x: Axis::Scale(Scale::new("workers", Unit::Count, Spacing::Logarithmic).ticks(levels)),
         panels: vec![
             Panel {
                 heading: heading("throughput"),
@@ -85,8 +79,9 @@ pub(super) fn chart(title: &str, curves: &[ThroughputCurve]) -> Option<Chart> {
             },
         ],
         keys: names.keys(),
-        fills: fills(shown.iter().map(|curve| curve.provenance)),
+        fills: fills(shown.iter().map(|curve| curve.of.provenance)),
         notes,
+        ..framed("throughput", title, &said, CURVES, Axis::Scale(x))
     })
 }
 
@@ -117,7 +112,7 @@ fn throughput(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
     marks.extend(points.map(|(workers, rate)| {
         let text = format!(
             "{}, {workers} workers: {}",
-            visible(&curve.label),
+            visible(&curve.of.label),
             units::rate(rate.value)
         );
         dot(
@@ -145,7 +140,7 @@ fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
     marks.extend(points.map(|(workers, gain)| {
         let text = format!(
             "{}, {workers} workers: {}",
-            visible(&curve.label),
+            visible(&curve.of.label),
             units::estimated_gain(gain)
         );
         dot(
@@ -162,16 +157,16 @@ fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
 fn line(curve: &ThroughputCurve, series: usize, points: Vec<(f64, f64)>, path: Path) -> Mark {
     let what = match path {
         Path::Fitted => ": the law fitted to it",
-        Path::Straight | Path::Steps => "",
+        Path::Straight => "",
     };
     Mark::Line(Line {
         points,
         path,
         series,
-        fill: fill(curve.provenance),
+        fill: fill(curve.of.provenance),
         about: About {
             case: None,
-            text: format!("{}{what}", visible(&curve.label)),
+            text: format!("{}{what}", visible(&curve.of.label)),
         },
     })
 }
@@ -183,18 +178,10 @@ fn dot<T: Copy>(
     (estimate, plain): (&Estimate<T>, fn(&T) -> f64),
     text: String,
 ) -> Mark {
+    let (at, fill) = ((x, plain(&estimate.value)), fill(curve.of.provenance));
     Mark::Dot(Dot {
-        x,
-        y: plain(&estimate.value),
         reach: reach(estimate, Along::Y, plain),
-        series,
-        fill: fill(curve.provenance),
-        size: Size::Figure,
-        label: None,
-        about: About {
-            case: Some(visible(&curve.label).into_owned()),
-            text,
-        },
+        ..Dot::new(at, series, fill, about(&curve.of, text))
     })
 }
 
@@ -206,7 +193,7 @@ fn bounds(shown: &[&ThroughputCurve]) -> (Vec<Mark>, Vec<String>) {
     for curve in shown {
         for (name, bound) in curve.bounds.iter().filter(|(_, bound)| bound.0.is_finite()) {
             let of = if shown.len() > 1 {
-                format!(", {}", visible(&curve.label))
+                format!(", {}", visible(&curve.of.label))
             } else {
                 String::new()
             };
@@ -236,9 +223,8 @@ fn said(curve: &ThroughputCurve) -> String {
         .collect();
     let both = [levels, bounds].concat();
     format!(
-        "{}, {}, workers and rate: {}",
-        visible(&curve.label),
-        curve.provenance,
+        "{}, workers and rate: {}",
+        said_of(&curve.of),
         both.join(", ")
     )
 }

@@ -1,7 +1,5 @@
 //! Names of rows and series, as short as they can be told apart.
 
-use crate::charts::Key;
-
 use crate::visible::visible;
 
 /// Names in the order in which they first came, each with its number.
@@ -44,11 +42,11 @@ impl Names {
     }
 
     /// For a legend; where there is but one, nothing has to be told apart.
-    pub(super) fn keys(&self) -> Vec<Key> {
+    pub(super) fn keys(&self) -> Vec<String> {
         if self.0.len() < 2 {
             return Vec::new();
         }
-        self.0.iter().map(Key::of).collect()
+        self.0.clone()
     }
 }
 

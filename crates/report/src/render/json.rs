@@ -4,9 +4,6 @@ use crate::document::Document;
 use crate::visible::json;
 
 /// On one line, which is ended.
-///
-/// # Errors
-/// When a value has no form in JSON.
 pub fn render(document: &Document) -> serde_json::Result<String> {
     Ok(json(document)? + "\n")
 }

@@ -10,7 +10,6 @@ use crate::visible::visible;
 const PAGE: usize = 45;
 
 /// Comments with title and conditions, then sections; the warnings are notes at the end.
-#[must_use]
 pub fn render(document: &Document) -> String {
     let mut text = String::from(
         "% keymark report\n% \\usepackage{booktabs,longtable,textcomp}, and UTF-8 as LaTeX has it since 2018\n",

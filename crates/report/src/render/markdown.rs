@@ -9,7 +9,6 @@ use crate::document::{Align, Block, Conditions, Document, Section, Table};
 use crate::visible::visible;
 
 /// Title, conditions, sections, warnings.
-#[must_use]
 pub fn render(document: &Document) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {

@@ -19,7 +19,6 @@ const HANGING: &str = "  ";
 pub(super) const GAP: usize = 2;
 
 /// Title, conditions and sections. The warnings are left to the caller, who has a place for them.
-#[must_use]
 pub fn render(document: &Document, width: Width) -> String {
     let mut text = String::new();
     if let Some(title) = &document.title {
@@ -60,7 +59,6 @@ fn section(section: &Section, width: Width) -> String {
 }
 
 /// One table: what all rows share, the rows, what the numbers stand for, what is left out.
-#[must_use]
 pub fn table(table: &Table, width: Width) -> String {
     let layout = Layout::fit(table, width);
     let mut text = String::new();
@@ -76,7 +74,6 @@ pub fn table(table: &Table, width: Width) -> String {
 }
 
 /// A table of words, all of it; so many columns are aligned to the left.
-#[must_use]
 pub fn plain(names: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
     let header: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let align: Vec<Align> = (0..names.len())
@@ -117,7 +114,6 @@ fn paragraph(text: &str, width: Width, indent: &str) -> String {
 }
 
 /// A name and what is said of it, which is broken under itself where a line is full.
-#[must_use]
 pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width) -> String {
     let label = format!("{:indent$}{name:<column$} ", "");
     let lines = match width {
@@ -141,7 +137,6 @@ pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width
 }
 
 /// A message behind what kind it is of: broken between words where a line is full, its further lines set in.
-#[must_use]
 pub fn message(label: &str, text: &str, width: Width) -> String {
     let whole = match label {
         "" => text.to_owned(),

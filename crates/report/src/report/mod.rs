@@ -22,7 +22,6 @@ pub struct Part<'a> {
 }
 
 /// The whole report. Of several runs, the first is what the comparison takes the others to, a side each.
-#[must_use]
 pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document {
     let records: Vec<&Record> = parts.iter().map(|part| part.record).collect();
     let names: Vec<String> = records.iter().map(|record| record.id.to_string()).collect();

@@ -24,7 +24,6 @@ pub struct DeviceId(String);
 
 impl DeviceId {
     /// As text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -90,9 +89,6 @@ enum Named<'r> {
 
 impl Catalogue {
     /// The list that comes with keymark (`data/devices.toml`).
-    ///
-    /// # Errors
-    /// When it makes no sense, which a test excludes.
     pub fn shipped() -> Result<&'static Self, CatalogueError> {
         static PARSED: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
         PARSED
@@ -165,7 +161,6 @@ impl Catalogue {
     }
 
     /// Which device a case of a record is of.
-    #[must_use]
     pub fn identify(&self, record: &Record, case: &Case) -> Identified {
         let (class, name, known) = match named(record, case) {
             Named::Processor(model) => {

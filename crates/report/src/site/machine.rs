@@ -17,7 +17,6 @@ pub struct Machine {
 
 impl Machine {
     /// The machine of a record; none of what was not run.
-    #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         let ran = |provenance| match provenance {
             Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,

@@ -33,7 +33,6 @@ pub const SECURITY: &str = "Security against attackers without a quantum compute
     exchange. Tables after CNSA have P-384 at 128 bits.";
 
 /// What the kinds of figures are, and how they are drawn.
-#[must_use]
 pub const fn says(kind: Provenance) -> &'static str {
     match kind {
         Provenance::Measured => "keymark measured the device or library itself (a filled mark)",
@@ -59,7 +58,6 @@ pub enum Devices {
 
 impl Devices {
     /// Whether a record that comes with keymark has a place beside the contributed ones.
-    #[must_use]
     pub fn take(self, shipped: &Source, contributed: &[Source]) -> bool {
         let ids = ids(contributed);
         let mut devices = shipped.devices.iter();
@@ -117,7 +115,6 @@ pub struct OfDevice {
 
 impl Site {
     /// The site of these sources. What comes with keymark is left where it is of a device that has a page.
-    #[must_use]
     pub fn of(title: String, of: Devices, contributed: Vec<Source>, shipped: Vec<Source>) -> Self {
         let mut shipped = shipped;
         shipped.retain(|source| of.take(source, &contributed));
@@ -152,7 +149,6 @@ impl Site {
     }
 
     /// The machines that a device's sources were made on.
-    #[must_use]
     pub fn machines_of(&self, device: &Device) -> usize {
         let sources = device.sources.iter().map(|of| &self.sources[of.source]);
         let machines = sources.filter_map(|source| source.machine.as_ref());

@@ -52,7 +52,6 @@ impl Pages {
     }
 
     /// The content of [`SUMS`].
-    #[must_use]
     pub fn sums(&self) -> String {
         let mut sums = String::new();
         for (path, content) in self.iter() {
@@ -63,7 +62,6 @@ impl Pages {
 }
 
 /// A file's sum, as it stands in [`SUMS`].
-#[must_use]
 pub fn sum(content: &[u8]) -> String {
     let digest = Sha256::digest(content);
     let digits: Vec<String> = digest.iter().map(|octet| format!("{octet:02x}")).collect();

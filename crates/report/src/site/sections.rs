@@ -13,7 +13,8 @@ use keymark_stats::{Estimate, PerSecond, Seconds};
 use super::source::{Held, Source};
 use crate::analysis::{Row, figures};
 use crate::document::{
-    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Table, TableRow,
+    Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
+    TableOf,
 };
 use crate::units::{self, counted};
 
@@ -146,8 +147,11 @@ fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)])
     let dot = |(source, held): &(&Source, &Held)| {
         let mean = figures::mean(&held.row)?;
         Some(Mean {
-            device: DeviceName::new(source.label()),
-            label: format!("{}, {}", mean.label, source.name),
+            of: Subject {
+                device: DeviceName::new(source.label()),
+                label: format!("{}, {}", mean.of.label, source.name),
+                ..mean.of
+            },
             ..mean
         })
     };
@@ -159,39 +163,31 @@ fn figure(algorithm: Algorithm, operation: Operation, held: &[(&Source, &Held)])
 }
 
 fn table(held: &[(&Source, &Held)]) -> Table {
-    let mut table = Table::new(vec![
-        Column::name("record"),
-        Column {
-            align: Align::Left,
-            ..Column::provenance()
-        },
-        Column::device(),
-        Column::name("stack"),
-        Column::value("n"),
-        Column::value("mean"),
-        Column::value("median"),
-        Column::value("p99"),
-        Column::value("op/s"),
-    ]);
-    let row = |(source, held): &(&Source, &Held)| {
-        let row = &held.row;
-        let summary = row.summary.as_ref();
-        let cells = vec![
-            Cell::Record {
-                name: source.label().to_owned(),
-                page: source.page_from_a_device(),
-            },
-            Cell::Text(row.case.way()),
-            number(row),
-            mean(row),
-            Cell::or_missing(summary, |summary| bounded(&summary.median)),
-            Cell::or_missing(summary, |summary| bounded(&summary.p99)),
-            Cell::or_missing(row.throughput, rate),
-        ];
-        TableRow::of(&row.case, cells)
-    };
-    table.rows = held.iter().map(row).collect();
-    table
+    TableOf::new(held, |(_, held)| {
+        (held.row.case.device.clone(), held.row.case.provenance)
+    })
+    .column(Column::name("record"), |(source, _)| Cell::Record {
+        name: source.label().to_owned(),
+        page: source.page_from_a_device(),
+    })
+    .known(Column {
+        align: Align::Left,
+        ..Column::provenance()
+    })
+    .device()
+    .column(Column::name("stack"), |(_, held)| held.row.case.way())
+    .column(Column::value("n"), |(_, held)| number(&held.row))
+    .column(Column::value("mean"), |(_, held)| mean(&held.row))
+    .column(Column::value("median"), |(_, held)| {
+        Some(bounded(&held.row.summary.as_ref()?.median))
+    })
+    .column(Column::value("p99"), |(_, held)| {
+        Some(bounded(&held.row.summary.as_ref()?.p99))
+    })
+    .column(Column::value("op/s"), |(_, held)| {
+        held.row.throughput.map(rate)
+    })
+    .table()
 }
 
 fn number(row: &Row) -> Cell {

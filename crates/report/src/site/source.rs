@@ -70,7 +70,6 @@ pub struct Held {
 impl Source {
     /// A record with what analysis makes of it. `file` is the record as it can be downloaded: by its content the address is told
     /// from that of any other record.
-    #[must_use]
     pub fn of(
         record: &Record,
         analysis: &Analysis,
@@ -116,31 +115,26 @@ impl Source {
     }
 
     /// What it is called where there is little room: all that are shared are called so.
-    #[must_use]
     pub fn label(&self) -> &str {
         self.name.strip_suffix("-shared").unwrap_or(&self.name)
     }
 
     /// Its page in the site.
-    #[must_use]
     pub fn page(&self) -> String {
         format!("records/{}.html", self.address)
     }
 
     /// The record itself, beside its page.
-    #[must_use]
     pub fn file(&self) -> String {
         format!("records/{}.json", self.address)
     }
 
     /// Its page as seen from a device's: those stand in a folder of their own.
-    #[must_use]
     pub fn page_from_a_device(&self) -> String {
         format!("../{}", self.page())
     }
 
     /// The device of a figure.
-    #[must_use]
     pub fn device_of(&self, held: &Held) -> &SourceDevice {
         &self.devices[held.device]
     }

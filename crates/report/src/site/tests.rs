@@ -136,7 +136,7 @@ fn chart_and_table_have_the_same_rows_and_say_what_they_are() {
     };
     assert_eq!(means.len(), table.rows.len());
     assert_eq!(
-        means[0].device.as_str(),
+        means[0].of.device.as_str(),
         "a",
         "that it is shared is said above"
     );

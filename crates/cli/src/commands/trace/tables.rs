@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind, Table, TableRow};
+use keymark_report::document::{Block, Cell, Column, Remark, RemarkKind, TableOf};
 use keymark_report::units;
 use keymark_shim_protocol::trace::TracedCall;
 use keymark_stats::{Ratio, Seconds};
 
 use super::Origin;
 use super::apdu::{self, name};
-use super::summary::{Kind, Trace};
+use super::summary::Trace;
 
 /// Where the time went, a line each.
 pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
@@ -30,42 +30,27 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
     lines.push(("after the last call", trace.after));
     lines.push(("whole", trace.whole));
     let whole = trace.whole.as_secs_f64();
-    let cells = |(name, time): (&str, Duration)| {
-        vec![
-            Cell::text(name),
-            duration(time),
-            Cell::Share(Ratio(time.as_secs_f64() / whole)),
-        ]
-    };
-    let columns = [
-        Column::name("part"),
-        Column::value("time"),
-        Column::value("share"),
-    ];
-    table(columns, lines.into_iter().map(cells), origin)
+    let table = of_one_card(lines, origin)
+        .column(Column::name("part"), |(name, _)| *name)
+        .column(Column::value("time"), |(_, time)| *time)
+        .column(Column::value("share"), |(_, time)| {
+            Cell::Share(Ratio(time.as_secs_f64() / whole))
+        });
+    ended(table)
 }
 
 /// First use against later uses, by kind of command.
 pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
-    let cells = |kind: &Kind| {
-        vec![
-            Cell::text(&kind.name),
-            Cell::Count(kind.count.into()),
-            duration(kind.first),
-            Cell::or_missing(kind.later, duration),
-            duration(kind.total),
-            Cell::or_missing(kind.complaint, |word| Cell::Text(apdu::refusal(word))),
-        ]
-    };
-    let columns = [
-        Column::name("command"),
-        Column::value("n"),
-        Column::value("first"),
-        Column::value("later, mean").leave(0),
-        Column::value("together").leave(1),
-        Column::name("refused with"),
-    ];
-    table(columns, trace.kinds.iter().map(cells), origin)
+    let table = of_one_card(&trace.kinds, origin)
+        .column(Column::name("command"), |kind| kind.name.as_str())
+        .column(Column::value("n"), |kind| kind.count)
+        .column(Column::value("first"), |kind| kind.first)
+        .column(Column::value("later, mean").leave(0), |kind| kind.later)
+        .column(Column::value("together").leave(1), |kind| kind.total)
+        .column(Column::name("refused with"), |kind| {
+            kind.complaint.map(apdu::refusal)
+        });
+    ended(table)
 }
 
 /// What the first use took.
@@ -90,54 +75,34 @@ pub(super) fn nothing_asked(trace: &Trace) -> Block {
 
 /// Every command, one a line: time since the start, what it took, lengths and status word.
 pub(super) fn list(records: &[TracedCall], begin_ns: u64, origin: &Origin) -> Block {
-    let lines = records.iter().filter_map(|record| {
-        let apdu = record.apdu?;
-        let since = Duration::from_nanos(record.begin_ns.saturating_sub(begin_ns));
-        Some(vec![
-            duration(since),
-            Cell::Text(name(&apdu)),
-            Cell::Count(u64::from(apdu.command)),
-            Cell::Count(u64::from(apdu.response)),
-            status(apdu.status),
-            duration(record.duration()),
-            Cell::or_missing(record.card, duration),
-        ])
-    });
-    let columns = [
-        Column::value("at"),
-        Column::name("command"),
-        Column::value("sent").leave(0),
-        Column::value("received").leave(1),
-        Column::value("status"),
-        Column::value("took"),
-        Column::value("card").leave(2),
-    ];
-    table(columns, lines, origin)
-}
-
-/// All of one card.
-pub(super) fn table(
-    columns: impl Into<Vec<Column>>,
-    lines: impl Iterator<Item = Vec<Cell>>,
-    origin: &Origin,
-) -> Block {
-    let mut columns = columns.into();
-    columns.extend([Column::device(), Column::provenance()]);
-    let mut table = Table::new(columns);
-    table.rows = lines
-        .map(|cells| TableRow {
-            device: origin.device.clone(),
-            provenance: origin.provenance,
-            cells,
+    let lines = records
+        .iter()
+        .filter_map(|record| Some((record, record.apdu?)));
+    let table = of_one_card(lines, origin)
+        .column(Column::value("at"), |(record, _)| {
+            Duration::from_nanos(record.begin_ns.saturating_sub(begin_ns))
         })
-        .collect();
-    Block::Table(table)
+        .column(Column::name("command"), |(_, apdu)| name(apdu))
+        .column(Column::value("sent").leave(0), |(_, apdu)| {
+            u64::from(apdu.command)
+        })
+        .column(Column::value("received").leave(1), |(_, apdu)| {
+            u64::from(apdu.response)
+        })
+        .column(Column::value("status"), |(_, apdu)| {
+            format!("{:04X}", apdu.status)
+        })
+        .column(Column::value("took"), |(record, _)| record.duration())
+        .column(Column::value("card").leave(2), |(record, _)| record.card);
+    ended(table)
 }
 
-pub(super) fn duration(time: Duration) -> Cell {
-    Cell::Duration(Seconds(time.as_secs_f64()))
+/// A table whose rows are all of one card.
+pub(super) fn of_one_card<T>(lines: impl IntoIterator<Item = T>, origin: &Origin) -> TableOf<T> {
+    TableOf::new(lines, |_| (origin.device.clone(), origin.provenance))
 }
 
-fn status(word: u16) -> Cell {
-    Cell::Text(format!("{word:04X}"))
+/// With which card that is.
+pub(super) fn ended<T>(table: TableOf<T>) -> Block {
+    Block::Table(table.device().provenance().table())
 }

@@ -4,7 +4,7 @@ use keymark_bench::record::Record;
 use keymark_stats::{Estimate, Seconds, Sorted, Summary, Warning};
 
 use super::Row;
-use crate::document::{Distribution, Figure, Histogram};
+use crate::document::{Distribution, Figure, Histogram, Subject};
 
 /// A quantile at each per cent, and both ends.
 const LEVELS: u32 = 100;
@@ -71,9 +71,7 @@ fn distribution(record: &Record, row: &Row) -> Option<Distribution> {
     let quantile = |level| sorted.quantile_ns(f64::from(level) / f64::from(LEVELS));
     let quantiles: Option<Vec<f64>> = (0..=LEVELS).map(quantile).collect();
     Some(Distribution {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         algorithm: row.case.algorithm,
         operation: row.case.operation,
         way: row.case.way(),
@@ -129,9 +127,7 @@ fn histogram(record: &Record, row: &Row) -> Option<Histogram> {
     let bins: Vec<(Seconds, Seconds, usize)> = (0..BINS).map(bin).collect();
     let held: usize = bins.iter().map(|(_, _, count)| count).sum();
     Some(Histogram {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         beyond: durations.len().saturating_sub(held),
         bins,
         groups: (warned.lower, warned.upper),

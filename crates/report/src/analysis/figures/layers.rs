@@ -5,7 +5,7 @@ use keymark_stats::Seconds;
 
 use super::Row;
 use crate::analysis::{Breakdown, FamilyBreakdown, Layer};
-use crate::document::{Figure, Stack, StackPart};
+use crate::document::{Figure, Stack, StackPart, Subject};
 use crate::units;
 
 /// By subtraction, of a family's layers.
@@ -54,9 +54,11 @@ fn stack(family: &FamilyBreakdown, breakdown: &Breakdown) -> Option<Stack> {
     }
     let several = parts.len() + left_out.len() > 1;
     several.then(|| Stack {
-        device: breakdown.device.clone(),
-        provenance: breakdown.provenance,
-        label,
+        of: Subject {
+            device: breakdown.device.clone(),
+            provenance: breakdown.provenance,
+            label,
+        },
         sum: sum(&parts),
         parts,
         left_out,
@@ -84,9 +86,7 @@ pub(in crate::analysis) fn of_parts(
         });
         let parts: Vec<StackPart> = parts.collect();
         (parts.len() > 1).then(|| Stack {
-            device: row.case.device.clone(),
-            provenance: row.case.provenance,
-            label: row.case.to_string(),
+            of: Subject::of(&row.case),
             sum: sum(&parts),
             parts,
             left_out: Vec::new(),

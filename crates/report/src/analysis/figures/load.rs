@@ -7,7 +7,7 @@ use keymark_bench::record::Record;
 
 use super::Row;
 use crate::analysis::overload;
-use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit};
+use crate::document::{Figure, LoadCurve, LoadPoint, LoadUnit, Subject};
 
 /// The knee is where this share of the best throughput is reached: with more users they wait for each other (as `keymark tls
 /// bench --saturate` has it).
@@ -121,9 +121,7 @@ fn curve(record: &Record, group: &Group<'_>, unit: LoadUnit) -> Option<LoadCurve
         LoadUnit::Arrivals => capacity(record, group),
     };
     Some(LoadCurve {
-        device: first.device.clone(),
-        provenance: first.provenance,
-        label: group.label.clone(),
+        of: Subject::labelled(first, group.label.clone()),
         knee,
         overloaded: overloaded.map(|(at, _)| *at).collect(),
         points,

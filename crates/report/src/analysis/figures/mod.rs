@@ -15,7 +15,7 @@ use keymark_bench::strength;
 use keymark_stats::{Estimate, Seconds};
 
 use super::Row;
-use crate::document::{Figure, Mean, Predicted};
+use crate::document::{Figure, Mean, Predicted, Subject};
 
 pub(super) use layers::{of_breakdown, of_parts};
 pub(crate) use load::joined as joined_loads;
@@ -83,7 +83,7 @@ fn plainest(rows: &[Row]) -> Vec<(&Row, Mean)> {
 fn matrix(rows: &[Row]) -> Option<Figure> {
     let means = plainest(rows).into_iter().map(|(_, mean)| mean);
     let means: Vec<Mean> = means.collect();
-    let devices: BTreeSet<_> = means.iter().map(|mean| &mean.device).collect();
+    let devices: BTreeSet<_> = means.iter().map(|mean| &mean.of.device).collect();
     let keys: BTreeSet<_> = means.iter().map(|mean| mean.algorithm.name()).collect();
     (devices.len() > 1 && keys.len() > 1).then(|| Figure::Matrix {
         title: "mean time of an operation, by algorithm and device".to_owned(),
@@ -148,9 +148,7 @@ pub(crate) fn mean(row: &Row) -> Option<Mean> {
 /// The dot of a case.
 pub(super) fn dot(case: &Case, mean: Estimate<Seconds>) -> Mean {
     Mean {
-        device: case.device.clone(),
-        provenance: case.provenance,
-        label: case.to_string(),
+        of: Subject::of(case),
         algorithm: case.algorithm,
         operation: case.operation,
         stack: case.stack,

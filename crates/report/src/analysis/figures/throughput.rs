@@ -3,7 +3,7 @@
 use keymark_stats::{PerSecond, Ratio, Usl};
 
 use crate::analysis::{Bounds, Scaling};
-use crate::document::{Figure, ThroughputCurve};
+use crate::document::{Figure, Subject, ThroughputCurve};
 
 /// Points of a law.
 const POINTS: u32 = 40;
@@ -34,9 +34,10 @@ fn curve(group: &Scaling) -> ThroughputCurve {
     }
     let fits = group.law.as_ref().ok().filter(|law| !law.rejected());
     ThroughputCurve {
-        device: group.case.device.clone(),
-        provenance: group.case.provenance,
-        label: format!("{} {}", group.case.device, group.way()),
+        of: Subject::labelled(
+            &group.case,
+            format!("{} {}", group.case.device, group.way()),
+        ),
         levels: group.levels.clone(),
         gains: group.gains.clone(),
         bounds,

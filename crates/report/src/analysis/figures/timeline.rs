@@ -5,7 +5,7 @@ use keymark_bench::sample::Outcome;
 use keymark_stats::{Ratio, Seconds, Warning};
 
 use super::Row;
-use crate::document::{Figure, Timeline};
+use crate::document::{Figure, Subject, Timeline};
 
 /// Cases beyond these are left out: first come those whose durations drifted.
 const CASES: usize = 6;
@@ -59,9 +59,7 @@ fn of_case(record: &Record, row: &Row, start: u64) -> Option<Timeline> {
         ]
     });
     Some(Timeline {
-        device: row.case.device.clone(),
-        provenance: row.case.provenance,
-        label: row.case.to_string(),
+        of: Subject::of(&row.case),
         n: samples.len(),
         joined,
         points,

@@ -203,7 +203,6 @@ pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> 
         Mark::Dot(_)
         | Mark::Bar(_)
         | Mark::Line(_)
-        | Mark::Band(_)
         | Mark::Column(_)
         | Mark::Cell(_)
         | Mark::Rule(_) => None,

@@ -28,10 +28,8 @@ const BETWEEN: f64 = 16.0;
 
 /// Entries in lines of so much room.
 pub(super) fn items(chart: &Chart, room: f64) -> Vec<Item> {
-    let keys = (0..)
-        .zip(&chart.keys)
-        .filter(|(_, key)| !key.name.is_empty());
-    let keys = keys.map(|(number, key)| (What::Series(number), key.name.as_str()));
+    let keys = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
+    let keys = keys.map(|(number, key)| (What::Series(number), key.as_str()));
     let fills = chart.fills.iter();
     let fills = fills.map(|(fill, words)| (What::Fill(*fill), words.as_str()));
     let (mut line, mut x) = (0, 0.0);

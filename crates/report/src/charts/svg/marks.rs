@@ -6,7 +6,7 @@ use super::paint::Surface;
 use super::xml::px;
 use super::{Canvas, Paint, SMALL, text_width};
 use crate::charts::chart::{
-    About, Along, Band, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
+    About, Along, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
 };
 use crate::charts::theme;
 
@@ -67,7 +67,6 @@ impl Canvas<'_> {
             Mark::Dot(dot) => self.dot(dot, space),
             Mark::Bar(bar) => self.bar(bar, space),
             Mark::Line(line) => self.path(line, space),
-            Mark::Band(band) => self.band(band, space),
             Mark::Column(column) => self.column(column, space),
             Mark::Cell(cell) => self.cell(cell, space),
             // Below the marks.
@@ -77,7 +76,7 @@ impl Canvas<'_> {
 
     fn key(&self, series: usize) -> Option<&str> {
         let key = self.chart.keys.get(series)?;
-        Some(key.name.as_str()).filter(|name| !name.is_empty())
+        Some(key.as_str()).filter(|name| !name.is_empty())
     }
 
     /// Opens the group of a mark that carries figures.
@@ -264,16 +263,13 @@ impl Canvas<'_> {
         let mut path = String::new();
         for (x, y) in places {
             let (x, y) = (px(x), px(y));
-            path += &match (path.is_empty(), line.path) {
-                (true, _) => format!("M{x} {y}"),
-                (false, Path::Steps) => format!("H{x}V{y}"),
-                (false, Path::Straight | Path::Fitted) => format!("L{x} {y}"),
-            };
+            let step = if path.is_empty() { 'M' } else { 'L' };
+            path += &format!("{step}{x} {y}");
         }
         let ink = self.paint.palette.series(line.series);
         let (width, dashes) = match line.path {
             Path::Fitted => (1.2, Some("6 3")),
-            Path::Straight | Path::Steps => (1.8, Paint::dashes(line.fill)),
+            Path::Straight => (1.8, Paint::dashes(line.fill)),
         };
         self.about("line", Some(line.series), &line.about, &[]);
         let tag = self.xml.tag("path").attr("d", &path).attr("fill", "none");
@@ -282,30 +278,6 @@ impl Canvas<'_> {
             .attr("stroke-linejoin", "round")
             .maybe("stroke-dasharray", dashes)
             .end();
-        self.xml.close("g");
-    }
-
-    fn band(&mut self, band: &Band, space: &Space) {
-        let places = |pick: fn(&(f64, f64, f64)) -> (f64, f64)| {
-            let points = band.points.iter().map(pick);
-            points
-                .filter_map(|(x, y)| Some((space.x(x)?, space.y(y)?)))
-                .collect::<Vec<_>>()
-        };
-        let (low, high) = (
-            places(|&(x, low, _)| (x, low)),
-            places(|&(x, _, high)| (x, high)),
-        );
-        if low.len() < 2 || high.len() < 2 {
-            return;
-        }
-        let around = low.iter().chain(high.iter().rev());
-        let corners = around.map(|(x, y)| format!("{} {}", px(*x), px(*y)));
-        let path = format!("M{}Z", corners.collect::<Vec<_>>().join("L"));
-        let ink = self.paint.palette.series(band.series);
-        self.about("band", Some(band.series), &band.about, &[]);
-        let tag = self.xml.tag("path").attr("d", &path).attr("fill", ink);
-        tag.attr("fill-opacity", "0.16").end();
         self.xml.close("g");
     }
 
@@ -391,12 +363,7 @@ impl Canvas<'_> {
     pub(super) fn labels(&mut self, panel: &Panel, space: &Space) {
         let dots = panel.marks.iter().filter_map(|mark| match mark {
             Mark::Dot(dot) => Some((dot, space.x(dot.x)?, space.y(dot.y)?)),
-            Mark::Bar(_)
-            | Mark::Line(_)
-            | Mark::Band(_)
-            | Mark::Column(_)
-            | Mark::Rule(_)
-            | Mark::Cell(_) => None,
+            Mark::Bar(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
         });
         let dots: Vec<(&Dot, f64, f64)> = dots.collect();
         let around = |x: f64, y: f64| [x - 7.0, y - 7.0, x + 7.0, y + 7.0];

@@ -32,7 +32,6 @@ struct Canvas<'c> {
 }
 
 /// The chart as an SVG file of its own, which may stand in HTML as it is.
-#[must_use]
 pub fn draw(chart: &Chart, theme: Theme) -> String {
     let layout = Layout::of(chart);
     let mut canvas = Canvas {
@@ -54,7 +53,13 @@ pub fn draw(chart: &Chart, theme: Theme) -> String {
 /// Identifiers in it begin with this: several pictures may stand in one page, in both themes.
 fn prefix(chart: &Chart, theme: Theme) -> String {
     // FNV-1a: the same in every build, as a hash of the standard library is not.
-    let text = format!("{chart:?}");
+    let Chart {
+        kind,
+        title,
+        summary,
+        ..
+    } = chart;
+    let text = format!("{kind} {title} {summary}");
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -98,8 +98,8 @@ fn draw_mark(
         Mark::Line(line) => {
             let sign = match (line.path, signs) {
                 (Path::Fitted, Signs::Unicode) => '·',
-                (Path::Fitted | Path::Straight | Path::Steps, Signs::Ascii) => '.',
-                (Path::Straight | Path::Steps, Signs::Unicode) => '∙',
+                (Path::Fitted | Path::Straight, Signs::Ascii) => '.',
+                (Path::Straight, Signs::Unicode) => '∙',
             };
             let points: Vec<(f64, f64)> = line.points.iter().filter_map(|at| place(*at)).collect();
             for ends in points.windows(2) {
@@ -124,7 +124,7 @@ fn draw_mark(
             }
         }
         Mark::Rule(rule) => reference(grid, rule.along, rule.at, (x, y), signs),
-        Mark::Band(_) | Mark::Bar(_) | Mark::Cell(_) => {}
+        Mark::Bar(_) | Mark::Cell(_) => {}
     }
 }
 

@@ -22,7 +22,6 @@ const NARROWEST: usize = 40;
 const WIDEST: usize = 110;
 
 /// The chart in lines of no more than so many columns.
-#[must_use]
 pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
     let width = columns.clamp(NARROWEST, WIDEST);
     let mut lines = vec![chart.title.clone()];
@@ -113,16 +112,14 @@ fn fill_of(chart: &Chart, series: usize) -> Option<Fill> {
     let mut fills = marks.filter_map(|mark| match mark {
         Mark::Dot(dot) => (dot.series == series).then_some(dot.fill),
         Mark::Line(line) => (line.series == series).then_some(line.fill),
-        Mark::Bar(_) | Mark::Band(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
+        Mark::Bar(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
     });
     fills.next()
 }
 
 /// Entries in lines.
 fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
-    let named = (0..)
-        .zip(&chart.keys)
-        .filter(|(_, key)| !key.name.is_empty());
+    let named = (0..).zip(&chart.keys).filter(|(_, key)| !key.is_empty());
     let stacked = rows::is_stacked(chart);
     let by_letter = chart
         .panels
@@ -130,14 +127,14 @@ fn legend(chart: &Chart, signs: Signs, width: usize) -> Vec<String> {
         .any(|panel| matches!(panel.y, Axis::Scale(_)));
     let series = named.filter(|_| stacked || by_letter).map(|(number, key)| {
         if stacked {
-            return format!("{} {}", bar_mark(number, signs), key.name);
+            return format!("{} {}", bar_mark(number, signs), key);
         }
         let fill = fill_of(chart, number).map(|fill| format!("{} ", mark(fill, signs)));
         format!(
             "{} {}{}",
             series_mark(number),
             fill.unwrap_or_default(),
-            key.name
+            key
         )
     });
     let fills = chart

@@ -15,12 +15,7 @@ pub(super) fn is_stacked(chart: &Chart) -> bool {
     let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
     let mut bars = marks.filter_map(|mark| match mark {
         Mark::Bar(bar) => Some(bar.from),
-        Mark::Dot(_)
-        | Mark::Line(_)
-        | Mark::Band(_)
-        | Mark::Column(_)
-        | Mark::Rule(_)
-        | Mark::Cell(_) => None,
+        Mark::Dot(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
     });
     bars.any(|from| from.is_some())
 }
@@ -78,12 +73,7 @@ pub(super) fn draw(
 fn had(panel: &Panel, row: usize) -> Option<Fill> {
     panel.marks.iter().find_map(|mark| match mark {
         Mark::Bar(bar) => (bar.row == row).then_some(bar.fill),
-        Mark::Dot(_)
-        | Mark::Line(_)
-        | Mark::Band(_)
-        | Mark::Column(_)
-        | Mark::Rule(_)
-        | Mark::Cell(_) => None,
+        Mark::Dot(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
     })
 }
 
@@ -94,7 +84,6 @@ fn rules(panel: &Panel, placed: &Placed, indent: usize, length: usize) -> Option
         Mark::Dot(_)
         | Mark::Bar(_)
         | Mark::Line(_)
-        | Mark::Band(_)
         | Mark::Column(_)
         | Mark::Rule(_)
         | Mark::Cell(_) => None,
@@ -151,7 +140,6 @@ fn track(panel: &Panel, placed: &Placed, row: usize, length: usize, signs: Signs
             Mark::Dot(_)
             | Mark::Bar(_)
             | Mark::Line(_)
-            | Mark::Band(_)
             | Mark::Column(_)
             | Mark::Rule(_)
             | Mark::Cell(_) => {}
@@ -206,7 +194,6 @@ fn fields(
             Mark::Dot(_)
             | Mark::Bar(_)
             | Mark::Line(_)
-            | Mark::Band(_)
             | Mark::Column(_)
             | Mark::Rule(_)
             | Mark::Cell(_) => None,

@@ -126,9 +126,6 @@ pub const LIMITS: Limits = Limits {
 };
 
 /// The page, within [`LIMITS`].
-///
-/// # Errors
-/// When a value has no form in JSON.
 pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError> {
     let document = document.capped(LIMITS);
     let (mut numbering, mut pictures) = (Numbering::default(), Pictures::default());
@@ -172,7 +169,6 @@ pub fn render(document: Document, place: Place<'_>) -> Result<String, HtmlError>
 }
 
 /// The policy of a page as the header of an answer, which can say more than an element.
-#[must_use]
 pub fn policy_of_answer() -> String {
     format!("{}; frame-ancestors 'none'", policy::of_answer())
 }

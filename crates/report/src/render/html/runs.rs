@@ -50,9 +50,6 @@ struct Line {
 }
 
 /// The page of what was found.
-///
-/// # Errors
-/// When the template fails, which writes to memory only.
 pub fn runs(
     archive: &str,
     search: &RunSearch,
@@ -93,7 +90,6 @@ pub fn runs(
 }
 
 /// What this page may do: ask the server that it is from.
-#[must_use]
 pub fn policy_of_runs() -> String {
     policy::of_page(&STYLE, SCRIPT, "'self'") + "; connect-src 'self'; frame-ancestors 'none'"
 }

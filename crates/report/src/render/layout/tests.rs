@@ -2,7 +2,7 @@ use keymark_bench::case::{DeviceName, Provenance};
 use keymark_stats::{Estimate, Method, Ratio, Seconds};
 
 use super::*;
-use crate::document::TableRow;
+use crate::document::TableOf;
 use crate::render::text;
 
 fn estimate(value: f64) -> Cell {
@@ -15,33 +15,22 @@ fn estimate(value: f64) -> Cell {
     })
 }
 
-fn row(device: &str, algorithm: &str, n: u64) -> TableRow {
-    TableRow {
-        device: DeviceName::new(device),
-        provenance: Provenance::Measured,
-        cells: vec![
-            Cell::text(algorithm),
-            Cell::Duration(Seconds(0.012)),
-            Cell::Count(n),
-            estimate(2.0),
-        ],
-    }
-}
-
 fn table() -> Table {
-    let mut table = Table::new(vec![
-        Column::name("algorithm"),
-        Column::device(),
-        Column::value("mean"),
-        Column::value("n").leave(0),
-        Column::value("ratio (95 % interval)").shorten(1),
-        Column::provenance(),
-    ]);
-    table.rows = vec![
-        row("software", "rsa2048", 200),
-        row("a card of quite some name 0a1b2c3d", "rsa4096", 100),
+    let rows = [
+        ("software", "rsa2048", 200_u64),
+        ("a card of quite some name 0a1b2c3d", "rsa4096", 100),
     ];
-    table
+    let subject = |(device, ..): &(&str, _, _)| (DeviceName::new(*device), Provenance::Measured);
+    TableOf::new(rows, subject)
+        .column(Column::name("algorithm"), |(_, algorithm, _)| *algorithm)
+        .device()
+        .column(Column::value("mean"), |_| Seconds(0.012))
+        .column(Column::value("n").leave(0), |(.., n)| *n)
+        .column(Column::value("ratio (95 % interval)").shorten(1), |_| {
+            estimate(2.0)
+        })
+        .provenance()
+        .table()
 }
 
 fn lines(width: u16) -> Vec<String> {

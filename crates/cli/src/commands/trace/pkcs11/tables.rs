@@ -12,7 +12,7 @@ use keymark_stats::{Ratio, Seconds};
 use keymark_stores::pkcs11::name;
 
 use super::super::Origin;
-use super::super::tables::{duration, table};
+use super::super::tables::{ended, of_one_card};
 
 /// Calls by what they are.
 type Calls = BTreeMap<Traced, CallTimes>;
@@ -79,38 +79,24 @@ pub(super) fn calls(calls: &Calls, whole: Duration, origin: &Origin) -> Block {
     let mut lines: Vec<_> = calls.iter().collect();
     lines.sort_by_key(|(_, times)| times.first_begin_ns);
     let waits = calls.values().any(|times| !times.waited.is_zero());
-    let cells = |(traced, times): (&Traced, &CallTimes)| {
-        let mut cells = vec![
-            Cell::Text(traced.name()),
-            Cell::Count(times.count),
-            duration(times.first),
-            Cell::or_missing(times.later(), duration),
-            duration(times.quantile(0.99)),
-            duration(times.total),
-            share(times.total, whole),
-        ];
-        if waits {
-            cells.push(duration(times.waited));
-        }
-        cells.push(Cell::or_missing(times.code, |code| {
-            Cell::Text(format!("{} × {}", times.failed, name(code)))
-        }));
-        cells
-    };
-    let mut columns = vec![
-        Column::name("function"),
-        Column::value("n"),
-        Column::value("first"),
-        Column::value("later, mean"),
-        Column::value("p99").leave(2),
-        Column::value("together"),
-        Column::value("share").leave(1),
-    ];
-    if waits {
-        columns.push(Column::value("waited").leave(3));
-    }
-    columns.push(Column::name("failures"));
-    table(columns, lines.into_iter().map(cells), origin)
+    let waited = waits.then(|| Column::value("waited").leave(3));
+    let table = of_one_card(lines, origin)
+        .column(Column::name("function"), |(traced, _)| traced.name())
+        .column(Column::value("n"), |(_, times)| times.count)
+        .column(Column::value("first"), |(_, times)| times.first)
+        .column(Column::value("later, mean"), |(_, times)| times.later())
+        .column(Column::value("p99").leave(2), |(_, times)| {
+            times.quantile(0.99)
+        })
+        .column(Column::value("together"), |(_, times)| times.total)
+        .column(Column::value("share").leave(1), |(_, times)| {
+            share(times.total, whole)
+        })
+        .maybe(waited, |(_, times)| times.waited)
+        .column(Column::name("failures"), |(_, times)| {
+            Some(format!("{} × {}", times.failed, name(times.code?)))
+        });
+    ended(table)
 }
 
 /// What people ask first, in words.
@@ -153,45 +139,51 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
 
 /// A line a process: who, how much, and what its first operation took against the later ones.
 pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin) -> Block {
-    let cells = |process: &Process| {
-        let count = |call| {
-            let times = process.calls.get(&Traced::Whole(call));
-            Cell::Count(times.map_or(0, |times| times.count))
-        };
-        let work = WITH_PRIVATE_KEY
-            .iter()
-            .filter_map(|call| process.calls.get(&Traced::Whole(*call)));
-        let work = work.cloned().reduce(|mut all, times| {
+    let count = |process: &Process, call| {
+        let times = process.calls.get(&Traced::Whole(call));
+        times.map_or(0, |times| times.count)
+    };
+    let work = |process: &Process| {
+        let work = WITH_PRIVATE_KEY.iter();
+        let work = work.filter_map(|call| process.calls.get(&Traced::Whole(*call)));
+        work.cloned().reduce(|mut all, times| {
             all.add(&times);
             all
-        });
-        let inside = total(process.calls.values());
-        vec![
-            Cell::Text(format!("{} ({})", process.name, process.number)),
-            Cell::Count(process.threads as u64),
-            Cell::Count(process.calls.values().map(|times| times.count).sum()),
-            count(Call::C_OpenSession),
-            count(Call::C_Login),
-            Cell::Count(work.as_ref().map_or(0, |times| times.count)),
-            Cell::or_missing(work.as_ref(), |times| duration(times.first)),
-            Cell::or_missing(work.as_ref().and_then(CallTimes::later), duration),
-            duration(inside),
-            share(inside, whole),
-        ]
+        })
     };
-    let columns = vec![
-        Column::name("process"),
-        Column::value("threads").leave(0),
-        Column::value("calls"),
-        Column::value("sessions").leave(2),
-        Column::value("logins").leave(3),
-        Column::value("operations"),
-        Column::value("first"),
-        Column::value("later, mean"),
-        Column::value("in the module"),
-        Column::value("share").leave(1),
-    ];
-    table(columns, processes.iter().map(cells), origin)
+    let lines = processes.iter().map(|process| (process, work(process)));
+    let table = of_one_card(lines, origin)
+        .column(Column::name("process"), |(process, _)| {
+            format!("{} ({})", process.name, process.number)
+        })
+        .column(Column::value("threads").leave(0), |(process, _)| {
+            process.threads
+        })
+        .column(Column::value("calls"), |(process, _)| {
+            process.calls.values().map(|times| times.count).sum::<u64>()
+        })
+        .column(Column::value("sessions").leave(2), |(process, _)| {
+            count(process, Call::C_OpenSession)
+        })
+        .column(Column::value("logins").leave(3), |(process, _)| {
+            count(process, Call::C_Login)
+        })
+        .column(Column::value("operations"), |(_, work)| {
+            work.as_ref().map_or(0, |times| times.count)
+        })
+        .column(Column::value("first"), |(_, work)| {
+            Some(work.as_ref()?.first)
+        })
+        .column(Column::value("later, mean"), |(_, work)| {
+            work.as_ref()?.later()
+        })
+        .column(Column::value("in the module"), |(process, _)| {
+            total(process.calls.values())
+        })
+        .column(Column::value("share").leave(1), |(process, _)| {
+            share(total(process.calls.values()), whole)
+        });
+    ended(table)
 }
 
 /// What stands in the place of the calls.

@@ -77,9 +77,6 @@ struct Link {
 }
 
 /// Adds the site's own pages to those of its records.
-///
-/// # Errors
-/// When two pages want the same place, or a template fails, which writes to memory only.
 pub fn add_pages(site: &Site, pages: &mut Pages) -> Result<(), SiteError> {
     let written = |page: Result<String, askama::Error>| page.map_err(HtmlError::from);
     let mut add = |path: String, page: String| pages.add(path, page.into_bytes()).map(drop);

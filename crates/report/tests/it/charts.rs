@@ -1,0 +1,470 @@
+//! What holds for every picture, whatever is in it: it is well-formed, has words for who does not see it, no number that is
+//! none, and no text beyond its edges.
+
+use keymark_report::charts::terminal::{self, Signs};
+use keymark_report::charts::{
+    About, Along, Axis, Bar, Bounds, Cell, Chart, Column, Dot, Fill, Group, Line, Mark, Panel,
+    Path, Reach, Row, Rule, Scale, Size, Spacing, Theme, Unit, Weight, svg, text_width,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use roxmltree::{Document, Node};
+
+const FILLS: [Fill; 5] = [
+    Fill::Solid,
+    Fill::Half,
+    Fill::Hatched,
+    Fill::Dotted,
+    Fill::Hollow,
+];
+
+fn numbers() -> impl Strategy<Value = f64> + Clone {
+    prop_oneof![
+        4 => 1e-7..1e2_f64,
+        1 => any::<f64>(),
+        1 => select(vec![0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::MIN, f64::MAX, f64::MIN_POSITIVE, 1e-300]),
+    ]
+}
+
+fn words() -> impl Strategy<Value = String> + Clone {
+    prop_oneof![
+        3 => "[a-z0-9:=]{0,12}( [a-z0-9]{1,9}){0,3}",
+        1 => any::<String>(),
+        1 => select(vec![
+            "</title><script>alert(1)</script>".to_owned(),
+            "\"><image href='x' onerror='y'/>".to_owned(),
+            "]]>&amp;<!--".to_owned(),
+            "\u{1b}[2J\u{202e}\u{0}".to_owned(),
+            "長い名前のデバイス".repeat(12),
+            "W".repeat(300),
+        ]),
+    ]
+}
+
+fn about() -> impl Strategy<Value = About> + Clone {
+    (proptest::option::of(words()), words()).prop_map(|(case, text)| About { case, text })
+}
+
+fn reach() -> impl Strategy<Value = Reach> + Clone {
+    let sides = (
+        proptest::option::of(numbers()),
+        proptest::option::of(numbers()),
+    );
+    (select(vec![Along::X, Along::Y]), sides).prop_map(|(along, (low, high))| Reach {
+        along,
+        low,
+        high,
+    })
+}
+
+#[allow(clippy::too_many_lines, reason = "a list of every kind of mark")]
+fn mark() -> impl Strategy<Value = Mark> {
+    let style = (0_usize..12, select(FILLS.to_vec()), about());
+    let label = proptest::option::of(words());
+    let points = proptest::collection::vec((numbers(), numbers()), 0..6);
+    let path = select(vec![Path::Straight, Path::Fitted]);
+    prop_oneof![
+        (
+            numbers(),
+            0_u32..6,
+            proptest::option::of(reach()),
+            style.clone(),
+            label.clone()
+        )
+            .prop_map(
+                |(x, row, reach, (series, fill, about), label)| Mark::Dot(Dot {
+                    reach,
+                    label,
+                    ..Dot::new((x, f64::from(row)), series, fill, about)
+                })
+            ),
+        (
+            0_usize..6,
+            proptest::option::of(numbers()),
+            (numbers(), proptest::option::of(reach())),
+            style.clone(),
+            label
+        )
+            .prop_map(
+                |(row, from, (to, reach), (series, fill, about), label)| Mark::Bar(Bar {
+                    row,
+                    from,
+                    to,
+                    reach,
+                    series,
+                    fill,
+                    label,
+                    about,
+                })
+            ),
+        (points, path, style.clone()).prop_map(|(points, path, (series, fill, about))| {
+            Mark::Line(Line {
+                points,
+                path,
+                series,
+                fill,
+                about,
+            })
+        }),
+        (numbers(), numbers(), numbers(), style.clone()).prop_map(
+            |(from, to, height, (series, fill, about))| Mark::Column(Column {
+                from,
+                to,
+                height,
+                series,
+                fill,
+                about,
+            })
+        ),
+        (select(vec![Along::X, Along::Y]), numbers(), words())
+            .prop_map(|(along, at, label)| Mark::Rule(Rule { along, at, label })),
+        (0_usize..6, 0_usize..6, numbers(), words(), style).prop_map(
+            |(column, row, share, text, (_, fill, about))| Mark::Cell(Cell {
+                column,
+                row,
+                share,
+                text,
+                fill,
+                about,
+            })
+        ),
+    ]
+}
+
+fn scale() -> impl Strategy<Value = Scale> {
+    let unit = select(vec![
+        Unit::Seconds,
+        Unit::PerSecond,
+        Unit::Times,
+        Unit::Share,
+        Unit::Change,
+        Unit::Count,
+        Unit::Bits,
+    ]);
+    let bounds = prop_oneof![
+        Just(Bounds::Marks),
+        Just(Bounds::FromZero),
+        Just(Bounds::Fixed(0.0, 1.0)),
+    ];
+    let spacing = select(vec![Spacing::Linear, Spacing::Logarithmic]);
+    let ticks = proptest::collection::vec(numbers(), 0..4);
+    (words(), unit, spacing, bounds, ticks).prop_map(|(label, unit, spacing, bounds, ticks)| {
+        let bounds = match (spacing, bounds) {
+            (Spacing::Logarithmic, Bounds::Fixed(..)) => Bounds::Marks,
+            (_, bounds) => bounds,
+        };
+        Scale::new(label, unit, spacing).within(bounds).ticks(ticks)
+    })
+}
+
+fn rows() -> impl Strategy<Value = Vec<Group>> {
+    let row = (words(), words()).prop_map(|(label, value)| Row {
+        label,
+        value: value.chars().take(20).collect(),
+    });
+    let group = (
+        proptest::option::of(words()),
+        proptest::collection::vec(row, 0..4),
+    );
+    let group = group.prop_map(|(heading, rows)| Group { heading, rows });
+    proptest::collection::vec(group, 0..3)
+}
+
+prop_compose! {
+    fn charts()(
+        (title, summary) in (words(), words()),
+        x in prop_oneof![
+            3 => scale().prop_map(Axis::Scale),
+            1 => proptest::collection::vec(words(), 1..6).prop_map(Axis::Columns),
+        ],
+        panels in proptest::collection::vec(
+            (
+                proptest::option::of(words()),
+                prop_oneof![scale().prop_map(Axis::Scale), rows().prop_map(Axis::Rows)],
+                40.0..300.0_f64,
+                proptest::collection::vec(mark(), 0..12),
+            ),
+            0..3,
+        ),
+        keys in proptest::collection::vec(words(), 0..9),
+        notes in proptest::collection::vec(words(), 0..3),
+    ) -> Chart {
+        let panels = panels.into_iter().map(|(heading, y, height, marks)| Panel { heading, y, height, marks });
+        Chart {
+            kind: "any",
+            title,
+            summary,
+            x,
+            panels: panels.collect(),
+            keys,
+            fills: FILLS.map(|fill| (fill, format!("{fill:?}"))).to_vec(),
+            notes,
+        }
+    }
+}
+
+fn attribute(node: Node<'_, '_>, name: &str) -> Option<f64> {
+    node.attribute(name).map(|value| value.parse().unwrap())
+}
+
+/// Left, top, right and lower end of a line of text.
+fn extent(text: Node<'_, '_>) -> [f64; 4] {
+    let (x, y) = (attribute(text, "x").unwrap(), attribute(text, "y").unwrap());
+    let size = attribute(text, "font-size").unwrap();
+    let weight = match text.attribute("font-weight") {
+        Some(_) => Weight::Bold,
+        None => Weight::Regular,
+    };
+    let width = text_width(text.text().unwrap_or_default(), size, weight);
+    let from = match text.attribute("text-anchor") {
+        Some("middle") => x - width / 2.0,
+        Some("end") => x - width,
+        _ => x,
+    };
+    if let Some(turned) = text.attribute("transform") {
+        let angle = turned
+            .trim_start_matches("rotate(-")
+            .split(' ')
+            .next()
+            .unwrap();
+        let angle: f64 = angle.parse().unwrap();
+        let (across, up) = (
+            width * angle.to_radians().cos(),
+            width * angle.to_radians().sin(),
+        );
+        return [x - size, y - up - size, x + across, y];
+    }
+    [from, y - size, from + width, y]
+}
+
+/// What every SVG of ours is.
+fn check(text: &str) {
+    let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let svg = document.root_element();
+    assert_eq!(svg.attribute("role"), Some("img"));
+    let labels: Vec<&str> = svg
+        .attribute("aria-labelledby")
+        .unwrap()
+        .split(' ')
+        .collect();
+    for (label, name) in labels.into_iter().zip(["title", "desc"]) {
+        let found = svg
+            .children()
+            .find(|node| node.attribute("id") == Some(label))
+            .unwrap();
+        assert_eq!(found.tag_name().name(), name);
+    }
+    let view: Vec<f64> = svg
+        .attribute("viewBox")
+        .unwrap()
+        .split(' ')
+        .map(|part| part.parse().unwrap())
+        .collect();
+    let known = [
+        "svg",
+        "title",
+        "desc",
+        "defs",
+        "pattern",
+        "linearGradient",
+        "stop",
+        "rect",
+        "path",
+        "text",
+        "g",
+    ];
+    for node in document.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        assert!(known.contains(&name), "<{name}>");
+        for attribute in node.attributes() {
+            let (name, value) = (attribute.name(), attribute.value());
+            assert!(
+                !name.starts_with("on") && !name.contains("href") && name != "style",
+                "{name}={value}"
+            );
+            let number = !matches!(name, "data-case" | "data-series" | "aria-labelledby" | "id");
+            assert!(
+                !number || !(value.contains("NaN") || value.contains("inf")),
+                "{name}={value}"
+            );
+        }
+        if name == "text" {
+            let [left, top, right, lower] = extent(node);
+            let inside = left >= -0.5 && top >= -0.5 && right <= view[2] + 0.5 && lower <= view[3];
+            assert!(
+                inside,
+                "{:?} at {:?} in {view:?}",
+                node.text(),
+                extent(node)
+            );
+        }
+        if name == "g" {
+            let title = node.children().find(Node::is_element).unwrap();
+            assert_eq!(title.tag_name().name(), "title");
+            assert!(node.attribute("data-mark").is_some());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn whatever_is_in_it_a_picture_is_sound(chart in charts()) {
+        for theme in [Theme::Light, Theme::Dark] {
+            let text = svg::draw(&chart, theme);
+            check(&text);
+            prop_assert_eq!(&text, &svg::draw(&chart.clone(), theme));
+        }
+        for columns in [0, 40, 80, 300] {
+            let plain = terminal::draw(&chart, Signs::Ascii, columns);
+            prop_assert!(plain.is_ascii(), "{plain}");
+            let text = terminal::draw(&chart, Signs::Unicode, columns);
+            for line in text.lines().chain(plain.lines()) {
+                let width = unicode_width::UnicodeWidthStr::width(line);
+                prop_assert!(width <= columns.clamp(40, 110), "{line}");
+                prop_assert!(!line.contains(char::is_control));
+            }
+        }
+    }
+}
+
+/// A row for each way a figure can be had.
+fn every_fill() -> Chart {
+    let row = |number: usize| Row {
+        label: format!("device {number}"),
+        value: "7.9 ms".to_owned(),
+    };
+    let dot = |number: usize| {
+        Mark::Dot(Dot {
+            x: 0.0079,
+            y: number as f64,
+            reach: None,
+            series: 0,
+            fill: FILLS[number],
+            size: Size::Figure,
+            label: None,
+            about: About {
+                case: Some(format!("rsa2048 sign device {number} raw")),
+                text: "7.9 ms".to_owned(),
+            },
+        })
+    };
+    Chart {
+        kind: "means",
+        title: "Every fill".to_owned(),
+        summary: "Five dots.".to_owned(),
+        x: Axis::Scale(Scale::new("time", Unit::Seconds, Spacing::Logarithmic)),
+        panels: vec![Panel {
+            heading: None,
+            y: Axis::Rows(vec![Group {
+                heading: None,
+                rows: (0..5).map(row).collect(),
+            }]),
+            height: 0.0,
+            marks: (0..5).map(dot).collect(),
+        }],
+        keys: Vec::new(),
+        fills: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn how_a_figure_was_had_is_seen_without_colour() {
+    let text = svg::draw(&every_fill(), Theme::Light);
+    let document = Document::parse(&text).unwrap();
+    let dots = document
+        .descendants()
+        .filter(|node| node.attribute("data-mark") == Some("dot"));
+    let looks: Vec<(String, Option<&str>)> = dots
+        .map(|dot| {
+            let path = dot.children().rfind(Node::is_element).unwrap();
+            let fill = path.attribute("fill").unwrap();
+            // The kind of a pattern; a colour is one, too.
+            let fill = if fill.starts_with("url") {
+                fill.split('-').nth(1).unwrap().to_owned()
+            } else {
+                (fill == "#ffffff").to_string()
+            };
+            (fill, path.attribute("stroke-dasharray"))
+        })
+        .collect();
+    for (number, look) in looks.iter().enumerate() {
+        assert!(!looks[..number].contains(look), "{looks:?}");
+    }
+    for signs in [Signs::Unicode, Signs::Ascii] {
+        let text = terminal::draw(&every_fill(), signs, 80);
+        let rows = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with("device"));
+        let marks: std::collections::BTreeSet<String> = rows
+            .map(|row| row.split_whitespace().nth(2).unwrap().to_owned())
+            .collect();
+        assert_eq!(marks.len(), 5, "{text}");
+    }
+}
+
+#[test]
+fn a_mark_says_what_it_is_to_scripts_and_people() {
+    let text = svg::draw(&every_fill(), Theme::Dark);
+    let document = Document::parse(&text).unwrap();
+    let dot = document
+        .descendants()
+        .find(|node| node.attribute("data-mark") == Some("dot"))
+        .unwrap();
+    assert_eq!(
+        dot.attribute("data-case"),
+        Some("rsa2048 sign device 0 raw")
+    );
+    assert_eq!(dot.attribute("data-x"), Some("0.0079"));
+    assert_eq!(dot.first_element_child().unwrap().text(), Some("7.9 ms"));
+}
+
+#[test]
+fn identifiers_of_two_pictures_in_a_page_differ() {
+    let other = Chart {
+        title: "Another".to_owned(),
+        ..every_fill()
+    };
+    let ids = |text: &str| {
+        let document = Document::parse(text).unwrap();
+        let ids = document
+            .descendants()
+            .filter_map(|node| node.attribute("id"));
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut all = [
+        ids(&svg::draw(&every_fill(), Theme::Light)),
+        ids(&svg::draw(&every_fill(), Theme::Dark)),
+        ids(&svg::draw(&other, Theme::Light)),
+    ]
+    .concat();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count);
+}
+
+#[test]
+fn text_has_pixels_in_a_png() {
+    use keymark_report::charts::png;
+    let drawn = |title: &str| {
+        let chart = Chart {
+            title: title.to_owned(),
+            ..every_fill()
+        };
+        png::draw(&chart, Theme::Light).unwrap()
+    };
+    let pixels = |bytes: &[u8]| {
+        let pixmap = resvg::tiny_skia::Pixmap::decode_png(bytes).unwrap();
+        let dark = pixmap.pixels().iter().filter(|pixel| pixel.red() < 100);
+        (pixmap.width(), dark.count())
+    };
+    let (width, with) = pixels(&drawn("Every fill µ – ≤ ×"));
+    let (_, without) = pixels(&drawn(""));
+    assert_eq!(width, 1600);
+    // A line of a dozen letters of 32 pixels.
+    assert!(with > without + 1_000, "{with} and {without}");
+    assert_eq!(drawn("x"), drawn("x"));
+}

@@ -1,0 +1,16 @@
+//! What holds for every report, picture and page, whatever was measured.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+mod charts;
+mod document;
+mod golden_reports;
+mod html;
+mod layers;
+mod libraries;
+mod limits;
+mod pictures;
+mod pipeline;
+mod queues;
+mod records;
+mod scaling;

@@ -1,0 +1,156 @@
+//! What is said of concurrency.
+
+use crate::layers::layers;
+use crate::records::{case, measured, record};
+use keymark_bench::case::{Pacing, StackName};
+use keymark_bench::record::{CaseRecord, Record};
+use keymark_bench::stop::{Precision, StopRule, Stopped};
+use keymark_report::analysis::{Analysis, Limit};
+use keymark_report::document::RemarkKind;
+use keymark_report::render::{Width, markdown, text};
+
+/// Through gpg, an operation alone takes 10 ms; with more workers, what the scalability law says.
+fn by_the_law(algorithm: &str, sigma: f64, kappa: f64) -> impl Iterator<Item = CaseRecord> {
+    [1, 2, 4, 8, 16].into_iter().map(move |c| {
+        let n = f64::from(c);
+        let stretch = 1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0);
+        measured(case(algorithm, StackName::GNUPG, c), 10_000.0 * stretch)
+    })
+}
+
+/// The agent takes a tenth of the time for one key, and six tenths for the other.
+fn two_keys() -> Record {
+    let agents = [
+        measured(case("ed25519", StackName::AGENT, 1), 1_000.0),
+        measured(case("rsa4096", StackName::AGENT, 1), 6_000.0),
+    ];
+    let parallel = by_the_law("ed25519", 0.05, 0.02).chain(by_the_law("rsa4096", 0.6, 0.0));
+    record(agents.into_iter().chain(parallel).collect())
+}
+
+#[test]
+fn the_table_of_what_concurrency_gains() {
+    let record = two_keys();
+    let mut document = Analysis::of(&record, &layers()).document(&record, &[]);
+    let heading = |heading: &Option<String>| {
+        heading
+            .as_ref()
+            .is_some_and(|heading| heading.starts_with("in parallel"))
+    };
+    document
+        .sections
+        .retain(|section| heading(&section.heading));
+    document.head.clear();
+    document.warnings.clear();
+    let plain = |width| anstream::adapter::strip_str(&text::render(&document, width)).to_string();
+    insta::assert_snapshot!("scaling", plain(Width::Unlimited));
+    insta::assert_snapshot!("scaling_narrow", plain(Width::Columns(100)));
+    insta::assert_snapshot!("scaling_markdown", markdown::render(&document));
+}
+
+#[test]
+fn the_law_and_the_limits_are_found_again() {
+    let analysis = Analysis::of(&two_keys(), &layers());
+    let [retrograde, serial] = &analysis.scaling[..] else {
+        panic!("{:?}", analysis.scaling)
+    };
+    assert_eq!(retrograde.limit(), Some(Limit::Cores));
+    assert_eq!(serial.limit(), Some(Limit::Server("agent")));
+    let law = retrograde.law.as_ref().unwrap();
+    assert!((law.sigma.value - 0.05).abs() < 0.02, "{:?}", law.sigma);
+    assert!((law.kappa.value - 0.02).abs() < 0.005, "{:?}", law.kappa);
+    // √((1 − σ) / κ) is 6.9: of what was measured, 8 is the best.
+    assert_eq!(retrograde.falls(), Some((8, 16)));
+    assert_eq!(serial.falls(), None, "it never falls");
+}
+
+#[test]
+fn three_levels_make_no_law_and_flat_data_do_not_fall() {
+    // Within their noise of 1 % the levels are alike: a serial server.
+    let flat = [1, 4, 10].map(|c| {
+        measured(
+            case("rsa4096", StackName::GNUPG, c),
+            10_000.0 * f64::from(c) * 1.000_1,
+        )
+    });
+    let analysis = Analysis::of(&record(flat.into()), &layers());
+    let [group] = &analysis.scaling[..] else {
+        panic!("{:?}", analysis.scaling)
+    };
+    assert!(group.law.is_err(), "{:?}", group.law);
+    assert_eq!(group.falls(), None);
+}
+
+#[test]
+fn an_open_loop_and_a_single_level_scale_nothing() {
+    let mut open = case("ed25519", StackName::GNUPG, 4);
+    open.load.pacing = Pacing::Open("10/s".parse().unwrap());
+    let alone = measured(case("ed25519", StackName::GNUPG, 1), 10_000.0);
+    let analysis = Analysis::of(&record(vec![alone, measured(open, 20_000.0)]), &layers());
+    assert_eq!(analysis.scaling, []);
+}
+
+#[test]
+fn a_precision_that_time_did_not_allow_is_said_with_what_was_reached() {
+    let mut late = record(vec![
+        measured(case("rsa2048", StackName::RAW, 1), 500.0),
+        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
+    ]);
+    late.cases[1].blocks.truncate(8);
+    let target: Precision = "0.01%".parse().unwrap();
+    late.plan.settings.stop = StopRule::Precision {
+        target,
+        max_time: None,
+    };
+    let mut warnings = |late_cases: usize| {
+        for case in &mut late.cases[..late_cases] {
+            case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
+        }
+        let mut warnings = Analysis::of(&late, &layers()).warnings(&late.plan);
+        warnings.remove(0).text
+    };
+    insta::assert_snapshot!("late", [warnings(1), warnings(2)].join("\n"));
+}
+
+#[test]
+fn an_interval_that_became_wider_than_the_rule_asked_for_is_said() {
+    let mut met = record(vec![
+        measured(case("rsa2048", StackName::RAW, 1), 500.0),
+        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
+    ]);
+    let mut warnings = |target: &str| {
+        met.plan.settings.stop = StopRule::Precision {
+            target: target.parse().unwrap(),
+            max_time: None,
+        };
+        let warnings = Analysis::of(&met, &layers()).warnings(&met.plan);
+        let imprecise = warnings
+            .into_iter()
+            .filter(|warning| warning.kind == RemarkKind::Imprecision);
+        imprecise.map(|warning| warning.text).collect::<Vec<_>>()
+    };
+    let said = warnings("0.01%");
+    assert_eq!(said.len(), 1);
+    let begins =
+        "±0.010 % was reached at some point and is not in the end by 2 of 2 cases; reached: ±";
+    assert!(said[0].starts_with(begins), "{said:?}");
+    assert_eq!(warnings("50%"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_precision_that_was_reached_when_time_was_up_is_not_called_missed() {
+    let mut late = record(vec![
+        measured(case("rsa2048", StackName::RAW, 1), 500.0),
+        measured(case("rsa4096", StackName::RAW, 1), 3_000.0),
+    ]);
+    late.plan.settings.stop = StopRule::Precision {
+        target: "50%".parse().unwrap(),
+        max_time: None,
+    };
+    for case in &mut late.cases {
+        case.ending.as_mut().unwrap().stopped = Stopped::OutOfTime;
+    }
+    let warnings = Analysis::of(&late, &layers()).warnings(&late.plan);
+    let kinds: Vec<RemarkKind> = warnings.iter().map(|warning| warning.kind).collect();
+    assert!(!kinds.contains(&RemarkKind::Imprecision), "{warnings:?}");
+}
