@@ -63,7 +63,7 @@ type GetAttributes =
     unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, *mut CK_ATTRIBUTE, CK_ULONG) -> CK_RV;
 type MechanismList =
     unsafe extern "C" fn(CK_SLOT_ID, *mut CK_MECHANISM_TYPE, *mut CK_ULONG) -> CK_RV;
-type MechanismInfo =
+type AskMechanism =
     unsafe extern "C" fn(CK_SLOT_ID, CK_MECHANISM_TYPE, *mut CK_MECHANISM_INFO) -> CK_RV;
 type GenerateKeyPair = unsafe extern "C" fn(
     CK_SESSION_HANDLE,
@@ -90,7 +90,7 @@ pub struct Calls {
     get_attributes: GetAttributes,
     destroy: Destroy,
     mechanism_list: MechanismList,
-    mechanism_info: MechanismInfo,
+    mechanism_info: AskMechanism,
     generate_key_pair: GenerateKeyPair,
     /// Of modules of PKCS#11 3.2.
     decapsulate: Option<Decapsulate>,

@@ -40,5 +40,5 @@ pub use in_this_process::TokenHere;
 pub use initialization_hints::variables;
 pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
+pub use persistent_keys::journalled_module;
 pub use served::{ServedKey, ServedToken, TokenWatch};
-pub use written::journalled_module;

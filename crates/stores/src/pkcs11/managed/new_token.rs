@@ -25,7 +25,7 @@ pub(in super::super) struct NewToken {
 }
 
 impl NewToken {
-    pub(super) fn new(officer: &Pin, user: &Pin) -> Self {
+    pub(in super::super) fn new(officer: &Pin, user: &Pin) -> Self {
         let text = |pin: &Pin| Zeroizing::new(pin.expose().to_owned());
         Self {
             officer: text(officer),
