@@ -82,19 +82,21 @@ fuzz: packages-bench
 	fuzz/run $(FUZZ_VERSION) $(FUZZ_SECONDS)
 
 # Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
+faults: KEYMARK = --workspace $(TEST_FEATURES)
 faults: packages-bench
-	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test it kills:: -- --nocapture
+	$(CARGO) build --locked $(KEYMARK)
+	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked $(KEYMARK) --test it kills:: -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
+overhead calibration: KEYMARK += -p keymark-tools
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	$(CARGO) run --release --locked -p keymark-tools --bin overhead -- --markdown docs/performance.md
+	target/release/keymark-tools overhead --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(CARGO) run --release --locked -p keymark-tools --bin calibration -- --markdown docs/performance.md
+	target/release/keymark-tools calibration --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2

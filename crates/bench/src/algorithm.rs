@@ -399,7 +399,7 @@ impl Algorithm {
 
 /// A word that is no algorithm, with the nearest one that is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no algorithm is called '{word}'; did you mean '{nearest}'?")]
+#[error("unknown algorithm '{word}'; did you mean '{nearest}'?")]
 pub struct UnknownAlgorithm {
     word: String,
     nearest: &'static str,
@@ -470,7 +470,7 @@ mod tests {
         let error = "rsa2049".parse::<Algorithm>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no algorithm is called 'rsa2049'; did you mean 'rsa2048'?"
+            "unknown algorithm 'rsa2049'; did you mean 'rsa2048'?"
         );
         let error = "curve25518".parse::<Algorithm>().unwrap_err();
         assert!(error.to_string().contains("'curve25519'"), "{error}");

@@ -133,7 +133,7 @@ impl FromStr for Baseline {
             if let Some(number) = word.strip_prefix("c=") {
                 let number = number
                     .parse()
-                    .map_err(|_| format!("'{word}' is no concurrency such as c=1"))?;
+                    .map_err(|_| format!("'{word}' is not a concurrency; write it like c=1"))?;
                 baseline.concurrency = Some(number);
             } else if let Ok(protection) = word.parse() {
                 baseline.protection = Some(protection);
@@ -147,7 +147,7 @@ impl FromStr for Baseline {
                 baseline.stack = Some(stack);
             } else {
                 return Err(format!(
-                    "'{word}' is no algorithm, stack, protection, c=N or device=NAME to take as baseline"
+                    "'{word}' is not a baseline: name an algorithm, stack, protection, c=N or device=NAME"
                 ));
             }
         }

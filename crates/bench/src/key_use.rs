@@ -117,8 +117,7 @@ impl TryFrom<String> for Calculator {
             return Ok(Self::Token);
         }
         let version = text.strip_prefix(LIBCRYPTO);
-        let version =
-            version.ok_or_else(|| format!("'{text}' is neither libcrypto nor a token"))?;
+        let version = version.ok_or_else(|| format!("'{text}' must be libcrypto or a token"))?;
         Ok(Self::Libcrypto(version.to_owned()))
     }
 }

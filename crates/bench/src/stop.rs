@@ -30,7 +30,7 @@ impl TryFrom<f64> for Precision {
             Ok(Self(fraction))
         } else {
             Err(format!(
-                "a precision lies between 0.0001% and 100%, not at {}%",
+                "a precision must be between 0.0001% and 100%, not {}%",
                 fraction * 100.0
             ))
         }
@@ -47,13 +47,13 @@ impl FromStr for Precision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = text
-            .strip_suffix('%')
-            .ok_or_else(|| format!("'{text}' is no precision: write it in percent, such as 1%"))?;
+        let number = text.strip_suffix('%').ok_or_else(|| {
+            format!("'{text}' is not a precision: write it in percent, such as 1%")
+        })?;
         let percent: f64 = number
             .trim()
             .parse()
-            .map_err(|_| format!("'{text}' is no precision such as 1%"))?;
+            .map_err(|_| format!("'{text}' is not a precision; write it like 1%"))?;
         (percent / 100.0).try_into()
     }
 }

@@ -2,7 +2,7 @@
 
 /// A word that is not of the vocabulary, with those that are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no {kind} is called '{word}'; there are: {known}")]
+#[error("unknown {kind} '{word}'; choose from {known}")]
 pub struct UnknownWord {
     /// What was being named.
     pub kind: &'static str,

@@ -132,7 +132,7 @@ impl WorkerProcess {
     fn prepare(&mut self, first: u32, terms: &Terms<'_>, order: &Order) -> Result<(), Error> {
         if self.line.begin()? == Met::Anew {
             let epoch = terms.clock.epoch().ok_or_else(|| {
-                let reason = "this clock cannot be had in another process";
+                let reason = "this clock cannot be used in another process";
                 Error::call("starting a worker", reason, "")
             })?;
             let inputs = terms.inputs.iter();
@@ -186,7 +186,7 @@ impl WorkerProcess {
 }
 
 fn out_of_turn() -> Error {
-    let reason = "it said something that was not asked for";
+    let reason = "it sent an unexpected message";
     Error::call("talking to a worker process", reason, "")
 }
 
@@ -335,7 +335,7 @@ impl Workers {
                 output_capacity,
             } => {
                 let clock = MonotonicClock::with_epoch(epoch).ok_or_else(|| {
-                    let reason = "keymark's clock is ahead of this one";
+                    let reason = "its clock is behind keymark's";
                     Error::call("clock_gettime", reason, "")
                 })?;
                 self.greeting = Some(Greeting {
@@ -465,6 +465,6 @@ fn gone(error: &std::io::Error) -> Error {
 }
 
 fn broken(error: impl ToString) -> Error {
-    let advice = "the process has ended, or was ended from outside";
+    let advice = "the process has ended";
     Error::call("talking to a worker process", error, advice)
 }

@@ -104,6 +104,13 @@ pub trait Verifier: Send + Sync {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
 }
 
+/// A check of one result by itself.
+impl<F: Fn(&Verifiable<'_>) -> Result<(), String> + Send + Sync> Verifier for F {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        verify_each(results, self)
+    }
+}
+
 /// Checks results one by one, on all processors if they are many: a signature can take longer to
 /// verify than to make. Verdicts come in the order of the results.
 pub fn verify_each<'r>(

@@ -233,7 +233,7 @@ fn what_cannot_be_had_is_said() {
     };
     assert_eq!(
         build(gnupg).unwrap_err().to_string(),
-        "mlkem768 is not offered by gnupg here; it is by software through raw"
+        "gnupg does not offer mlkem768 here; it is offered by software through raw"
     );
 
     let device = Selection {
@@ -312,7 +312,7 @@ fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
     let refused = build(Some(vec![StackName::GNUPG]), &offers).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "workers can be processes only where each can open the key for itself: software through raw"
+        "--processes needs a key that each process can open for itself: software through raw"
     );
 }
 
@@ -361,7 +361,7 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
     let error = of_libraries(&["mlkem768"], vec![Other(Library::Libgcrypt)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "mlkem768 is not offered by raw with libgcrypt here; it is by software through raw"
+        "raw with libgcrypt does not offer mlkem768 here; it is offered by software through raw"
     );
 }
 
@@ -398,6 +398,6 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
     );
     assert_eq!(
         planned(&["ed25519"], vec![other]).unwrap_err().to_string(),
-        "ed25519 is not offered by raw with pss here; it is by software through raw, software through gnupg"
+        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gnupg"
     );
 }

@@ -72,7 +72,7 @@ pub(crate) fn put(path: Option<&Path>, text: &str) -> Result<(), Failure> {
         return Ok(());
     };
     replace(path, text.as_bytes())
-        .map_err(|error| Failure::failed(format!("{} cannot be written: {error}", path.display())))
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -94,6 +94,6 @@ impl Observer for JsonStream<'_> {
 pub(crate) fn print_json(value: &impl serde::Serialize) {
     match visible::json(value) {
         Ok(text) => output::line(&text),
-        Err(error) => output::error(&format!("an object cannot be written as JSON: {error}")),
+        Err(error) => output::error(&format!("cannot write JSON: {error}")),
     }
 }

@@ -43,7 +43,7 @@ fn print_styled(text: &str) {
         }
         Err(lost) => {
             STDOUT.store(LOST, Ordering::Relaxed);
-            error(&format!("stdout cannot be written: {lost}"));
+            error(&format!("cannot write to stdout: {lost}"));
         }
     }
 }
@@ -96,6 +96,28 @@ pub(crate) fn document(document: &Document, tables: &TableArguments) {
 /// A name and what is said of it, on stdout.
 pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
+}
+
+/// A heading of a table, and what stands below it.
+pub(crate) type Column<'a, T> = (String, Box<dyn Fn(&T) -> String + 'a>);
+
+/// A column of [`table`].
+pub(crate) fn column<'a, T>(
+    heading: impl Into<String>,
+    cell: impl Fn(&T) -> String + 'a,
+) -> Column<'a, T> {
+    (heading.into(), Box::new(cell))
+}
+
+/// A table of words on stdout; so many columns are aligned to the left.
+pub(crate) fn table<T>(left: usize, rows: impl IntoIterator<Item = T>, columns: &[Column<'_, T>]) {
+    let headings: Vec<&str> = columns
+        .iter()
+        .map(|(heading, _)| heading.as_str())
+        .collect();
+    let cells = |row: T| columns.iter().map(|(_, cell)| cell(&row)).collect();
+    let rows = rows.into_iter().map(cells).collect();
+    print(&text::plain(&headings, left, rows));
 }
 
 /// Room for tables.
@@ -151,7 +173,7 @@ pub(crate) fn agrees(to: &str) -> bool {
         return false;
     }
     let to = message(to);
-    let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
+    let _ = write!(io::stderr(), "{to}\nType 'yes' to continue: ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }

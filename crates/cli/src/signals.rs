@@ -20,9 +20,6 @@ pub fn told() -> bool {
 }
 
 /// A flag that the first of them sets, and what ends keymark at the second.
-///
-/// # Errors
-/// When signals cannot be caught.
 pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
     let told = Arc::clone(TOLD.get_or_init(Arc::default));
     let mut listeners = Vec::new();
@@ -36,5 +33,5 @@ pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
 
 /// That signals cannot be caught.
 pub fn uncaught(error: io::Error) -> Failure {
-    Failure::failed(format!("signals cannot be caught: {error}"))
+    Failure::failed(format!("cannot catch signals: {error}"))
 }

@@ -138,7 +138,7 @@ fn pin_is_for_one(arguments: &PinArguments, used: &[TokenId]) -> Result<(), Stri
     let option = match (unnamed, arguments.pin_fd) {
         (Some(pin), _) if arguments.pin_env.len() > 1 => {
             return Err(format!(
-                "--pin-env {} does not say whose PIN it is; write SERIAL={}",
+                "--pin-env {} does not name a card; write SERIAL={}",
                 pin.variable, pin.variable
             ));
         }
@@ -151,7 +151,7 @@ fn pin_is_for_one(arguments: &PinArguments, used: &[TokenId]) -> Result<(), Stri
     };
     let names: Vec<_> = used.iter().map(TokenId::as_str).collect();
     Err(format!(
-        "{option} is the PIN of one card, and the run uses {}; write --pin-env {first}=VARIABLE",
+        "{option} is for one card, but the run uses {}; write --pin-env {first}=VARIABLE",
         names.join(" and "),
     ))
 }

@@ -30,7 +30,7 @@ pub enum StorageError {
         why: String,
     },
     /// No room is left, even after collecting garbage.
-    #[error("no room for {bytes} bytes of {object}; remove an object first")]
+    #[error("no space for {bytes} bytes of {object}; remove an object first")]
     Full {
         /// The object that was to be written.
         object: ObjectId,

@@ -5,21 +5,14 @@
 
 use std::time::Duration;
 
-use keymark_bench::outside::read;
-use keymark_bench::outside::visible::located;
+use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
 /// The only version of the format so far.
 const SCHEMA: i64 = 1;
 
-/// Geometries that come with keymark, by file.
-const SHIPPED: [&str; 5] = [
-    include_str!("../../../data/flash/stm32f103-1k.toml"),
-    include_str!("../../../data/flash/stm32f103-2k.toml"),
-    include_str!("../../../data/flash/stm32l432.toml"),
-    include_str!("../../../data/flash/stm32f405.toml"),
-    include_str!("../../../data/flash/stm32f405-large.toml"),
-];
+/// Geometries that come with keymark: a file each, beside a README.
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/flash");
 
 /// The most flash that may be reserved, in bytes.
 const MOST_BYTES: usize = 16 << 20;
@@ -28,7 +21,7 @@ const MOST_BYTES: usize = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// A geometry that cannot be.
-    #[error("the flash geometry {name} cannot be used: {reason}")]
+    #[error("cannot use flash geometry {name}: {reason}")]
     Malformed {
         /// Its name, or its file.
         name: String,
@@ -37,7 +30,7 @@ pub enum GeometryError {
     },
     /// No such geometry.
     #[error(
-        "there is no flash geometry '{wanted}'; there are: {known}, or the path of a file *.toml"
+        "unknown flash geometry '{wanted}'; choose from {known}, or give the path of a .toml file"
     )]
     Unknown {
         /// What was asked for.
@@ -124,26 +117,16 @@ pub struct Sector {
 
 impl Geometry {
     /// The geometries that come with keymark.
-    ///
-    /// # Errors
-    /// When one of the files is malformed, which a test excludes.
     pub fn shipped() -> Result<Vec<Self>, GeometryError> {
-        SHIPPED
-            .iter()
-            .map(|text| Self::parse(text, "that comes with keymark"))
-            .collect()
+        let files = SHIPPED.files();
+        let geometries = files.filter(|file| file.path().extension() == Some("toml".as_ref()));
+        let texts = geometries.filter_map(include_dir::File::contents_utf8);
+        let parse = |text| Self::parse(text, "that comes with keymark");
+        texts.map(parse).collect()
     }
 
-    /// The shipped geometry of that name, or the one in that file.
-    ///
-    /// # Errors
-    /// When there is none.
+    /// The shipped geometry of that name.
     pub fn find(wanted: &str) -> Result<Self, GeometryError> {
-        if wanted.ends_with(".toml") {
-            let text = read::text(wanted.as_ref(), read::SETTINGS)
-                .map_err(|error| malformed(wanted, error))?;
-            return Self::parse(&text, wanted);
-        }
         let shipped = Self::shipped()?;
         let names: Vec<&str> = shipped.iter().map(|known| known.name.as_str()).collect();
         let unknown = GeometryError::Unknown {
@@ -154,9 +137,13 @@ impl Geometry {
         shipped.find(|known| known.name == wanted).ok_or(unknown)
     }
 
-    fn parse(text: &str, name: &str) -> Result<Self, GeometryError> {
-        let refused =
-            |error: toml::de::Error| malformed(name, located(text, error.span(), error.message()));
+    /// A geometry as in `data/flash`; errors call it `name`.
+    pub fn parse(text: &str, name: &str) -> Result<Self, GeometryError> {
+        let refused = |error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+            malformed(name, format!("line {line}: {}", error.message()))
+        };
         let mut table: toml::Table = text.parse().map_err(refused)?;
         let schema = table
             .remove("schema")
@@ -173,9 +160,6 @@ impl Geometry {
     }
 
     /// Checks what a file may have got wrong.
-    ///
-    /// # Errors
-    /// Which field has to change, and how.
     pub fn validate(&self) -> Result<(), GeometryError> {
         let unit = self.program_unit_bytes;
         let bytes = self.sectors.iter().try_fold(0usize, |sum, run| {
@@ -188,14 +172,14 @@ impl Geometry {
         let reason = if self.name.trim().is_empty() {
             "it has no name".to_owned()
         } else if ![2, 4, 8, 16].contains(&unit) {
-            format!("program-unit-bytes is {unit}; it has to be 2, 4, 8 or 16")
+            format!("program-unit-bytes is {unit}; it must be 2, 4, 8 or 16")
         } else if let Some(run) = self
             .sectors
             .iter()
             .find(|run| run.bytes < 64 || !run.bytes.is_multiple_of(step))
         {
             format!(
-                "a sector of {} bytes; it has to be a multiple of {step}, at least 64",
+                "a sector of {} bytes; it must be a multiple of {step}, at least 64",
                 run.bytes
             )
         } else if bytes == Some(0) {
@@ -220,7 +204,6 @@ impl Geometry {
     }
 
     /// The sectors in order of address.
-    #[must_use]
     pub fn sector_list(&self) -> Vec<Sector> {
         let mut start = 0;
         let mut list = Vec::new();

@@ -91,7 +91,6 @@ enum Step {
 
 impl Flash {
     /// An erased flash.
-    #[must_use]
     pub fn new(geometry: &Geometry) -> Self {
         let sectors = geometry.sector_list();
         let bytes: usize = sectors.iter().map(|sector| sector.bytes).sum();
@@ -289,14 +288,12 @@ impl Flash {
     }
 
     /// Whether every unit reads as erased.
-    #[must_use]
     pub fn is_blank(&self, range: Range<usize>) -> bool {
         self.read(range)
             .is_ok_and(|data| data.iter().all(|&byte| byte == ERASED))
     }
 
     /// All cells as they are, torn units too: what somebody with a probe would see.
-    #[must_use]
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }
@@ -312,37 +309,31 @@ impl Flash {
     }
 
     /// The sectors in order of address.
-    #[must_use]
     pub fn sectors(&self) -> &[Sector] {
         &self.sectors
     }
 
     /// Bytes programmed at once.
-    #[must_use]
     pub fn unit(&self) -> usize {
         self.geometry.program_unit_bytes
     }
 
     /// Erases of each sector so far.
-    #[must_use]
     pub fn erases(&self) -> &[u64] {
         &self.erases
     }
 
     /// Units programmed so far.
-    #[must_use]
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
     /// Steps taken so far: programs and erases, torn ones too.
-    #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
     /// Time busy so far, without torn steps.
-    #[must_use]
     pub fn busy(&self) -> Busy {
         self.busy
     }

@@ -91,19 +91,16 @@ impl ObjectId {
     ];
 
     /// Whether its old value must not stay readable once it is removed or replaced.
-    #[must_use]
     pub fn is_sensitive(self) -> bool {
         Self::KEYS.contains(&self)
     }
 
     /// Whether it is a counter: always there, set and never removed.
-    #[must_use]
     pub fn is_counter(self) -> bool {
         self == Self::SignatureCounter || Self::PIN_COUNTERS.contains(&self)
     }
 
     /// Longest value in bytes.
-    #[must_use]
     pub fn max_bytes(self) -> usize {
         match self {
             Self::SignatureCounter => 3,

@@ -54,7 +54,6 @@ pub struct StorageResult {
 impl StorageResult {
     /// Whether the most worn sector was erased so often that mean, worst case and lifetime are those of
     /// long use: in a log every sector has then been collected many times.
-    #[must_use]
     pub const fn is_settled(&self) -> bool {
         self.most_worn_sector_erases >= SETTLED_ERASES
     }
@@ -147,9 +146,6 @@ pub fn simulate(
 }
 
 /// Writes or removes, as the design does it.
-///
-/// # Errors
-/// Those of [`Design::put`] and [`Design::remove`].
 pub fn perform(
     storage: &mut dyn Design,
     flash: &mut Flash,

@@ -46,7 +46,6 @@ pub enum Change {
 
 impl Write {
     /// Whether it counts a signature.
-    #[must_use]
     pub fn is_signature(&self) -> bool {
         self.object == ObjectId::SignatureCounter
     }
@@ -64,7 +63,6 @@ impl Workload {
 
     /// Its writes, without end; the same for the same seed. The token holds what
     /// [`provisioning`] writes.
-    #[must_use]
     pub fn writes(self, seed: u64) -> Writes {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(1 + self as u64);
@@ -109,7 +107,6 @@ impl FromStr for Workload {
 }
 
 /// The writes that make a new token usable: every object once.
-#[must_use]
 pub fn provisioning(seed: u64) -> Vec<Write> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     ObjectId::ALL

@@ -8,7 +8,7 @@ use crate::tls::Engine;
 #[non_exhaustive]
 pub enum Error {
     /// The TLS library cannot do what is wanted.
-    #[error("{engine} has not {what}; choose the other engine or expect something else")]
+    #[error("{engine} does not support {what}; choose the other engine, or do not expect it")]
     Engine {
         /// Which one.
         engine: Engine,
@@ -20,8 +20,8 @@ pub enum Error {
     Settings(&'static str),
     /// So many connections cannot be open at once.
     #[error(
-        "{needed} descriptors are needed and {hard} are allowed; raise the hard limit of open files \
-         (ulimit -Hn as root, or LimitNOFILE= of the service), or ask for fewer users"
+        "the load needs {needed} file descriptors, but the limit is {hard}; raise the hard limit of open files \
+         (ulimit -Hn as root, or LimitNOFILE= of the service), or use fewer users"
     )]
     Descriptors {
         /// How many connections and other files.

@@ -65,7 +65,9 @@ impl Answer {
 
     fn parse(&mut self) -> Result<Progress, Failure> {
         if is_of_http2(&self.head) {
-            return Err(Failure::Http("HTTP/2, where HTTP/1.1 was asked".to_owned()));
+            return Err(Failure::Http(
+                "HTTP/2, although HTTP/1.1 was requested".to_owned(),
+            ));
         }
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut response = httparse::Response::new(&mut fields);
@@ -139,7 +141,9 @@ fn body_length(status: u16, fields: &[httparse::Header<'_>]) -> Result<Length, F
     let mut length = Length::UntilClose;
     for field in fields {
         if field.name.eq_ignore_ascii_case("transfer-encoding") {
-            return Err(Failure::Http("Transfer-Encoding, and no file".to_owned()));
+            return Err(Failure::Http(
+                "Transfer-Encoding instead of a length".to_owned(),
+            ));
         }
         if field.name.eq_ignore_ascii_case("content-length") {
             let number = std::str::from_utf8(field.value).ok();

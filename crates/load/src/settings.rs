@@ -117,11 +117,11 @@ impl Settings {
         }
         match self.demand {
             Demand::Users(users) if users.ramp >= self.duration => {
-                Err(Error::Settings("the ramp must end before the load does"))
+                Err(Error::Settings("the ramp must end before the load"))
             }
             Demand::Arrivals(arrivals) if !(1e-3..=1e9).contains(&arrivals.rate.0) => {
                 Err(Error::Settings(
-                    "arrivals need a rate between one in a thousand seconds and a thousand million a second",
+                    "arrivals need a rate between one in 1000 seconds and 1,000,000,000 a second",
                 ))
             }
             Demand::Users(_) | Demand::Arrivals(_) => Ok(()),

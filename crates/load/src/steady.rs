@@ -149,8 +149,8 @@ impl Span {
 pub enum NoSteadyState {
     /// Nothing is left of the load between warm-up and cut-off.
     #[error(
-        "the load is settled after {settled:.1?} and ends after {cut_off:.1?}: no whole second is left; \
-         make it longer"
+        "the load settles after {settled:.1?} and ends after {cut_off:.1?}, which leaves no whole second; make it \
+         longer"
     )]
     TooShort {
         /// When the steady state begins.
@@ -162,7 +162,7 @@ pub enum NoSteadyState {
     #[error("not every user had a transaction before the load ended; make it longer")]
     NeverSettled,
     /// Nothing succeeded in the window.
-    #[error("no transaction succeeded once the load was settled")]
+    #[error("no transaction succeeded after the load had settled")]
     NothingDone,
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::CipherSuite;
 
 /// A word that names nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} {word:?}")]
+#[error("unknown {kind} {word:?}")]
 pub struct Unknown {
     kind: &'static str,
     word: String,

@@ -1,19 +1,12 @@
 //! A program: what an ELF file says is to be loaded, and its symbols.
 
-use std::io;
-use std::path::Path;
-
 use goblin::elf::{Elf, header, program_header, sym};
-
-use keymark_bench::outside::read;
 
 use crate::layout::Layout;
 use crate::machine::{BusError, Machine, Memory};
 
 /// More than this no part holds: flash and RAM of 16 MiB each.
 const MOST_BYTES: usize = 32 << 20;
-/// What an ELF file may hold besides what is loaded: symbols, and what debuggers want to know.
-const ASIDE: u64 = 64 << 20;
 /// Longer names are cut.
 const LONGEST_NAME: usize = 1024;
 
@@ -59,22 +52,6 @@ pub enum SymbolKind {
 /// Why a file is no program for these cores.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageError {
-    /// The file itself.
-    #[error("it cannot be read: {0}; check its name and permissions")]
-    Unreadable(io::Error),
-    /// It has no end, or holds what no program for the part does.
-    #[error(
-        "it has more than {most} MiB, and is no program for this part: its memory has {memory} KiB, and {aside} MiB are left to \
-         symbols and debug information; 'arm-none-eabi-strip --strip-debug' makes a program smaller"
-    )]
-    TooLarge {
-        /// MiB that are read of a file.
-        most: u64,
-        /// KiB of flash and RAM.
-        memory: u64,
-        /// MiB for what is not loaded.
-        aside: u64,
-    },
     /// Not readable as ELF.
     #[error("this is not a usable ELF file: {0}")]
     Malformed(String),
@@ -101,6 +78,9 @@ pub enum ImageError {
         /// What the memory says.
         source: BusError,
     },
+    /// Not among the kernels.
+    #[error("no program {0} comes with keymark; run kernels/build and compile again")]
+    NotShipped(String),
     /// A symbol that is needed is not there.
     #[error("the program has no symbol '{0}'")]
     NoSymbol(String),
@@ -111,30 +91,7 @@ fn malformed(error: impl ToString) -> ImageError {
 }
 
 impl Image {
-    /// Reads an ELF file of a program for a part with that memory.
-    ///
-    /// # Errors
-    /// When it cannot be read, is larger than any such program's, malformed, or for another machine.
-    pub fn read(path: &Path, layout: &Layout) -> Result<Self, ImageError> {
-        let memory = u64::from(layout.flash_size) + u64::from(layout.ram_size);
-        let most = memory + ASIDE;
-        let file = read::bytes(path, most).map_err(|error| {
-            if error.kind() != io::ErrorKind::FileTooLarge {
-                return ImageError::Unreadable(error);
-            }
-            ImageError::TooLarge {
-                most: most >> 20,
-                memory: memory >> 10,
-                aside: ASIDE >> 20,
-            }
-        })?;
-        Self::parse(&file)
-    }
-
     /// Reads the content of an ELF file.
-    ///
-    /// # Errors
-    /// When it is malformed, or for another machine.
     pub fn parse(file: &[u8]) -> Result<Self, ImageError> {
         let elf = Elf::parse(file).map_err(malformed)?;
         if elf.is_64 || !elf.little_endian || elf.header.e_machine != header::EM_ARM {
@@ -173,9 +130,6 @@ impl Image {
     }
 
     /// The symbol of that name.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn symbol(&self, name: &str) -> Result<&Symbol, ImageError> {
         self.symbols
             .iter()
@@ -184,9 +138,6 @@ impl Image {
     }
 
     /// Gives a variable another initial value.
-    ///
-    /// # Errors
-    /// When there is no such variable, or it has no initial value of that length.
     pub fn initialise(&mut self, name: &str, bytes: &[u8]) -> Result<(), ImageError> {
         let address = self.symbol(name)?.address;
         let place = self.segments.iter_mut().find_map(|segment| {
@@ -202,9 +153,6 @@ impl Image {
     }
 
     /// Replaces loaded bytes.
-    ///
-    /// # Errors
-    /// When none are loaded there.
     pub fn replace(&mut self, address: u32, bytes: &[u8]) -> Result<(), ImageError> {
         let place = self.segments.iter_mut().find_map(|segment| {
             let offset = address.checked_sub(segment.address)? as usize;
@@ -219,7 +167,6 @@ impl Image {
     }
 
     /// As an ELF file again: what is loaded, without symbols.
-    #[must_use]
     pub fn to_elf(&self) -> Vec<u8> {
         const HEADER: usize = 52;
         const PROGRAM_HEADER: usize = 32;
@@ -268,9 +215,6 @@ impl Image {
 
     /// A machine with this program, ready to begin. The stack begins where the vector table at the
     /// lowest address says, or at the end of RAM.
-    ///
-    /// # Errors
-    /// When the program does not fit.
     pub fn machine(&self, layout: &Layout) -> Result<Machine, ImageError> {
         let mut memory = Memory::new(layout.clone());
         for segment in &self.segments {

@@ -1,12 +1,4 @@
-//! What a private-key operation would cost on a microcontroller that is not here.
-//!
-//! Compiled code runs in a simulator of the Cortex-M3 and Cortex-M4 ([`machine`]); a model of core and flash
-//! ([`timing`]) says how long it takes. [`kernel`] has private-key operations as token firmware does them,
-//! [`predict`] times one on a part ([`microcontroller`]) with the band that its assumptions leave
-//! ([`sensitivity`]).
-//!
-//! Nothing here reads a clock or a key.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -21,6 +13,7 @@ pub mod kernel;
 pub mod layout;
 pub mod machine;
 pub mod microcontroller;
+mod named;
 pub mod predict;
 pub mod profiler;
 pub mod sensitivity;

@@ -1,10 +1,8 @@
 //! Microcontrollers, as `data/mcu/*.toml` describes them.
 
 use std::fmt;
-use std::path::PathBuf;
 
-use keymark_bench::outside::read;
-use keymark_bench::outside::visible::located;
+use include_dir::{Dir, include_dir};
 use keymark_stats::Seconds;
 use serde::Deserialize;
 
@@ -16,14 +14,15 @@ use crate::timing::{CacheShape, CoreTiming, FlashTiming};
 /// The only version of the format so far.
 const SCHEMA: u32 = 1;
 
-/// Parts that come with keymark, by file.
-const SHIPPED: [&str; 5] = [
-    include_str!("../../../data/mcu/stm32f103.toml"),
-    include_str!("../../../data/mcu/gd32f103.toml"),
-    include_str!("../../../data/mcu/stm32l432.toml"),
-    include_str!("../../../data/mcu/stm32f405.toml"),
-    include_str!("../../../data/mcu/nrf52840.toml"),
-];
+/// Parts that come with keymark: a file each, beside a README.
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/mcu");
+
+fn shipped() -> impl Iterator<Item = Result<File, MicrocontrollerError>> {
+    let files = SHIPPED.files();
+    let parts = files.filter(|file| file.path().extension() == Some("toml".as_ref()));
+    let texts = parts.filter_map(include_dir::File::contents_utf8);
+    texts.map(|text| File::parse(text, "that comes with keymark"))
+}
 
 /// The core of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -37,7 +36,6 @@ pub enum Core {
 
 impl Core {
     /// Its timing with memories that never wait.
-    #[must_use]
     pub const fn timing(self) -> CoreTiming {
         match self {
             Self::CortexM3 => CoreTiming::CORTEX_M3,
@@ -62,7 +60,6 @@ pub struct Megahertz(pub u32);
 
 impl Megahertz {
     /// How long so many cycles take.
-    #[must_use]
     pub fn seconds(self, cycles: u64) -> Seconds {
         Seconds(cycles as f64 / (f64::from(self.0) * 1e6))
     }
@@ -101,26 +98,17 @@ pub struct Microcontroller {
 #[derive(Debug, thiserror::Error)]
 pub enum MicrocontrollerError {
     /// Not the file's format.
-    #[error("the microcontroller {name} cannot be read: {reason}")]
+    #[error("cannot read microcontroller {name}: {reason}")]
     Malformed {
         /// File or name.
         name: String,
         /// What is wrong.
         reason: String,
     },
-    /// The file itself.
-    #[error(
-        "{path} cannot be read: {source}; name a shipped part or a file like those in data/mcu"
-    )]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: std::io::Error,
-    },
     /// No such part.
     #[error(
-        "no microcontroller is called '{wanted}'; there are: {known}, each with '@MHz' for another clock, or the path of a file *.toml"
+        "unknown microcontroller '{wanted}'; choose from {known}, each with '@MHz' for another clock, or give the \
+         path of a .toml file"
     )]
     Unknown {
         /// What was asked for.
@@ -187,11 +175,13 @@ impl File {
             reason,
         };
         let file: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
-            malformed(located(text, error.span(), error.message()))
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+            malformed(format!("line {line}: {}", error.message()))
         })?;
         if file.schema != SCHEMA {
             return Err(malformed(format!(
-                "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+                "it has version {}, but this keymark reads {SCHEMA}; update keymark",
                 file.schema
             )));
         }
@@ -225,6 +215,26 @@ impl File {
         }
     }
 
+    /// It keeps the name by which it was asked for.
+    fn find(name: &str) -> Result<Self, MicrocontrollerError> {
+        let mut known = Vec::new();
+        for file in shipped() {
+            let mut file = file?;
+            let answers = |other: &&String| other.eq_ignore_ascii_case(name);
+            let called = [&file.name].into_iter().chain(&file.also).find(answers);
+            if let Some(called) = called.cloned() {
+                file.name = called;
+                return Ok(file);
+            }
+            known.push(file.name);
+            known.append(&mut file.also);
+        }
+        Err(MicrocontrollerError::Unknown {
+            wanted: name.to_owned(),
+            known: known.join(", "),
+        })
+    }
+
     const fn flash(&self, wait_states: u8) -> FlashTiming {
         FlashTiming {
             read_bytes: self.flash.read_bytes,
@@ -238,6 +248,10 @@ impl File {
     fn most(&self) -> Megahertz {
         let fastest = self.flash.wait.iter().map(|wait| wait.up_to_mhz).max();
         fastest.unwrap_or(self.clock_mhz)
+    }
+
+    fn at_usual_clock(&self) -> Result<Microcontroller, MicrocontrollerError> {
+        self.at(self.clock_mhz)
     }
 
     fn at(&self, clock: Megahertz) -> Result<Microcontroller, MicrocontrollerError> {
@@ -280,23 +294,16 @@ impl File {
 
 impl Microcontroller {
     /// The parts that come with keymark, each at its usual frequency.
-    ///
-    /// # Errors
-    /// When one of the files is malformed, which a test excludes.
     pub fn shipped() -> Result<Vec<Self>, MicrocontrollerError> {
-        SHIPPED
-            .iter()
-            .map(|text| {
-                let file = File::parse(text, "that comes with keymark")?;
-                file.at(file.clock_mhz)
-            })
-            .collect()
+        shipped().map(|file| file?.at_usual_clock()).collect()
+    }
+
+    /// A part as in `data/mcu`, at its usual frequency; errors call it `name`.
+    pub fn parse(text: &str, name: &str) -> Result<Self, MicrocontrollerError> {
+        File::parse(text, name)?.at_usual_clock()
     }
 
     /// A machine of this part with that program in it.
-    ///
-    /// # Errors
-    /// When the program does not fit.
     pub fn load(&self, image: &Image) -> Result<Machine, ImageError> {
         let machine = image.machine(&self.layout)?;
         Ok(match self.core {
@@ -305,58 +312,23 @@ impl Microcontroller {
         })
     }
 
-    /// The shipped part of that name or the one in that file, with `@MHz` for another clock.
-    ///
-    /// # Errors
-    /// When there is none, or it does not run at that clock.
+    /// The shipped part of that name, with `@MHz` for another clock.
     pub fn find(wanted: &str) -> Result<Self, MicrocontrollerError> {
         let (name, clock) = match wanted.rsplit_once('@') {
-            // Names of files may hold any character.
-            Some((name, clock)) if !wanted.ends_with(".toml") => (name, Some(clock)),
-            _ => (wanted, None),
+            Some((name, clock)) => (name, Some(clock)),
+            None => (wanted, None),
         };
-        let file = find_file(name)?;
-        let clock = match clock {
-            None => file.clock_mhz,
-            Some(clock) => {
-                clock
-                    .parse()
-                    .map(Megahertz)
-                    .map_err(|_| MicrocontrollerError::Clock {
-                        name: file.name.clone(),
-                        wanted: clock.to_owned(),
-                        most: file.most(),
-                    })?
-            }
+        let file = File::find(name)?;
+        let Some(clock) = clock else {
+            return file.at_usual_clock();
         };
-        file.at(clock)
+        let megahertz = clock.parse().map_err(|_| MicrocontrollerError::Clock {
+            name: file.name.clone(),
+            wanted: clock.to_owned(),
+            most: file.most(),
+        })?;
+        file.at(Megahertz(megahertz))
     }
-}
-
-fn find_file(name: &str) -> Result<File, MicrocontrollerError> {
-    if name.ends_with(".toml") {
-        let path = PathBuf::from(name);
-        let text = read::text(&path, read::SETTINGS)
-            .map_err(|source| MicrocontrollerError::Io { path, source })?;
-        return File::parse(&text, name);
-    }
-    let mut known = Vec::new();
-    for text in SHIPPED {
-        let mut file = File::parse(text, "that comes with keymark")?;
-        let answers = |other: &&String| other.eq_ignore_ascii_case(name);
-        let called = [&file.name].into_iter().chain(&file.also).find(answers);
-        // It keeps the name by which it was asked for.
-        if let Some(called) = called.cloned() {
-            file.name = called;
-            return Ok(file);
-        }
-        known.push(file.name);
-        known.append(&mut file.also);
-    }
-    Err(MicrocontrollerError::Unknown {
-        wanted: name.to_owned(),
-        known: known.join(", "),
-    })
 }
 
 #[cfg(test)]
@@ -366,7 +338,7 @@ mod tests {
     #[test]
     fn every_shipped_part_can_be_read_and_names_its_sources() {
         let parts = Microcontroller::shipped().unwrap();
-        assert_eq!(parts.len(), SHIPPED.len());
+        assert!(parts.len() >= 5);
         for part in parts {
             assert!(
                 part.sources.len() + part.assumed.len() >= 3,
@@ -409,7 +381,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_reason() {
-        let text = SHIPPED[0];
+        let text = SHIPPED.get_file("stm32f103.toml").unwrap();
+        let text = text.contents_utf8().unwrap();
         for (from, to, reason) in [
             ("schema = 1", "schema = 2", "version 2"),
             ("read-bytes = 8", "read-bytes = 7", "power of two"),
@@ -424,16 +397,8 @@ mod tests {
             ("states = 2", "states = 200", "states"),
             ("cortex-m3", "cortex-m0", "cortex-m0"),
         ] {
-            let path = std::env::temp_dir().join(format!(
-                "keymark-mcu-{}-{}.toml",
-                std::process::id(),
-                reason.len()
-            ));
-            std::fs::write(&path, text.replace(from, to)).unwrap();
-            let error = Microcontroller::find(path.to_str().unwrap())
-                .unwrap_err()
-                .to_string();
-            std::fs::remove_file(&path).unwrap();
+            let error = Microcontroller::parse(&text.replace(from, to), "own");
+            let error = error.unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }

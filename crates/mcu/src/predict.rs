@@ -24,9 +24,6 @@ pub struct Prediction {
 
 impl Prediction {
     /// Runs the kernel in the simulator.
-    ///
-    /// # Errors
-    /// When it does not fit, ends badly, or gives a wrong result.
     pub fn new(target: &Target, kernel: Kernel) -> Result<Self, KernelError> {
         let mut timing = Banded::new(&target.mcu);
         kernel.run(&target.mcu, &target.options, &mut timing)?;
@@ -50,25 +47,21 @@ impl Prediction {
     }
 
     /// The target, by what matters to the operation.
-    #[must_use]
     pub fn name(&self) -> String {
         self.target.name_for(self.kernel)
     }
 
     /// Cycles of the operation.
-    #[must_use]
     pub fn cycles(&self) -> u64 {
         self.account.cycles()
     }
 
     /// The operation's duration.
-    #[must_use]
     pub fn seconds(&self) -> Seconds {
         self.target.mcu.clock.seconds(self.cycles())
     }
 
     /// The shortest and the longest duration with one assumption varied.
-    #[must_use]
     pub fn band(&self) -> Band {
         let doubts = self
             .variations

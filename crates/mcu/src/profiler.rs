@@ -57,7 +57,6 @@ pub struct Profiler {
 
 impl Profiler {
     /// Times with that model; names come from the image.
-    #[must_use]
     pub fn new(pipeline: Pipeline, image: &Image) -> Self {
         let root = Node {
             symbol: None,
@@ -77,7 +76,6 @@ impl Profiler {
     }
 
     /// The timing so far: account and phases.
-    #[must_use]
     pub const fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -171,7 +169,6 @@ impl Profiler {
     }
 
     /// By function, all paths together.
-    #[must_use]
     pub fn flat(&self) -> Vec<(String, Spent)> {
         let mut spent: BTreeMap<&str, Spent> = BTreeMap::new();
         for node in self.nodes.iter().skip(1) {
@@ -191,7 +188,6 @@ impl Profiler {
     }
 
     /// By call stack, a line each: `main;sign;multiply 1234`, in cycles, as flame graph programs read it.
-    #[must_use]
     pub fn folded(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut open: Vec<(usize, String)> = vec![(0, String::new())];

@@ -6,108 +6,95 @@
 
 use crate::instruction::Instruction;
 use crate::microcontroller::Microcontroller;
-use crate::timing::{Folding, LongMultiply, Pairing, Pipeline, Retired, Timing};
+use crate::timing::{
+    CoreTiming, FlashTiming, Folding, LongMultiply, Pairing, Pipeline, Retired, Timing,
+};
 
 /// Instructions of each phase that the variants follow.
 const STRETCH: u64 = 2_000_000;
 
-/// Something that the published documents leave open.
+/// Something that the published documents leave open: a row of [`ROWS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Assumption {
-    /// Long multiplications never end early.
-    NoEarlyTermination,
-    /// One cycle of refill after a branch.
-    ShortRefill,
-    /// Three cycles.
-    LongRefill,
-    /// Computed addresses are forwarded.
-    AddressForwarded,
-    /// IT always costs a cycle.
-    NoFolding,
-    /// Loads overlap only if they are narrow or aligned, and do not update their base.
-    LessPairing,
-    /// Only one read of flash is begun ahead.
-    LessPrefetch,
-    /// As many as the model follows.
-    MorePrefetch,
-    /// Caches have two ways, or are fully associative where two are assumed.
-    OtherWays,
-    /// Caches are off.
-    NoCache,
-    /// One wait state fewer.
-    FewerWaits,
-    /// One more.
-    MoreWaits,
+pub struct Assumption(usize);
+
+struct Row {
+    name: &'static str,
+    varies: Varies,
+    vary: fn(&mut CoreTiming, &mut FlashTiming),
 }
 
-impl Assumption {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::NoEarlyTermination,
-        Self::ShortRefill,
-        Self::LongRefill,
-        Self::AddressForwarded,
-        Self::NoFolding,
-        Self::LessPairing,
-        Self::LessPrefetch,
-        Self::MorePrefetch,
-        Self::OtherWays,
-        Self::NoCache,
-        Self::FewerWaits,
-        Self::MoreWaits,
-    ];
+#[derive(PartialEq, Eq)]
+enum Varies {
+    /// What is known of the part.
+    Knowledge,
+    /// How the part is set up.
+    Setting,
+}
 
-    /// In words.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NoEarlyTermination => "no early termination",
-            Self::ShortRefill => "refill of 1 cycle",
-            Self::LongRefill => "refill of 3 cycles",
-            Self::AddressForwarded => "computed addresses forwarded",
-            Self::NoFolding => "IT not folded",
-            Self::LessPairing => "fewer loads overlap",
-            Self::LessPrefetch => "one read ahead",
-            Self::MorePrefetch => "three reads ahead",
-            Self::OtherWays => "caches of other ways",
-            Self::NoCache => "caches off",
-            Self::FewerWaits => "one wait state fewer",
-            Self::MoreWaits => "one wait state more",
+const fn doubt(name: &'static str, vary: fn(&mut CoreTiming, &mut FlashTiming)) -> Row {
+    Row {
+        name,
+        varies: Varies::Knowledge,
+        vary,
+    }
+}
+
+const ROWS: [Row; 12] = [
+    doubt("no early termination", |core, _| {
+        if core.long_multiply == LongMultiply::EarlyTermination {
+            core.long_multiply = LongMultiply::Worst;
         }
+    }),
+    doubt("refill of 1 cycle", |core, _| core.refill = 1),
+    doubt("refill of 3 cycles", |core, _| core.refill = 3),
+    doubt("computed addresses forwarded", |core, _| {
+        core.address_dependency = 0;
+    }),
+    doubt("IT not folded", |core, _| core.it = Folding::Never),
+    // Loads overlap only if they are narrow or aligned, and do not update their base.
+    doubt("fewer loads overlap", |core, _| {
+        core.pairing = Pairing::Hindered;
+    }),
+    doubt("one read ahead", |_, flash| flash.reads_ahead = 1),
+    doubt("three reads ahead", |_, flash| {
+        flash.reads_ahead = FlashTiming::MOST_AHEAD;
+    }),
+    // Two, or fully associative where two are assumed.
+    doubt("caches of other ways", |_, flash| {
+        for cache in [&mut flash.instruction_cache, &mut flash.data_cache] {
+            if let Some(shape) = cache.as_mut().filter(|shape| shape.lines % 2 == 0) {
+                shape.ways = if shape.ways == 2 { shape.lines } else { 2 };
+            }
+        }
+    }),
+    Row {
+        name: "caches off",
+        varies: Varies::Setting,
+        vary: |_, flash| (flash.instruction_cache, flash.data_cache) = (None, None),
+    },
+    doubt("one wait state fewer", |_, flash| {
+        flash.wait_states = flash.wait_states.saturating_sub(1);
+    }),
+    doubt("one wait state more", |_, flash| {
+        flash.wait_states = flash.wait_states.saturating_add(1);
+    }),
+];
+
+impl Assumption {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        ROWS[self.0].name
     }
 
     /// Whether the band counts it. Caches switched off are no doubt about the part but another setting of it.
-    #[must_use]
-    pub const fn is_doubt(self) -> bool {
-        !matches!(self, Self::NoCache)
+    pub fn is_doubt(self) -> bool {
+        ROWS[self.0].varies == Varies::Knowledge
     }
 
     /// The model with this varied; `None` where that changes nothing.
     fn pipeline(self, mcu: &Microcontroller) -> Option<Pipeline> {
         let (mut core, mut flash) = (mcu.core.timing(), mcu.flash);
-        match self {
-            Self::NoEarlyTermination if core.long_multiply == LongMultiply::EarlyTermination => {
-                core.long_multiply = LongMultiply::Worst;
-            }
-            Self::NoEarlyTermination => {}
-            Self::ShortRefill => core.refill = 1,
-            Self::LongRefill => core.refill = 3,
-            Self::AddressForwarded => core.address_dependency = 0,
-            Self::NoFolding => core.it = Folding::Never,
-            Self::LessPairing => core.pairing = Pairing::Hindered,
-            Self::LessPrefetch => flash.reads_ahead = 1,
-            Self::MorePrefetch => flash.reads_ahead = crate::timing::FlashTiming::MOST_AHEAD,
-            Self::OtherWays => {
-                for cache in [&mut flash.instruction_cache, &mut flash.data_cache] {
-                    if let Some(shape) = cache.as_mut().filter(|shape| shape.lines % 2 == 0) {
-                        shape.ways = if shape.ways == 2 { shape.lines } else { 2 };
-                    }
-                }
-            }
-            Self::NoCache => (flash.instruction_cache, flash.data_cache) = (None, None),
-            Self::FewerWaits => flash.wait_states = flash.wait_states.saturating_sub(1),
-            Self::MoreWaits => flash.wait_states = flash.wait_states.saturating_add(1),
-        }
+        (ROWS[self.0].vary)(&mut core, &mut flash);
         let changed = core != mcu.core.timing() || flash != mcu.flash;
         changed.then(|| Pipeline::new(core, flash, &mcu.layout))
     }
@@ -136,10 +123,9 @@ pub struct Banded {
 
 impl Banded {
     /// The part's own model and every variant that differs from it.
-    #[must_use]
     pub fn new(mcu: &Microcontroller) -> Self {
-        let variants = Assumption::ALL
-            .into_iter()
+        let variants = (0..ROWS.len())
+            .map(Assumption)
             .filter_map(|assumption| {
                 Some(Variant {
                     assumption,
@@ -160,13 +146,11 @@ impl Banded {
     }
 
     /// The part's own model.
-    #[must_use]
     pub const fn base(&self) -> &Pipeline {
         &self.base
     }
 
     /// The cycles of all phases that have ended, under each variation.
-    #[must_use]
     pub fn estimates(&self) -> Vec<(Assumption, u64)> {
         self.variants
             .iter()

@@ -6,40 +6,28 @@ use std::str::FromStr;
 
 use crate::kernel::{Kernel, OPTION_NAMES, Options, UnknownWord};
 use crate::microcontroller::{Microcontroller, MicrocontrollerError};
+use crate::named::{from_name, named};
 
-/// Options to begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// What firmware written for the core today would choose.
-    #[default]
-    Today,
-    /// Gnuk of 2017.
-    Gnuk2017,
+named! {
+    /// Options to begin with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Preset {
+        /// What firmware written for the core today would choose.
+        #[default]
+        Today = "today",
+        /// Gnuk of 2017.
+        Gnuk2017 = "gnuk-2017",
+    }
 }
+
+from_name!(Preset, "preset");
 
 impl Preset {
     /// Its options on that part.
-    #[must_use]
     pub const fn options(self, mcu: &Microcontroller) -> Options {
         match self {
             Self::Today => Options::for_core(mcu.core),
             Self::Gnuk2017 => Options::gnuk_2017(),
-        }
-    }
-}
-
-impl FromStr for Preset {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "today" => Ok(Self::Today),
-            "gnuk-2017" => Ok(Self::Gnuk2017),
-            _ => Err(UnknownWord {
-                what: "preset",
-                wanted: text.to_owned(),
-                known: "today, gnuk-2017".to_owned(),
-            }),
         }
     }
 }
@@ -65,7 +53,7 @@ pub enum TargetError {
     #[error(transparent)]
     Word(#[from] UnknownWord),
     /// The part cannot do it.
-    #[error("{target} cannot be: {reason}")]
+    #[error("{target} is not possible: {reason}")]
     Impossible {
         /// What was asked for.
         target: String,
@@ -76,7 +64,6 @@ pub enum TargetError {
 
 impl Target {
     /// A part with a preset's options.
-    #[must_use]
     pub const fn new(mcu: Microcontroller, preset: Preset) -> Self {
         let options = preset.options(&mcu);
         Self {
@@ -86,8 +73,23 @@ impl Target {
         }
     }
 
+    /// A part with the words that stand behind its name.
+    pub fn with_words(mcu: Microcontroller, words: &str) -> Result<Self, TargetError> {
+        let (mut presets, mut changes) = (Vec::new(), Vec::new());
+        for word in words.split(',').filter(|word| !word.is_empty()) {
+            match word.split_once('=') {
+                Some(change) => changes.push(change),
+                None => presets.push(word.parse::<Preset>()?),
+            }
+        }
+        let mut target = Self::new(mcu, presets.last().copied().unwrap_or_default());
+        for (name, value) in changes {
+            target.options.set(name, value)?;
+        }
+        target.checked()
+    }
+
     /// What it is called where the operation is that kernel: presets and most options are about RSA.
-    #[must_use]
     pub fn name_for(&self, kernel: Kernel) -> String {
         if kernel.rsa_bits().is_some() {
             return self.to_string();
@@ -97,19 +99,15 @@ impl Target {
         let changed = words
             .filter(|word| !today.contains(word))
             .map(|(name, word)| format!("{name}={word}"));
-        with_words(&self.mcu.name, &changed.collect::<Vec<_>>())
+        named(&self.mcu.name, &changed.collect::<Vec<_>>())
     }
 
     /// Why it cannot be, if so.
-    #[must_use]
     pub fn problem(&self) -> Option<String> {
         self.options.problem(self.mcu.core)
     }
 
     /// Itself, if the part can do that.
-    ///
-    /// # Errors
-    /// When it cannot.
     pub fn checked(self) -> Result<Self, TargetError> {
         match self.problem() {
             None => Ok(self),
@@ -126,7 +124,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = match self.preset {
             Preset::Today => None,
-            Preset::Gnuk2017 => Some("gnuk-2017".to_owned()),
+            Preset::Gnuk2017 => Some(self.preset.name().to_owned()),
         };
         let begun = self.preset.options(&self.mcu).all_words();
         let changed = OPTION_NAMES
@@ -135,11 +133,11 @@ impl fmt::Display for Target {
             .filter(|(_, (word, begun))| word != begun)
             .map(|(name, (word, _))| format!("{name}={word}"));
         let words: Vec<String> = preset.into_iter().chain(changed).collect();
-        f.write_str(&with_words(&self.mcu.name, &words))
+        f.write_str(&named(&self.mcu.name, &words))
     }
 }
 
-fn with_words(name: &str, words: &[String]) -> String {
+fn named(name: &str, words: &[String]) -> String {
     if words.is_empty() {
         name.to_owned()
     } else {
@@ -152,19 +150,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
         let (name, words) = text.split_once(':').unwrap_or((text, ""));
-        let mcu = Microcontroller::find(name)?;
-        let (mut presets, mut changes) = (Vec::new(), Vec::new());
-        for word in words.split(',').filter(|word| !word.is_empty()) {
-            match word.split_once('=') {
-                Some(change) => changes.push(change),
-                None => presets.push(word.parse::<Preset>()?),
-            }
-        }
-        let mut target = Self::new(mcu, presets.last().copied().unwrap_or_default());
-        for (name, value) in changes {
-            target.options.set(name, value)?;
-        }
-        target.checked()
+        Self::with_words(Microcontroller::find(name)?, words)
     }
 }
 

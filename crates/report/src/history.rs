@@ -216,8 +216,7 @@ pub fn document(trends: &[Trend], shown: usize) -> Document {
         sections.push(last(trend, shown));
     }
     if trends.len() > 1 {
-        let text = "one trend a case and machine, since machines are never mixed; two of the same model are not told \
-                    apart";
+        let text = "one trend for each case and machine; machines of one model count as one";
         let remark = Remark::new(RemarkKind::Environment, text);
         sections.push(Section::bare(vec![Block::Remark(remark)]));
     }
@@ -233,7 +232,7 @@ fn levels(trend: &Trend) -> Section {
     let heading = format!("{} on {}", trend.case, trend.machine);
     let Some(changes) = &trend.changes else {
         let text = format!(
-            "only {} of the {MIN_POINTS} runs or series that it takes to look for changes",
+            "{} runs or series; finding changes needs {MIN_POINTS}",
             trend.points.len()
         );
         return Section::headed(heading, vec![remark(RemarkKind::SingleRuns, text)]);
@@ -247,7 +246,7 @@ fn levels(trend: &Trend) -> Section {
     .column(Column::value("runs").leave(1), |step| step.end - step.start)
     .column(Column::value("level (95 % interval)"), |step| step.level)
     .column(
-        Column::value("over the one before (95 % interval)"),
+        Column::value("ratio to the level before (95 % interval)"),
         |step| step.ratio.map(Cell::RatioEstimate),
     )
     .provenance()
@@ -256,11 +255,7 @@ fn levels(trend: &Trend) -> Section {
     for step in trend.steps.iter().filter(|step| step.start > 0) {
         let with = trend.changed_with(step.start);
         if !with.is_empty() {
-            let text = format!(
-                "at {} changed as well: {}",
-                first(&step).name,
-                with.join("; ")
-            );
+            let text = format!("also changed at {}: {}", first(&step).name, with.join("; "));
             blocks.push(remark(RemarkKind::Environment, text));
         }
     }
@@ -270,8 +265,8 @@ fn levels(trend: &Trend) -> Section {
         several => format!("{several} changes"),
     };
     let text = format!(
-        "{said} in {} runs and series, which are the units: segmentation of ranks (Killick et al. 2012), a change in \
-         at most one of twenty series without one; neighbours are allowed a correlation of {:.2}",
+        "{said} in {} runs and series; each counts once: segmentation of ranks (Killick et al. 2012), with a \
+         false change in at most one of twenty series; allows for a correlation of {:.2} between neighbours",
         trend.points.len(),
         changes.lag1
     );
@@ -298,7 +293,7 @@ fn last(trend: &Trend, shown: usize) -> Section {
     let mut blocks = vec![Block::Table(table)];
     if skipped > 0 {
         let skipped = units::counted(skipped, "earlier one");
-        let text = format!("{skipped} not shown here; --last shows more, --json all");
+        let text = format!("{skipped} hidden; --last shows more, --json all");
         blocks.push(remark(RemarkKind::Elsewhere, text));
     }
     Section::bare(blocks)

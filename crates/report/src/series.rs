@@ -62,7 +62,7 @@ pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
     let mut blocks = vec![Block::Table(table)];
     if runs.len() < MIN_RUNS {
         let text = format!(
-            "{} runs do not tell by how much runs differ: that takes {MIN_RUNS}, and 5 are better",
+            "{} runs are too few to tell how much runs differ: make at least {MIN_RUNS}, better 5",
             runs.len()
         );
         blocks.push(Block::Remark(Remark::new(RemarkKind::SingleRuns, text)));

@@ -38,7 +38,6 @@ const POST_QUANTUM: [Family; 2] = [Family::MlKem(768), Family::MlDsa(65)];
 /// What to choose between and where its time goes: few keys, so that each is known well. GnuPG's on its three layers and
 /// in both libraries, alone; signatures also four and ten at once; S2K once, because it costs the same whatever the
 /// key; post-quantum keys in the library; some on the virtual card, and two in SoftHSM2.
-#[must_use]
 pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let common = &Selection {
         devices: Some(vec![DeviceName::software()]),

@@ -43,9 +43,6 @@ pub trait StackProvider: Debug {
 
     /// Makes the family's stacks ready for a run, one for each use, in their order. Dropping them ends
     /// what was started.
-    ///
-    /// # Errors
-    /// When programs do not start.
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error>;
 }
 
@@ -91,4 +88,15 @@ pub struct Use {
     pub stack: StackName,
     /// The device, ready.
     pub store: Arc<dyn KeyStore>,
+}
+
+/// Whether the device has keys that other programs see.
+pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
+    if !device.present().is_empty() {
+        return Ok(());
+    }
+    let none = || Error::call("reaching a key", "the device has no key on a token", "");
+    Err(device
+        .token()
+        .map_or_else(none, |token| keymark_stores::pkcs11::unseen(&token)))
 }

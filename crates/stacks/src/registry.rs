@@ -9,7 +9,6 @@ use crate::{gnupg, openssl, raw, ssh};
 pub const FAMILIES: &[StackFamily] = &[raw::FAMILY, gnupg::FAMILY, ssh::FAMILY, openssl::FAMILY];
 
 /// How the stacks of each family lie on one another.
-#[must_use]
 pub fn layers() -> Vec<Layers> {
     let families = FAMILIES.iter();
     families.filter_map(|family| (family.layers)()).collect()

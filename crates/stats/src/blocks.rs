@@ -10,7 +10,6 @@
 
 use std::ops::Range;
 
-use crate::num::Float;
 use crate::resample::Cluster;
 
 /// With at least so many blocks, blocks are the units of every interval.
@@ -56,7 +55,7 @@ impl Batches {
     pub(crate) fn clusters(&self) -> Vec<Cluster> {
         let cluster = |b: &Batch| Cluster {
             total: b.sum,
-            size: b.count.float(),
+            size: b.count as f64,
         };
         self.batches.iter().map(cluster).collect()
     }
@@ -82,25 +81,21 @@ impl Blocks {
     }
 
     /// Number of samples.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.durations.len()
     }
 
     /// Whether there is no sample.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.durations.is_empty()
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn block_count(&self) -> usize {
         self.ends.len()
     }
 
     /// All durations (ns) in time order.
-    #[must_use]
     pub fn durations(&self) -> &[u64] {
         &self.durations
     }
@@ -150,7 +145,6 @@ impl Blocks {
     /// Batches in time order: the blocks, or, if fewer than `min`, pieces of
     /// them, at least `min` as far as there are samples. Never more than
     /// [`MAX_BATCHES`], unless `min` is.
-    #[must_use]
     pub fn batches(&self, min: usize) -> Batches {
         self.sums(&self.ranges(min, MAX_BATCHES.max(min)))
     }
@@ -171,10 +165,10 @@ impl Blocks {
         let total: f64 = self
             .durations
             .iter()
-            .map(|&ns| ns.float() - offset.float())
+            .map(|&ns| ns as f64 - offset as f64)
             .sum();
         // Rounded, so that constant data give sums of exactly zero.
-        let offset_ns = offset.float() + (total / self.len().max(1).float()).round();
+        let offset_ns = offset as f64 + (total / self.len().max(1) as f64).round();
         let batch = |range: &Range<usize>| sum_batch(&self.durations[range.clone()], offset_ns);
         Batches {
             offset_ns,
@@ -198,7 +192,7 @@ fn sum_batch(durations: &[u64], offset: f64) -> Batch {
         sum_squares: 0.0,
     };
     for &ns in durations {
-        let x = ns.float() - offset;
+        let x = ns as f64 - offset;
         batch.count += 1;
         batch.sum += x;
         batch.sum_squares += x * x;
@@ -255,7 +249,7 @@ mod tests {
         let big = 1 << 50;
         let blocks = Blocks::from_blocks([(0, vec![big, big + 2, big + 4])]);
         let b = blocks.batches(1);
-        assert!((b.offset_ns - (big + 2).float()).abs() < 1e-9);
+        assert!((b.offset_ns - (big + 2) as f64).abs() < 1e-9);
         assert_eq!(
             b.batches,
             [Batch {

@@ -19,7 +19,6 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::dependence::ranks;
 use crate::estimate::Estimate;
-use crate::num::{Float, index};
 use crate::quantity::{Ratio, Seconds};
 use crate::resample::{Stream, rng};
 use crate::runs::{LogRatio, estimate_of_runs};
@@ -59,7 +58,6 @@ pub struct Step {
 }
 
 /// The changes of a series in time order; `None` with fewer than [`MIN_POINTS`].
-#[must_use]
 pub fn change_points(points: &[Seconds], seed: u64) -> Option<ChangePoints> {
     let n = points.len();
     if n < MIN_POINTS {
@@ -76,7 +74,7 @@ pub fn change_points(points: &[Seconds], seed: u64) -> Option<ChangePoints> {
             .chain([to])
             .collect();
         if level.starts.is_empty() {
-            settled.push((level.lag1, (to - from).float()));
+            settled.push((level.lag1, (to - from) as f64));
         } else {
             open.extend(bounds.windows(2).map(|pair| (pair[0], pair[1])));
             starts.extend(&bounds[1..bounds.len() - 1]);
@@ -107,7 +105,6 @@ fn in_level(values: &[f64], seed: u64) -> ChangePoints {
 
 impl ChangePoints {
     /// The levels between the changes of the same series.
-    #[must_use]
     pub fn steps(&self, points: &[Seconds]) -> Vec<Step> {
         let ends = self.starts.iter().copied().chain([points.len()]);
         let mut steps: Vec<Step> = Vec::new();
@@ -135,7 +132,7 @@ impl ChangePoints {
 
 /// Mean 0 and variance 1; all 0 where nothing differs.
 fn standardised(values: &[f64]) -> Vec<f64> {
-    let n = values.len().float();
+    let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let deviation = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
     let scaled = |x: &f64| {
@@ -153,11 +150,11 @@ fn correlation(values: &[f64]) -> f64 {
     let apart = |lag: usize| {
         let differences = values.iter().zip(&values[lag..]);
         let squares: f64 = differences.map(|(a, b)| (b - a).powi(2)).sum();
-        squares / (values.len() - lag).float()
+        squares / (values.len() - lag) as f64
     };
     let (one, two) = (apart(1), apart(2));
     let r = if one > 0.0 { two / one - 1.0 } else { 0.0 };
-    (r + 1.0 / values.len().float().sqrt()).clamp(0.0, HIGHEST)
+    (r + 1.0 / (values.len() as f64).sqrt()).clamp(0.0, HIGHEST)
 }
 
 /// What the best single change gains in no more than 5 % of series without one.
@@ -166,7 +163,7 @@ fn penalty(n: usize, lag1: f64, mut rng: ChaCha8Rng) -> f64 {
         .map(|_| largest_gain(&standardised(&ranks(&autoregression(n, lag1, &mut rng)))))
         .collect();
     gains.sort_by(f64::total_cmp);
-    gains[index((1.0 - FALSE_ALARMS) * SIMULATED.float()).min(SIMULATED - 1)]
+    gains[(((1.0 - FALSE_ALARMS) * SIMULATED as f64) as usize).min(SIMULATED - 1)]
 }
 
 /// A stationary Gaussian autoregression.
@@ -194,7 +191,7 @@ fn largest_gain(values: &[f64]) -> f64 {
     for (before, value) in (1..n).zip(values) {
         sum += value;
         if before >= MIN_LENGTH && n - before >= MIN_LENGTH {
-            largest = largest.max(sum * sum * (1.0 / before.float() + 1.0 / (n - before).float()));
+            largest = largest.max(sum * sum * (1.0 / before as f64 + 1.0 / (n - before) as f64));
         }
     }
     largest
@@ -210,7 +207,7 @@ fn segmentation(values: &[f64], penalty: f64) -> Vec<usize> {
     }
     let cost = |from: usize, to: usize| {
         let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
-        squares - sum * sum / (to - from).float()
+        squares - sum * sum / (to - from) as f64
     };
     // The cheapest way to each point, and where its last segment begins. The first segment is no change.
     let mut cheapest = vec![(f64::INFINITY, 0); n + 1];

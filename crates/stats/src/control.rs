@@ -10,9 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
-use crate::estimate::{Computed, Estimate, Method};
+use crate::estimate::{Estimate, Method};
 use crate::mean;
-use crate::num::{Float, index};
 use crate::outliers::outer_fences;
 use crate::quantity::{NS, Seconds};
 
@@ -40,16 +39,15 @@ pub struct MachineSpeed {
 
 impl MachineSpeed {
     /// From the times of a run, in nanoseconds, in their order; `None` with fewer than twenty.
-    #[must_use]
     pub fn of(times: &[u64], seed: u64) -> Option<Self> {
         if times.len() < MIN_BLOCKS {
             return None;
         }
-        let mut sorted: Vec<f64> = times.iter().map(|time| time.float()).collect();
+        let mut sorted: Vec<f64> = times.iter().map(|&time| time as f64).collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())];
+        let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
         let fences = outer_fences(&sorted);
-        let held = |time: &u64| vec![time.float().clamp(fences.0, fences.1).round() as u64];
+        let held = |time: &u64| vec![(*time as f64).clamp(fences.0, fences.1).round() as u64];
         let blocks = Blocks::from_blocks((0..).zip(times.iter().map(held)));
         Some(Self {
             n: times.len(),
@@ -61,7 +59,7 @@ impl MachineSpeed {
     }
 
     fn held(&self, time: u64) -> f64 {
-        time.float().clamp(self.fences.0, self.fences.1)
+        (time as f64).clamp(self.fences.0, self.fences.1)
     }
 
     /// Half the width of the mean's interval, in nanoseconds.
@@ -96,7 +94,6 @@ pub struct AtMeanSpeed {
 /// The mean at the run's mean speed, and the blocks as they would have been at it; `around` is what
 /// the reference took around each block, in nanoseconds. `None` where it does not help: too few blocks, no
 /// certain correlation, or an interval hardly narrower.
-#[must_use]
 pub fn controlled(
     blocks: &Blocks,
     around: &[u64],
@@ -109,7 +106,7 @@ pub fn controlled(
     let reference: Vec<f64> = around.iter().map(|time| speed.held(*time)).collect();
     let means: Vec<f64> = blocks.iter().map(|(_, block)| block_mean(block)).collect();
     let Line { slope, correlation } = Line::through(&reference, &means)?;
-    let freedom = (means.len() - 2).float();
+    let freedom = (means.len() - 2) as f64;
     let t = correlation * (freedom / (1.0 - correlation * correlation)).sqrt();
     if t < CERTAIN {
         return None;
@@ -117,7 +114,7 @@ pub fn controlled(
     let at_mean_speed = |((round, block), (z, x)): ((u32, &[u64]), (&f64, &f64))| {
         let corrected = x - slope * (z - speed.mean.value.0 * NS);
         let factor = (corrected / x).max(0.0);
-        let durations = block.iter().map(|ns| (ns.float() * factor).round() as u64);
+        let durations = block.iter().map(|&ns| (ns as f64 * factor).round() as u64);
         (round, durations.collect())
     };
     let pairs = reference.iter().zip(&means);
@@ -126,7 +123,7 @@ pub fn controlled(
     let of_speed = slope * speed.half_width() / NS;
     let away = |bound: f64| (bound - own.value).hypot(of_speed);
     let bounds = (own.value - away(own.low?), own.value + away(own.high?));
-    let controlled = Computed::new(own.value, bounds, Method::ControlVariate).widened();
+    let controlled = Estimate::new(own.value, bounds, Method::ControlVariate).widened();
     let helps = width(&controlled)? < HELPS * width(&raw)?;
     helps.then_some(AtMeanSpeed {
         mean: controlled,
@@ -140,7 +137,7 @@ fn width(estimate: &Estimate<Seconds>) -> Option<f64> {
 }
 
 fn block_mean(block: &[u64]) -> f64 {
-    block.iter().map(|ns| ns.float()).sum::<f64>() / block.len().max(1).float()
+    block.iter().map(|&ns| ns as f64).sum::<f64>() / block.len().max(1) as f64
 }
 
 /// Least squares.
@@ -151,7 +148,7 @@ struct Line {
 
 impl Line {
     fn through(x: &[f64], y: &[f64]) -> Option<Self> {
-        let n = x.len().float();
+        let n = x.len() as f64;
         let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
         let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
         for (x, y) in x.iter().zip(y) {

@@ -5,12 +5,11 @@
 //! too low: it is corrected by (1+3r)/n (Kendall, Biometrika 41, 1954), and raised by its standard error (by a quarter of
 //! it for pairs), since an interval that is too narrow misleads and one that is a little wide does not. It is taken from ranks, which
 //! a few slow units do not move; these, beyond Tukey's outer fences, count as independent of their neighbours.
-//! Coverage in simulations stands in `tests/calibration.rs` and docs/methodology/statistics.md.
+//! Coverage in simulations stands in `tests/it/calibration.rs` and docs/methodology/statistics.md.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::TAIL;
-use crate::num::Float;
 use crate::outliers::outer_fences;
 use crate::special::t_quantile;
 
@@ -70,18 +69,18 @@ pub(crate) fn dependence(residuals: &[f64], of: Units) -> Dependence {
         return Dependence::NONE;
     }
     let r = lag1(&ranks(residuals));
-    let corrected = r + (1.0 + 3.0 * r) / n.float();
-    let error = ((1.0 - r * r).max(0.0) / n.float()).sqrt();
+    let corrected = r + (1.0 + 3.0 * r) / n as f64;
+    let error = ((1.0 - r * r).max(0.0) / n as f64).sqrt();
     let raised = (corrected + of.standard_errors() * error).clamp(0.0, HIGHEST);
-    let independent = (n.float() * (1.0 - raised) / (1.0 + raised)).max(LEAST);
+    let independent = (n as f64 * (1.0 - raised) / (1.0 + raised)).max(LEAST);
     // Within the fences units are alike; s² of dependent ones is too small by 1 − 1/n'.
     let within = variance_within_fences(residuals).min(variance);
-    let alike = within * (1.0 - 1.0 / n.float()) / (1.0 - 1.0 / independent);
-    let of_mean = (variance - within) / n.float() + alike / independent;
-    let effective = (variance / of_mean).clamp(LEAST, n.float());
+    let alike = within * (1.0 - 1.0 / n as f64) / (1.0 - 1.0 / independent);
+    let of_mean = (variance - within) / n as f64 + alike / independent;
+    let effective = (variance / of_mean).clamp(LEAST, n as f64);
     let quantile = |units: f64| t_quantile(1.0 - TAIL, units - 1.0);
     let widening =
-        (of_mean / (variance / n.float())).sqrt() * quantile(effective) / quantile(n.float());
+        (of_mean / (variance / n as f64)).sqrt() * quantile(effective) / quantile(n as f64);
     Dependence {
         lag1: corrected,
         widening: widening.max(1.0),
@@ -89,13 +88,13 @@ pub(crate) fn dependence(residuals: &[f64], of: Units) -> Dependence {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().float()
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    squares / (values.len().float() - 1.0).max(1.0)
+    squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
 fn lag1(values: &[f64]) -> f64 {
@@ -119,7 +118,7 @@ pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     for group in order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]).is_eq()) {
         let below = order.partition_point(|&i| values[i].total_cmp(&values[group[0]]).is_lt());
-        let shared = below.float() + (group.len().float() - 1.0) / 2.0;
+        let shared = below as f64 + (group.len() as f64 - 1.0) / 2.0;
         for &i in group {
             ranks[i] = shared;
         }

@@ -4,7 +4,7 @@
 
 use crate::blocks::Blocks;
 use crate::dependence::{Units, dependence};
-use crate::estimate::{Computed, Estimate, Method};
+use crate::estimate::{CONFIDENCE, Estimate, Method};
 use crate::pairing::{Pair, Stretches, difference_residuals};
 use crate::quantity::{NS, Quantity, Seconds};
 use crate::ratio::{ENOUGH_STRETCHES, MIN_STRETCHES};
@@ -12,7 +12,6 @@ use crate::resample::{standard_error, t_half_width};
 
 /// The mean of `a` less that of `b`, given with their blocks; as [`difference`] has it where there are too few
 /// stretches in which both were measured.
-#[must_use]
 pub fn paired_difference(
     (a, blocks_of_a): (&Estimate<Seconds>, &Blocks),
     (b, blocks_of_b): (&Estimate<Seconds>, &Blocks),
@@ -27,7 +26,7 @@ pub fn paired_difference(
     chosen.unwrap_or(apart).widened()
 }
 
-fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Computed {
+fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Estimate<f64> {
     // The means are those of all blocks, so what one did alone is part of the error.
     let units = shared.len();
     shared.extend(alone);
@@ -36,16 +35,15 @@ fn of_stretches(value: f64, mut shared: Vec<Pair>, alone: Vec<Pair>) -> Computed
     let half = t_half_width(standard_error(squares, residuals.len()), units) / NS;
     let dependence = dependence(&residuals, Units::Pair);
     let interval = dependence.widen(value, (value - half, value + half));
-    Computed::new(value, interval, Method::PairedDifference)
+    Estimate::new(value, interval, Method::PairedDifference)
 }
 
 /// `a - b`; a side without the bounds it needs stays open.
-#[must_use]
 pub fn difference<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<T> {
     recovered(a, b).widened()
 }
 
-fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Computed {
+fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Estimate<f64> {
     let (value_a, value_b) = (a.value.to_f64(), b.value.to_f64());
     let value = value_a - value_b;
     let reach = |from_a: Option<T>, from_b: Option<T>| {
@@ -54,7 +52,8 @@ fn recovered<T: Quantity>(a: &Estimate<T>, b: &Estimate<T>) -> Computed {
     };
     let low = reach(a.low, b.high).map(|reach| value - reach);
     let high = reach(a.high, b.low).map(|reach| value + reach);
-    Computed {
+    Estimate {
+        confidence: CONFIDENCE,
         value,
         low,
         high,
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     fn estimate(value: f64, low: f64, high: f64) -> Estimate<f64> {
-        Computed::new(value, (low, high), Method::StudentT).widened()
+        Estimate::new(value, (low, high), Method::StudentT).widened()
     }
 
     #[test]

@@ -4,8 +4,6 @@
 //! algorithm is AS 217 (P. M. Hartigan 1985) with the later corrections to its
 //! start and loop (see M. Maechler, R package `diptest`).
 
-use crate::num::Float;
-
 /// A run of touching points of one envelope, as indices into the sample.
 struct Hull {
     points: Vec<usize>,
@@ -14,7 +12,6 @@ struct Hull {
 /// The dip of an ascending sample; 1/(2n) at least, 0 for an empty one.
 ///
 /// Linear time in practice: the modal interval shrinks at every cycle.
-#[must_use]
 pub(crate) fn dip(x: &[f64]) -> f64 {
     let n = x.len();
     if n == 0 {
@@ -41,7 +38,7 @@ pub(crate) fn dip(x: &[f64]) -> f64 {
             (low, high) = (gcm.points[ig], lcm.points[ih]);
         }
     }
-    dip / (2.0 * n.float())
+    dip / (2.0 * n as f64)
 }
 
 /// For each point, the previous touching point of the greatest convex minorant
@@ -52,7 +49,7 @@ fn convex_links(x: &[f64]) -> Vec<u32> {
         let mut at = j - 1;
         while at > 0 {
             let before = links[at] as usize;
-            if (x[j] - x[at]) * (at - before).float() < (x[at] - x[before]) * (j - at).float() {
+            if (x[j] - x[at]) * ((at - before) as f64) < (x[at] - x[before]) * (j - at) as f64 {
                 break;
             }
             at = before;
@@ -71,7 +68,7 @@ fn concave_links(x: &[f64]) -> Vec<u32> {
         let mut at = k + 1;
         while at < last {
             let after = links[at] as usize;
-            if (x[at] - x[k]) * (after - at).float() < (x[after] - x[at]) * (at - k).float() {
+            if (x[at] - x[k]) * ((after - at) as f64) < (x[after] - x[at]) * (at - k) as f64 {
                 break;
             }
             at = after;
@@ -111,8 +108,8 @@ fn widest_gap(x: &[f64], gcm: &Hull, lcm: &Hull) -> (f64, usize, usize) {
         if gx > lv {
             // The next vertex is the majorant's: measure there.
             let before = g[ix + 1];
-            let line = (x[lv] - x[before]) * (gx - before).float() / (x[gx] - x[before]);
-            let dx = lv.float() - before.float() + 1.0 - line;
+            let line = (x[lv] - x[before]) * (gx - before) as f64 / (x[gx] - x[before]);
+            let dx = lv as f64 - before as f64 + 1.0 - line;
             iv += 1;
             if dx >= d {
                 (d, ig, ih) = (dx, ix + 1, iv - 1);
@@ -120,8 +117,8 @@ fn widest_gap(x: &[f64], gcm: &Hull, lcm: &Hull) -> (f64, usize, usize) {
         } else {
             // The next vertex is the minorant's.
             let before = l[iv - 1];
-            let line = (x[gx] - x[before]) * (lv - before).float() / (x[lv] - x[before]);
-            let dx = line - (gx.float() - before.float() - 1.0);
+            let line = (x[gx] - x[before]) * (lv - before) as f64 / (x[lv] - x[before]);
+            let dx = line - (gx as f64 - before as f64 - 1.0);
             if dx >= d {
                 (d, ig, ih) = (dx, ix, iv);
             }
@@ -150,8 +147,8 @@ fn chord_max(x: &[f64], begin: usize, end: usize, gap: impl Fn(f64, f64) -> f64)
     if end - begin <= 1 || x[begin] >= x[end] {
         return 1.0;
     }
-    let slope = (end - begin).float() / (x[end] - x[begin]);
-    let at = |j: usize| gap((j - begin).float(), (x[j] - x[begin]) * slope);
+    let slope = (end - begin) as f64 / (x[end] - x[begin]);
+    let at = |j: usize| gap((j - begin) as f64, (x[j] - x[begin]) * slope);
     (begin..=end).map(at).fold(1.0, f64::max)
 }
 

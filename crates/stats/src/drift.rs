@@ -9,7 +9,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::{Blocks, MIN_BATCHES, MIN_BLOCKS};
-use crate::num::Float;
 use crate::quantity::Ratio;
 use crate::special::normal_two_sided;
 
@@ -28,7 +27,6 @@ pub struct Drift {
 
 /// Trend of the block medians; `None` with fewer than eight blocks, unless all
 /// is one contiguous block, which is cut into batches.
-#[must_use]
 pub fn drift(blocks: &Blocks) -> Option<Drift> {
     let min = if blocks.block_count() == 1 {
         MIN_BATCHES
@@ -44,7 +42,7 @@ pub fn drift(blocks: &Blocks) -> Option<Drift> {
         .map(|r| median_of(&blocks.durations()[r]))
         .collect();
     let centre = middle(&mut medians.clone());
-    let change = theil_sen(&medians) * (medians.len() - 1).float();
+    let change = theil_sen(&medians) * (medians.len() - 1) as f64;
     Some(Drift {
         relative_change: Ratio(if centre > 0.0 { change / centre } else { 0.0 }),
         p_value: mann_kendall(&medians),
@@ -52,7 +50,7 @@ pub fn drift(blocks: &Blocks) -> Option<Drift> {
 }
 
 fn median_of(durations: &[u64]) -> f64 {
-    middle(&mut durations.iter().map(|&ns| ns.float()).collect::<Vec<_>>())
+    middle(&mut durations.iter().map(|&ns| ns as f64).collect::<Vec<_>>())
 }
 
 /// Median of non-empty values, which are reordered.
@@ -75,7 +73,7 @@ fn theil_sen(y: &[f64]) -> f64 {
 
 /// (j − i, yⱼ − yᵢ) for all i < j.
 fn pairs(y: &[f64]) -> impl Iterator<Item = (f64, f64)> {
-    (0..y.len()).flat_map(move |i| (i + 1..y.len()).map(move |j| ((j - i).float(), y[j] - y[i])))
+    (0..y.len()).flat_map(move |i| (i + 1..y.len()).map(move |j| ((j - i) as f64, y[j] - y[i])))
 }
 
 /// Two-sided p-value of the Mann-Kendall test.
@@ -87,9 +85,9 @@ fn mann_kendall(y: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let ties: f64 = sorted
         .chunk_by(|a, b| a.total_cmp(b).is_eq())
-        .map(|tie| term(tie.len().float()))
+        .map(|tie| term(tie.len() as f64))
         .sum();
-    let variance = (term(y.len().float()) - ties) / 18.0;
+    let variance = (term(y.len() as f64) - ties) / 18.0;
     if variance <= 0.0 {
         return 1.0;
     }

@@ -104,7 +104,7 @@ impl fmt::Display for Method {
                 "standard deviation between earlier runs, pooled (Kalibera & Jones 2013)"
             }
             Self::AllTogether => {
-                "geometric mean of ratios (Fleming & Wallace 1986), their errors taken for one and the same"
+                "geometric mean of ratios (Fleming & Wallace 1986), with their errors assumed to be identical"
             }
         })
     }
@@ -127,32 +127,15 @@ pub struct Estimate<T> {
     pub method: Method,
 }
 
-/// Plain numbers, as a method has computed them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Computed {
-    pub value: f64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub method: Method,
-}
-
-impl Computed {
+/// Plain numbers, as a method computes them.
+impl Estimate<f64> {
     pub(crate) const fn new(value: f64, (low, high): (f64, f64), method: Method) -> Self {
         Self {
             value,
             low: Some(low),
             high: Some(high),
+            confidence: CONFIDENCE,
             method,
-        }
-    }
-
-    /// Without bounds.
-    pub(crate) const fn point(value: f64) -> Self {
-        Self {
-            value,
-            low: None,
-            high: None,
-            method: Method::PointOnly,
         }
     }
 
@@ -165,7 +148,7 @@ impl Computed {
         width(self) < width(other)
     }
 
-    /// With an interval that holds the value: one from resamples may miss it.
+    /// With a unit, and an interval that holds the value: one from resamples may miss it.
     pub(crate) fn widened<T: Quantity>(self) -> Estimate<T> {
         Estimate {
             value: T::from_f64(self.value),
@@ -180,7 +163,6 @@ impl Computed {
 impl<T: Quantity> Estimate<T> {
     /// Half the interval's width as a share of the value; `None` if a side is
     /// unbounded or the value is not positive.
-    #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = (self.low?.to_f64(), self.high?.to_f64());
         let value = self.value.to_f64();
@@ -190,7 +172,6 @@ impl<T: Quantity> Estimate<T> {
 
 impl<T> Estimate<T> {
     /// A value whose interval nobody knows: an article's, or one of too little to tell.
-    #[must_use]
     pub const fn bare(value: T) -> Self {
         Self {
             value,
@@ -202,7 +183,6 @@ impl<T> Estimate<T> {
     }
 
     /// The same estimate in another unit. `f` must be increasing.
-    #[must_use]
     pub fn map<U>(self, f: impl Fn(T) -> U) -> Estimate<U> {
         Estimate {
             value: f(self.value),
@@ -221,7 +201,7 @@ mod tests {
 
     #[test]
     fn half_width_needs_both_sides() {
-        let mut e: Estimate<Seconds> = Computed::new(2.0, (1.9, 2.3), Method::BootstrapT).widened();
+        let mut e: Estimate<Seconds> = Estimate::new(2.0, (1.9, 2.3), Method::BootstrapT).widened();
         assert!((e.relative_half_width().unwrap() - 0.1).abs() < 1e-12);
         e.high = None;
         assert_eq!(e.relative_half_width(), None);
@@ -231,7 +211,7 @@ mod tests {
     fn map_changes_the_unit() {
         let e: Estimate<Seconds> = Estimate {
             high: None,
-            ..Computed::new(2.0, (1.0, 3.0), Method::Woodruff).widened()
+            ..Estimate::new(2.0, (1.0, 3.0), Method::Woodruff).widened()
         };
         let ms = e.map(|s| s.0 * 1e3);
         assert_eq!((ms.value, ms.low, ms.high), (2000.0, Some(1000.0), None));
@@ -239,9 +219,9 @@ mod tests {
 
     #[test]
     fn an_interval_that_misses_its_value_is_widened_to_hold_it() {
-        let e: Estimate<f64> = Computed::new(2.0, (2.5, 3.0), Method::ClusterBootstrap).widened();
+        let e: Estimate<f64> = Estimate::new(2.0, (2.5, 3.0), Method::ClusterBootstrap).widened();
         assert_eq!((e.low, e.high), (Some(2.0), Some(3.0)));
-        let e: Estimate<f64> = Computed::new(2.0, (1.0, 1.5), Method::ClusterBootstrap).widened();
+        let e: Estimate<f64> = Estimate::new(2.0, (1.0, 1.5), Method::ClusterBootstrap).widened();
         assert_eq!((e.low, e.high), (Some(1.0), Some(2.0)));
     }
 }

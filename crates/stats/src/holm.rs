@@ -3,18 +3,15 @@
 //! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6
 //! (1979): never weaker than Bonferroni's, and valid however the tests depend on each other.
 
-use crate::num::Float;
-
 /// The adjusted probabilities, in the same order: those below 5 % may be rejected together, with at most
 /// 5 % for any false one among them. What is no number is never rejected.
-#[must_use]
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let count = probabilities.len();
     let order = order(probabilities);
     let mut adjusted = vec![1.0; count];
     let mut largest = 0.0_f64;
     for (rank, &at) in order.iter().enumerate() {
-        let left = (count - rank).float();
+        let left = (count - rank) as f64;
         largest = largest.max((sane(probabilities[at]) * left).min(1.0));
         adjusted[at] = largest;
     }
@@ -27,7 +24,6 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
 /// out a hypothesis that is true has at most `risk`. (Strassburger & Bretz, "Compatible simultaneous lower confidence
 /// bounds for the Holm procedure and other Bonferroni-based closed tests", Statistics in Medicine 27, 2008, have the
 /// same levels where nothing is rejected, and leave bounds of what is rejected at the hypothesis.)
-#[must_use]
 pub fn holm_levels(probabilities: &[f64], risk: f64) -> Vec<f64> {
     let count = probabilities.len();
     let order = order(probabilities);
@@ -36,7 +32,7 @@ pub fn holm_levels(probabilities: &[f64], risk: f64) -> Vec<f64> {
     let mut rejecting = true;
     for (rank, &at) in order.iter().enumerate() {
         if rejecting {
-            level = risk / (count - rank).float();
+            level = risk / (count - rank) as f64;
             rejecting = sane(probabilities[at]) < level;
         }
         levels[at] = level;
@@ -121,7 +117,7 @@ mod tests {
                 };
                 wrong += usize::from(each().any(told));
             }
-            let share = |count: usize, of: usize| count.float() / of.float();
+            let share = |count: usize, of: usize| count as f64 / of as f64;
             assert!(share(wrong, TIMES) < 0.08, "{wrong}");
             assert!(share(missed, 10 * TIMES) < 0.05, "{missed}");
         }

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::num::Float;
 use crate::resample::{Cluster, ratio_of_sums};
 use crate::throughput::{Window, clusters};
 
@@ -50,7 +49,7 @@ pub(crate) fn points(levels: &[Level]) -> (Vec<Point>, bool) {
     for (n, clusters) in joined {
         let rate = ratio_of_sums(clusters.iter().copied());
         if rate.value > 0.0 {
-            let k = clusters.len().float();
+            let k = clusters.len() as f64;
             let error = if k > 1.0 {
                 rate.error / rate.value
             } else {
@@ -70,7 +69,7 @@ pub(crate) fn points(levels: &[Level]) -> (Vec<Point>, bool) {
     }
     let shrunk = shrink(&spreads);
     for (point, variance) in points.iter_mut().zip(shrunk.iter().flatten()) {
-        point.variance = variance / point.clusters.len().float();
+        point.variance = variance / point.clusters.len() as f64;
     }
     (points, shrunk.is_some())
 }
@@ -94,7 +93,7 @@ fn shrink(spreads: &[Spread]) -> Option<Vec<f64>> {
 /// many, if the variances differ no more than chance would have it.
 fn prior_df(spreads: &[Spread]) -> Option<f64> {
     let usable = || spreads.iter().filter(|s| s.df > 0.0 && s.variance > 0.0);
-    let count = usable().count().float();
+    let count = usable().count() as f64;
     if count < 2.0 {
         return None;
     }

@@ -20,7 +20,6 @@ mod holm;
 mod levels;
 mod mean;
 mod modality;
-mod num;
 mod outliers;
 mod pairing;
 mod quantile;

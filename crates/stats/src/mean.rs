@@ -4,15 +4,14 @@
 //! over blocks or batches (Efron & Tibshirani 1993, ch. 12; Davison & Hinkley
 //! 1997, §2.4 and §3.8); Student's t when there are too few to resample.
 //! Fewer than twenty blocks are cut into batches, whose dependence widens the
-//! interval: it covers from five blocks up (`tests/calibration.rs`), but one or
+//! interval: it covers from five blocks up (`tests/it/calibration.rs`), but one or
 //! two do not show by how much blocks differ.
 
 use crate::blocks::{Blocks, MIN_BLOCKS};
-use crate::estimate::{Computed, Estimate, Method};
-use crate::num::Float;
+use crate::estimate::Estimate;
 use crate::quantity::{NS, Seconds};
 use crate::resample::{
-    Cluster, MIN_UNITS, Stream, bootstrap_t, dependence_of, ratio_of_sums, rng, t_half_width,
+    Cluster, Stream, dependence_of, ratio_of_sums, ratio_of_sums_estimate, rng, t_half_width,
 };
 
 /// Fewer samples than this get Student's t.
@@ -21,43 +20,25 @@ const MIN_SAMPLES: usize = 8;
 /// Mean duration; `None` without samples, no bounds for a single sample.
 ///
 /// Bounds below zero are raised to zero: a duration is not negative.
-#[must_use]
 pub fn mean(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
-    computed(blocks, seed).map(Computed::widened)
+    computed(blocks, seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
+pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Estimate<f64>> {
     if blocks.is_empty() {
         return None;
     }
     let units = blocks.pieces();
-    let clusters = units.clusters();
-    let point = ratio_of_sums(clusters.iter().copied());
     let seconds = |shifted: f64| (units.offset_ns + shifted).max(0.0) / NS;
-    let k = clusters.len();
-    if k < 2 {
-        return Some(Computed::point(seconds(point.value)));
-    }
-    let resampled = if k < MIN_UNITS || blocks.len() < MIN_SAMPLES {
-        None
-    } else {
-        bootstrap_t(&clusters, rng(seed, Stream::Mean))
-    };
-    let (low, high, method) = if let Some((low, high)) = resampled {
-        (low, high, Method::BootstrapT)
-    } else {
-        let half = t_half_width(point.error, k);
-        (point.value - half, point.value + half, Method::StudentT)
-    };
-    let (low, high) = dependence_of(&clusters).widen(point.value, (low, high));
-    let bounds = (seconds(low), seconds(high));
-    Some(Computed::new(seconds(point.value), bounds, method))
+    let enough = || blocks.len() >= MIN_SAMPLES;
+    let rng = rng(seed, Stream::Mean);
+    let shifted = ratio_of_sums_estimate(&units.clusters(), enough, rng)?;
+    Some(shifted.map(seconds))
 }
 
 /// Half-width of Student's t interval over batches, as a share of the mean.
 ///
 /// `None` with fewer than two batches or a mean of zero.
-#[must_use]
 pub fn half_width_relative(blocks: &Blocks) -> Option<f64> {
     let units = blocks.units();
     let clusters = units.clusters();
@@ -81,23 +62,21 @@ impl RunningMean {
         if durations.is_empty() {
             return;
         }
-        let size = durations.len().float();
+        let size = durations.len() as f64;
         if self.blocks.is_empty() {
-            let first: f64 = durations.iter().map(|&ns| ns.float()).sum();
+            let first: f64 = durations.iter().map(|&ns| ns as f64).sum();
             self.offset = (first / size).round();
         }
-        let total = durations.iter().map(|&ns| ns.float() - self.offset).sum();
+        let total = durations.iter().map(|&ns| ns as f64 - self.offset).sum();
         self.blocks.push(Cluster { total, size });
     }
 
     /// Number of blocks that held a sample.
-    #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
     /// Mean so far; `None` without samples.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         let shifted = ratio_of_sums(self.blocks.iter().copied()).value;
         (!self.blocks.is_empty()).then(|| Seconds::from_nanos(self.offset + shifted))
@@ -108,7 +87,6 @@ impl RunningMean {
     ///
     /// Never below [`MIN_BLOCKS`] blocks: a stop rule that believes fewer stops on the variation inside one
     /// moment.
-    #[must_use]
     pub fn is_within(&self, share: f64) -> bool {
         let k = self.blocks.len();
         if k < MIN_BLOCKS {
@@ -126,6 +104,7 @@ impl RunningMean {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::Method;
 
     #[test]
     fn by_hand_student_t() {

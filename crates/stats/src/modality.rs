@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::blocks::Blocks;
 use crate::dip::dip;
-use crate::num::{Float, index};
 use crate::quantile::Sorted;
 use crate::quantity::{Ratio, Seconds};
 
@@ -56,12 +55,11 @@ pub struct Modes {
 }
 
 /// The dip test on the medians of the blocks; `None` below ten of them, too few for any verdict.
-#[must_use]
 pub fn modality(blocks: &Blocks) -> Option<Modality> {
     let median =
         |(_, durations): (u32, &[u64])| Sorted::from_vec(durations.to_vec()).quantile_ns(0.5);
     let medians = blocks.iter().filter_map(median);
-    let sorted = Sorted::from_vec(medians.map(|ns| index(ns.round()) as u64).collect());
+    let sorted = Sorted::from_vec(medians.map(|ns| ns.round() as u64).collect());
     of_sorted(&sorted)
 }
 
@@ -91,20 +89,20 @@ fn spread_ties(sorted: &[u64]) -> Vec<f64> {
         .windows(2)
         .map(|w| w[1] - w[0])
         .filter(|&gap| gap > 0);
-    let tick = gaps.min().map_or(0.0, |gap| gap.float().min(MAX_TICK_NS));
+    let tick = gaps.min().map_or(0.0, |gap| (gap as f64).min(MAX_TICK_NS));
     let mut spread = Vec::with_capacity(sorted.len());
     for tie in sorted.chunk_by(|a, b| a == b) {
-        let step = tick / tie.len().float();
-        let first = tie[0].float() - tick / 2.0;
-        spread.extend((0..tie.len()).map(|i| first + (i.float() + 0.5) * step));
+        let step = tick / tie.len() as f64;
+        let first = tie[0] as f64 - tick / 2.0;
+        spread.extend((0..tie.len()).map(|i| first + (i as f64 + 0.5) * step));
     }
     spread
 }
 
 /// Interpolated in 1/√n, where √n × dip is nearly a line.
 fn critical_dip(n: usize) -> f64 {
-    let root = n.float().sqrt();
-    let above = CRITICAL.iter().position(|&(size, _)| size >= n.float());
+    let root = (n as f64).sqrt();
+    let above = CRITICAL.iter().position(|&(size, _)| size >= n as f64);
     let scaled = match above {
         Some(0) => CRITICAL[0].1,
         None => CRITICAL[CRITICAL.len() - 1].1,
@@ -121,15 +119,15 @@ fn critical_dip(n: usize) -> f64 {
 fn modes(sorted: &Sorted) -> Option<Modes> {
     let x = sorted.as_slice();
     let n = x.len();
-    let log = |ns: u64| ns.max(1).float().ln();
+    let log = |ns: u64| (ns.max(1) as f64).ln();
     // One per cent on each side left out: outliers would flatten the rest.
     let (low, high) = (log(x[n / 100]), log(x[n - 1 - n / 100]));
-    let finest = index(n.float().sqrt() * 2.0).clamp(8, 512);
+    let finest = (((n as f64).sqrt() * 2.0) as usize).clamp(8, 512);
     let cut_at = [finest.min(48), finest].into_iter().find_map(|bins| {
-        let width = (high - low) / bins.float();
+        let width = (high - low) / bins as f64;
         let mut counts = vec![0.0; bins];
         for &ns in &x[n / 100..n - n / 100] {
-            counts[index((log(ns) - low) / width).min(bins - 1)] += 1.0;
+            counts[(((log(ns) - low) / width) as usize).min(bins - 1)] += 1.0;
         }
         deepest_valley(&smooth(&counts)).map(|bin| low + (bin + 0.5) * width)
     })?;
@@ -138,7 +136,7 @@ fn modes(sorted: &Sorted) -> Option<Modes> {
     Some(Modes {
         lower: Seconds::from_nanos(median(&x[..cut])?),
         upper: Seconds::from_nanos(median(&x[cut..])?),
-        upper_share: Ratio((n - cut).float() / n.float()),
+        upper_share: Ratio((n - cut) as f64 / n as f64),
     })
 }
 
@@ -169,7 +167,7 @@ fn deepest_valley(h: &[f64]) -> Option<f64> {
     let best = depths.iter().copied().fold(0.0, f64::max);
     let first = depths.iter().position(|&d| best > 0.0 && d >= best)?;
     let run = depths[first..].iter().take_while(|&&d| d >= best).count();
-    Some(first.float() + (run - 1).float() / 2.0)
+    Some(first as f64 + (run - 1) as f64 / 2.0)
 }
 
 #[cfg(test)]
@@ -184,18 +182,18 @@ mod tests {
             .map(|_| {
                 let mut x: Vec<f64> = (0..n).map(|_| rng.random()).collect();
                 x.sort_unstable_by(f64::total_cmp);
-                dip(&x) * n.float().sqrt()
+                dip(&x) * (n as f64).sqrt()
             })
             .collect();
         dips.sort_by(f64::total_cmp);
-        dips[index((repeats - 1).float() * 0.99)]
+        dips[((repeats - 1) as f64 * 0.99) as usize]
     }
 
     /// 3000 repeats have a standard error of about 1.5 %: 6 % is four of them.
     #[test]
     fn table_is_reproducible() {
         for &(n, critical) in &CRITICAL[..7] {
-            let again = simulate_critical(index(n), 3000, 1);
+            let again = simulate_critical(n as usize, 3000, 1);
             assert!(
                 (again / critical - 1.0).abs() < 0.06,
                 "{n}: {again} {critical}"
@@ -205,7 +203,7 @@ mod tests {
 
     fn sample(n: usize, seed: u64, draw: impl Fn(f64, f64) -> f64) -> Sorted {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let one = |_| index(draw(rng.random(), rng.random())) as u64;
+        let one = |_| draw(rng.random(), rng.random()) as u64;
         Sorted::from_vec((0..n).map(one).collect())
     }
 

@@ -4,7 +4,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::num::{Float, index};
 use crate::quantile::Sorted;
 use crate::quantity::Ratio;
 
@@ -28,13 +27,11 @@ pub struct Outliers {
 
 impl Outliers {
     /// Number of severe outliers on both sides.
-    #[must_use]
     pub fn severe(&self) -> usize {
         self.low_severe + self.high_severe
     }
 
     /// Number of all outliers.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.severe() + self.low_mild + self.high_mild
     }
@@ -44,7 +41,7 @@ impl Outliers {
 pub(crate) fn outer_fences(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let at = |share: f64| sorted[index(share * (sorted.len() - 1).float())];
+    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
     let (lower, upper) = (at(0.25), at(0.75));
     let reach = SEVERE * (upper - lower);
     (lower - reach, upper + reach)
@@ -54,15 +51,14 @@ pub(crate) fn outer_fences(values: &[f64]) -> (f64, f64) {
 ///
 /// The range between the quartiles counts as at least 1 ns, the resolution of
 /// the data, so that a constant case is not all outliers.
-#[must_use]
 pub fn outliers(sorted: &Sorted) -> Option<Outliers> {
     let (q1, q3) = (sorted.quantile_ns(0.25)?, sorted.quantile_ns(0.75)?);
     let range = (q3 - q1).max(1.0);
     let x = sorted.as_slice();
-    let below = |fence: f64| x.partition_point(|&ns| ns.float() < fence);
-    let above = |fence: f64| x.len() - x.partition_point(|&ns| ns.float() <= fence);
+    let below = |fence: f64| x.partition_point(|&ns| (ns as f64) < fence);
+    let above = |fence: f64| x.len() - x.partition_point(|&ns| (ns as f64) <= fence);
     let (low_severe, high_severe) = (below(q1 - SEVERE * range), above(q3 + SEVERE * range));
-    let time = |part: &[u64]| part.iter().map(|&ns| ns.float()).sum::<f64>();
+    let time = |part: &[u64]| part.iter().map(|&ns| ns as f64).sum::<f64>();
     let all = time(x);
     let share = if all > 0.0 {
         time(&x[x.len() - high_severe..]) / all
@@ -95,7 +91,7 @@ mod tests {
             (1, 1, 1, 1)
         );
         let all: u64 = x.iter().sum();
-        assert!((o.high_severe_time.0 - 500.0 / all.float()).abs() < 1e-12);
+        assert!((o.high_severe_time.0 - 500.0 / all as f64).abs() < 1e-12);
     }
 
     #[test]

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use crate::blocks::{Blocks, MAX_BATCHES};
-use crate::num::Float;
 use crate::resample::{Cluster, ratio_of_sums};
 
 /// What both did in a stretch.
@@ -141,8 +140,8 @@ fn add(a: Cluster, b: Cluster) -> Cluster {
 
 fn cluster(durations: &[u64]) -> Cluster {
     Cluster {
-        total: durations.iter().map(|&ns| ns.float()).sum(),
-        size: durations.len().float(),
+        total: durations.iter().map(|&ns| ns as f64).sum(),
+        size: durations.len() as f64,
     }
 }
 

@@ -8,8 +8,7 @@
 //! Meeker, "Statistical Intervals", 1991, §5.2).
 
 use crate::blocks::Blocks;
-use crate::estimate::{Computed, Estimate, Method, TAIL};
-use crate::num::{Float, index};
+use crate::estimate::{CONFIDENCE, Estimate, Method, TAIL};
 use crate::quantity::{NS, Seconds};
 use crate::resample::{Cluster, ratio_of_sums, t_half_width};
 use crate::special::binomial_ranks;
@@ -20,33 +19,29 @@ pub struct Sorted(Vec<u64>);
 
 impl Sorted {
     /// Sorts a copy of all durations.
-    #[must_use]
     pub fn of(blocks: &Blocks) -> Self {
         Self::from_vec(blocks.durations().to_vec())
     }
 
     /// Sorts durations (ns).
-    #[must_use]
     pub fn from_vec(mut durations: Vec<u64>) -> Self {
         durations.sort_unstable();
         Self(durations)
     }
 
     /// Durations (ns), ascending.
-    #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.0
     }
 
     /// The quantile at share `p` (0 to 1), in ns; `None` without samples.
-    #[must_use]
     pub fn quantile_ns(&self, p: f64) -> Option<f64> {
         let last = self.0.len().checked_sub(1)?;
-        let h = last.float() * p.clamp(0.0, 1.0);
-        let i = index(h).min(last);
-        let (below, above) = (self.0[i].float(), self.0[(i + 1).min(last)].float());
+        let h = last as f64 * p.clamp(0.0, 1.0);
+        let i = (h as usize).min(last);
+        let (below, above) = (self.0[i] as f64, self.0[(i + 1).min(last)] as f64);
         // Clamped: rounding must not leave the two neighbours.
-        Some((below + (h - i.float()) * (above - below)).clamp(below, above))
+        Some((below + (h - i as f64) * (above - below)).clamp(below, above))
     }
 }
 
@@ -54,34 +49,34 @@ impl Sorted {
 ///
 /// `sorted` must hold the same samples as `blocks`. A side that so few samples
 /// cannot bound is `None`: the 99th percentile needs 368 of them for an upper bound.
-#[must_use]
 pub fn quantile(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<Seconds>> {
-    computed(blocks, sorted, p).map(Computed::widened)
+    computed(blocks, sorted, p).map(Estimate::widened)
 }
 
-pub(crate) fn computed(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Computed> {
+pub(crate) fn computed(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Estimate<f64>> {
     let n = sorted.0.len();
     let value = sorted.quantile_ns(p)?;
     if n < 2 || !(p > 0.0 && p < 1.0) {
-        return Some(Computed::point(value / NS));
+        return Some(Estimate::bare(value / NS));
     }
     let (mut low, mut high) = binomial_ranks(n, p, TAIL);
     let half = proportion_half_width(blocks, value);
     if let Some(half) = half {
-        let rank_low = index(n.float() * (p - half));
-        let rank_high = index((n.float() * (p + half)).ceil()).saturating_add(1);
+        let rank_low = (n as f64 * (p - half)) as usize;
+        let rank_high = ((n as f64 * (p + half)).ceil() as usize).saturating_add(1);
         low = low.map(|rank| rank.min(rank_low)).filter(|&rank| rank >= 1);
         high = high
             .map(|rank| rank.max(rank_high))
             .filter(|&rank| rank <= n);
     }
-    let at = |rank: usize| sorted.0[rank - 1].float() / NS;
+    let at = |rank: usize| sorted.0[rank - 1] as f64 / NS;
     let method = if half.is_some() {
         Method::Woodruff
     } else {
         Method::OrderStatistics
     };
-    Some(Computed {
+    Some(Estimate {
+        confidence: CONFIDENCE,
         value: value / NS,
         low: low.map(at),
         high: high.map(at),
@@ -94,14 +89,14 @@ pub(crate) fn computed(blocks: &Blocks, sorted: &Sorted, p: f64) -> Option<Compu
 fn proportion_half_width(blocks: &Blocks, value: f64) -> Option<f64> {
     let durations = blocks.durations();
     let cluster = |range: std::ops::Range<usize>| {
-        let size = range.len().float();
+        let size = range.len() as f64;
         // Ties count half: with a coarse clock much lies exactly on the quantile.
         let twice: u64 = durations[range]
             .iter()
-            .map(|&ns| u64::from(ns.float() < value) + u64::from(ns.float() <= value))
+            .map(|&ns| u64::from((ns as f64) < value) + u64::from((ns as f64) <= value))
             .sum();
         Cluster {
-            total: twice.float() / 2.0,
+            total: twice as f64 / 2.0,
             size,
         }
     };

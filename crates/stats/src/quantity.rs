@@ -55,7 +55,6 @@ pub(crate) const NS: f64 = 1e9;
 
 impl Seconds {
     /// From a number of nanoseconds, whole or not.
-    #[must_use]
     pub fn from_nanos(nanos: f64) -> Self {
         Self(nanos / NS)
     }

@@ -7,8 +7,7 @@
 
 use crate::blocks::{Batches, Blocks};
 use crate::dependence::{Dependence, Units, dependence};
-use crate::estimate::{Computed, Estimate, Method, TAIL};
-use crate::num::Float;
+use crate::estimate::{Estimate, Method, TAIL};
 use crate::pairing::{Pair, Stretches, means, relative_residuals};
 use crate::quantity::Ratio;
 use crate::resample::{
@@ -21,23 +20,22 @@ use crate::special::t_quantile;
 pub const MIN_STRETCHES: usize = 8;
 
 /// Fewer than this hardly show what neighbouring stretches have in common, and are paired only where that gives the
-/// narrower interval: it covers all the same (`tests/calibration.rs`).
+/// narrower interval: it covers all the same (`tests/it/calibration.rs`).
 pub(crate) const ENOUGH_STRETCHES: usize = 20;
 
 /// Mean of `numerator` over mean of `denominator`, measured at unrelated times.
 ///
 /// `None` if either has no samples or a mean of zero; no bounds if either is a
 /// single sample.
-#[must_use]
 pub fn independent(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
-    computed_independent(numerator, denominator, seed).map(Computed::widened)
+    computed_independent(numerator, denominator, seed).map(Estimate::widened)
 }
 
 pub(crate) fn computed_independent(
     numerator: &Blocks,
     denominator: &Blocks,
     seed: u64,
-) -> Option<Computed> {
+) -> Option<Estimate<f64>> {
     independent_clusters(
         &absolute(&numerator.pieces()),
         &absolute(&denominator.pieces()),
@@ -50,7 +48,7 @@ pub(crate) fn independent_clusters(
     top: &[Cluster],
     bottom: &[Cluster],
     seed: u64,
-) -> Option<Computed> {
+) -> Option<Estimate<f64>> {
     let (a, b) = (
         log_mean(top.iter().copied())?,
         log_mean(bottom.iter().copied())?,
@@ -58,7 +56,7 @@ pub(crate) fn independent_clusters(
     let point = difference(a, b);
     let (ka, kb) = (top.len(), bottom.len());
     if ka < 2 || kb < 2 {
-        return Some(Computed::point(point.value.exp()));
+        return Some(Estimate::bare(point.value.exp()));
     }
     let dependence = together(
         (a.error, dependence_of(top)),
@@ -90,16 +88,15 @@ pub(crate) fn independent_clusters(
 
 /// Mean of `numerator` over mean of `denominator`, over the stretches of the run in which both were measured; as if
 /// [`independent`] where there are too few of them.
-#[must_use]
 pub fn paired(numerator: &Blocks, denominator: &Blocks, seed: u64) -> Option<Estimate<Ratio>> {
-    computed_paired(numerator, denominator, seed).map(Computed::widened)
+    computed_paired(numerator, denominator, seed).map(Estimate::widened)
 }
 
 pub(crate) fn computed_paired(
     numerator: &Blocks,
     denominator: &Blocks,
     seed: u64,
-) -> Option<Computed> {
+) -> Option<Estimate<f64>> {
     let stretches = Stretches::new(numerator, denominator);
     over_stretches(&stretches, || {
         computed_independent(numerator, denominator, seed)
@@ -109,8 +106,8 @@ pub(crate) fn computed_paired(
 /// By what the stretches say, and with few of them by whichever interval is narrower.
 pub(crate) fn over_stretches(
     Stretches { shared, .. }: &Stretches,
-    independent: impl FnOnce() -> Option<Computed>,
-) -> Option<Computed> {
+    independent: impl FnOnce() -> Option<Estimate<f64>>,
+) -> Option<Estimate<f64>> {
     let of_pairs = (shared.len() >= MIN_STRETCHES).then(|| of_stretches(shared));
     if shared.len() >= ENOUGH_STRETCHES {
         return of_pairs.flatten();
@@ -122,7 +119,7 @@ pub(crate) fn over_stretches(
     Some(narrower.unwrap_or(apart))
 }
 
-fn of_stretches(shared: &[Pair]) -> Option<Computed> {
+fn of_stretches(shared: &[Pair]) -> Option<Estimate<f64>> {
     let (a, b) = means(shared.iter().copied());
     if a <= 0.0 || b <= 0.0 {
         return None;
@@ -134,7 +131,7 @@ fn of_stretches(shared: &[Pair]) -> Option<Computed> {
         error: standard_error(squares, shared.len()),
     };
     // Log ratios are symmetric enough for Student's t, which covers better than resampling does where some
-    // stretches are slow (`tests/calibration.rs`).
+    // stretches are slow (`tests/it/calibration.rs`).
     let half = t_half_width(point.error, shared.len());
     Some(on_ratio_scale(
         point,
@@ -145,7 +142,6 @@ fn of_stretches(shared: &[Pair]) -> Option<Computed> {
 }
 
 /// Whether the interval excludes 1, so that the two cases differ.
-#[must_use]
 pub fn differs(ratio: &Estimate<Ratio>) -> bool {
     ratio.low.is_some_and(|low| low.0 > 1.0) || ratio.high.is_some_and(|high| high.0 < 1.0)
 }
@@ -163,9 +159,9 @@ fn on_ratio_scale(
     interval: (f64, f64),
     dependence: Dependence,
     method: Method,
-) -> Computed {
+) -> Estimate<f64> {
     let (low, high) = dependence.widen(point.value, interval);
-    Computed::new(point.value.exp(), (low.exp(), high.exp()), method)
+    Estimate::new(point.value.exp(), (low.exp(), high.exp()), method)
 }
 
 /// Clusters of unshifted durations: residuals do not cancel, squares are not needed.
@@ -216,7 +212,7 @@ fn welch_half_width((a, ka): (f64, usize), (b, kb): (f64, usize)) -> f64 {
     if variance <= 0.0 {
         return 0.0;
     }
-    let part = |error: f64, k: usize| error.powi(4) / (k.float() - 1.0);
+    let part = |error: f64, k: usize| error.powi(4) / (k as f64 - 1.0);
     let df = variance * variance / (part(a, ka) + part(b, kb));
     t_quantile(1.0 - TAIL, df) * variance.sqrt()
 }

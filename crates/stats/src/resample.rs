@@ -10,8 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::dependence::{Dependence, Units, dependence};
-use crate::estimate::TAIL;
-use crate::num::{Float, index};
+use crate::estimate::{Estimate, Method, TAIL};
 use crate::special::t_quantile;
 
 /// Resamples of every interval of one case or of a pair.
@@ -84,18 +83,41 @@ pub(crate) fn standard_error(squares: f64, k: usize) -> f64 {
     if k < 2 {
         f64::INFINITY
     } else {
-        (squares * k.float() / (k - 1).float()).sqrt()
+        (squares * k as f64 / (k - 1) as f64).sqrt()
     }
 }
 
 /// Studentized interval of a ratio of sums; `None` if it cannot be had.
-pub(crate) fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(f64, f64)> {
+fn bootstrap_t(clusters: &[Cluster], mut rng: ChaCha8Rng) -> Option<(f64, f64)> {
     let point = ratio_of_sums(clusters.iter().copied());
     let mut picks = vec![0; clusters.len()];
     studentized(point, || {
         draw(&mut rng, &mut picks);
         ratio_of_sums(picks.iter().map(|&i| clusters[i]))
     })
+}
+
+/// The ratio of sums with an interval from resamples, or by Student's t where there are too few clusters or not
+/// `enough` samples; widened for the dependence of neighbours. Without bounds for a single cluster, `None` of none.
+pub(crate) fn ratio_of_sums_estimate(
+    clusters: &[Cluster],
+    enough: impl FnOnce() -> bool,
+    rng: ChaCha8Rng,
+) -> Option<Estimate<f64>> {
+    let k = clusters.len();
+    let point = ratio_of_sums(clusters.iter().copied());
+    if k < 2 {
+        return (k == 1).then(|| Estimate::bare(point.value));
+    }
+    let resampled = (k >= MIN_UNITS && enough()).then(|| bootstrap_t(clusters, rng));
+    let (bounds, method) = if let Some(bounds) = resampled.flatten() {
+        (bounds, Method::BootstrapT)
+    } else {
+        let half = t_half_width(point.error, k);
+        ((point.value - half, point.value + half), Method::StudentT)
+    };
+    let bounds = dependence_of(clusters).widen(point.value, bounds);
+    Some(Estimate::new(point.value, bounds, method))
 }
 
 /// Of a standard error, what is less is rounding.
@@ -137,7 +159,7 @@ pub(crate) fn percentile(values: &mut [f64]) -> Option<(f64, f64)> {
 
 /// The order statistic at share `p` of sorted, non-empty values.
 fn order(sorted: &[f64], p: f64) -> f64 {
-    sorted[index(((sorted.len() + 1).float() * p).round()).clamp(1, sorted.len()) - 1]
+    sorted[(((sorted.len() + 1) as f64 * p).round() as usize).clamp(1, sorted.len()) - 1]
 }
 
 /// Half-width of Student's t interval over `k` units.
@@ -145,7 +167,7 @@ pub(crate) fn t_half_width(error: f64, k: usize) -> f64 {
     if error == 0.0 {
         0.0
     } else {
-        t_quantile(1.0 - TAIL, k.float() - 1.0) * error
+        t_quantile(1.0 - TAIL, k as f64 - 1.0) * error
     }
 }
 

@@ -8,8 +8,7 @@
 //! (Student 1908). Too few runs to know by how much they differ: what earlier runs of the same cases
 //! have shown, by their pooled variance.
 
-use crate::estimate::{Computed, Estimate, Method, TAIL};
-use crate::num::Float;
+use crate::estimate::{Estimate, Method, TAIL};
 use crate::quantity::{Ratio, Seconds};
 use crate::special::{t_quantile, t_sf};
 
@@ -51,15 +50,14 @@ impl BetweenRuns {
 
     /// Out of the means of each case's runs, of `runs` different runs in all. The variance is pooled over the
     /// cases; since those of one run share its luck, the degrees of freedom are the runs'.
-    #[must_use]
     pub fn of(cases: &[Vec<Seconds>], runs: usize) -> Self {
         let (mut squares, mut freedom) = (0.0, 0.0);
         for logs in cases.iter().filter_map(|means| logs(means)) {
-            let (mean, count) = (mean(&logs), logs.len().float());
+            let (mean, count) = (mean(&logs), logs.len() as f64);
             squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
             freedom += count - 1.0;
         }
-        if runs < Self::MIN_RUNS || freedom < Self::MIN_RUNS.float() - 1.0 {
+        if runs < Self::MIN_RUNS || freedom < Self::MIN_RUNS as f64 - 1.0 {
             return Self::ASSUMED;
         }
         Self {
@@ -72,24 +70,20 @@ impl BetweenRuns {
         if self.runs == 0 {
             Self::ASSUMED_FREEDOM
         } else {
-            self.runs.float() - 1.0
+            self.runs as f64 - 1.0
         }
     }
 }
 
 impl LogRatio {
     /// Runs of both sides at unrelated times; `None` with fewer than two of a side.
-    #[must_use]
     pub fn between_runs(new: &[Seconds], old: &[Seconds]) -> Option<Self> {
         let (a, b) = (logs(new)?, logs(old)?);
-        let (da, db) = (a.len().float() - 1.0, b.len().float() - 1.0);
+        let (da, db) = (a.len() as f64 - 1.0, b.len() as f64 - 1.0);
         if da < 1.0 || db < 1.0 {
             return None;
         }
-        let (va, vb) = (
-            variance(&a) / a.len().float(),
-            variance(&b) / b.len().float(),
-        );
+        let (va, vb) = (variance(&a) / a.len() as f64, variance(&b) / b.len() as f64);
         let sum = va + vb;
         let freedom = if sum > 0.0 {
             sum * sum / (va * va / da + vb * vb / db)
@@ -105,12 +99,11 @@ impl LogRatio {
     }
 
     /// Runs that alternate: the new and the old one of each pair. `None` with fewer than two pairs.
-    #[must_use]
     pub fn of_pairs(pairs: &[(Seconds, Seconds)]) -> Option<Self> {
         let (new, old): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let (new, old) = (logs(&new)?, logs(&old)?);
         let differences: Vec<f64> = new.iter().zip(&old).map(|(a, b)| a - b).collect();
-        let count = differences.len().float();
+        let count = differences.len() as f64;
         (count >= 2.0).then(|| Self {
             value: mean(&differences),
             error: (variance(&differences) / count).sqrt(),
@@ -121,7 +114,6 @@ impl LogRatio {
 
     /// Too few runs of a side to tell by how much they differ. `within` is what the runs tell of themselves,
     /// if both sides are single ones.
-    #[must_use]
     pub fn of_few(
         new: &[Seconds],
         old: &[Seconds],
@@ -129,7 +121,7 @@ impl LogRatio {
         within: Option<&Estimate<Ratio>>,
     ) -> Option<Self> {
         let (a, b) = (logs(new)?, logs(old)?);
-        let shares = 1.0 / a.len().float() + 1.0 / b.len().float();
+        let shares = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
         let within = within.and_then(|ratio| Self::of_interval(ratio, machine.freedom()));
         let within = within.map_or(0.0, |within| within.error);
         Some(Self {
@@ -142,7 +134,6 @@ impl LogRatio {
 
     /// From a ratio and its interval (Altman & Bland, "How to obtain the P value from a confidence interval",
     /// BMJ 343, 2011), by the wider side. `None` if it has no interval.
-    #[must_use]
     pub fn of_interval(ratio: &Estimate<Ratio>, freedom: f64) -> Option<Self> {
         let value = ratio.value.0.ln();
         let half = (value - ratio.low?.0.ln()).max(ratio.high?.0.ln() - value);
@@ -158,7 +149,6 @@ impl LogRatio {
     /// & Wallace, "How Not to Lie with Statistics", CACM 29, 1986). Ratios that were measured together share errors, by
     /// how much is not known: here they are added as if they were one and the same, so that the interval is rather too
     /// wide. `None` of nothing.
-    #[must_use]
     pub fn together(ratios: &[Self]) -> Option<Self> {
         let of = |part: &dyn Fn(&Self) -> f64| -> Vec<f64> { ratios.iter().map(part).collect() };
         let freedom = ratios.iter().map(|ratio| ratio.freedom).reduce(f64::min)?;
@@ -172,7 +162,6 @@ impl LogRatio {
 
     /// The same where neighbouring runs are correlated like this: the variance of a mean is (1+r)/(1−r) times that of
     /// independent ones (Law & Kelton 2000, §4.4).
-    #[must_use]
     pub(crate) fn of_correlated(self, lag1: f64) -> Self {
         Self {
             error: self.error * ((1.0 + lag1) / (1.0 - lag1)).sqrt(),
@@ -181,14 +170,12 @@ impl LogRatio {
     }
 
     /// The ratio, with its 95 % interval.
-    #[must_use]
     pub fn ratio(&self) -> Estimate<Ratio> {
         self.ratio_at(2.0 * TAIL, 0.0)
     }
 
     /// The ratio, with the interval that leaves it out with a probability of `risk`, longer at both ends by the share by
     /// which the sides may differ besides. It leaves out 1 just where [`Self::p_differs_by`] that share is below the risk.
-    #[must_use]
     pub fn ratio_at(&self, risk: f64, besides: f64) -> Estimate<Ratio> {
         let spread = if self.error > 0.0 {
             t_quantile(1.0 - risk / 2.0, self.freedom) * self.error
@@ -197,17 +184,15 @@ impl LogRatio {
         };
         let half = spread + besides.ln_1p();
         let bounds = ((self.value - half).exp(), (self.value + half).exp());
-        Computed::new(self.value.exp(), bounds, self.method).widened()
+        Estimate::new(self.value.exp(), bounds, self.method).widened()
     }
 
     /// How probable so large a difference, in either direction, would be if there were none beyond the share.
-    #[must_use]
     pub fn p_differs_by(&self, share: f64) -> f64 {
         (2.0 * self.tail(self.value.abs() - share.ln_1p())).min(1.0)
     }
 
     /// How probable so slow a new side would be if it were slower by no more than the share.
-    #[must_use]
     pub fn p_slower_than(&self, share: f64) -> f64 {
         self.tail(self.value - share.ln_1p())
     }
@@ -216,7 +201,6 @@ impl LogRatio {
     /// two one-sided tests (Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach",
     /// Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). It is below 2.5 % where the 95 % interval lies
     /// between 1/(1 + share) and 1 + share.
-    #[must_use]
     pub fn p_differs_at_least_by(&self, share: f64) -> f64 {
         let margin = share.ln_1p();
         self.tail(margin - self.value)
@@ -236,26 +220,23 @@ impl LogRatio {
 }
 
 /// Geometric mean of the means of runs, which is what ratios on the log scale are of; `None` of nothing.
-#[must_use]
 pub fn mean_of_runs(means: &[Seconds]) -> Option<Seconds> {
     logs(means).map(|logs| Seconds(mean(&logs).exp()))
 }
 
 /// The mean of a case over runs, with Student's t over the runs; without bounds for a single one.
-#[must_use]
 pub fn estimate_of_runs(means: &[Seconds]) -> Option<Estimate<Seconds>> {
     let logs = logs(means)?;
-    let (count, value) = (logs.len().float(), mean(&logs));
+    let (count, value) = (logs.len() as f64, mean(&logs));
     if logs.len() < 2 {
-        return Some(Computed::point(value.exp()).widened());
+        return Some(Estimate::bare(value.exp()).widened());
     }
     let half = t_quantile(1.0 - TAIL, count - 1.0) * (variance(&logs) / count).sqrt();
     let bounds = ((value - half).exp(), (value + half).exp());
-    Some(Computed::new(value.exp(), bounds, Method::RunsStudentT).widened())
+    Some(Estimate::new(value.exp(), bounds, Method::RunsStudentT).widened())
 }
 
 /// Standard deviation of the log of run means; `None` with fewer than two.
-#[must_use]
 pub fn deviation_of_runs(means: &[Seconds]) -> Option<Ratio> {
     let logs = logs(means)?;
     (logs.len() >= 2).then(|| Ratio(variance(&logs).sqrt()))
@@ -268,14 +249,14 @@ fn logs(means: &[Seconds]) -> Option<Vec<f64>> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().float()
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// With n − 1.
 fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (values.len().float() - 1.0)
+    squares / (values.len() as f64 - 1.0)
 }
 
 #[cfg(test)]
@@ -364,7 +345,7 @@ mod tests {
         assert!(close(low, 2.0_f64.ln() - 0.4163), "{low}");
         assert!(of(1.5).unwrap().p_differs_by(0.0) > 0.05);
         assert!(of(1.6).unwrap().p_differs_by(0.0) < 0.05);
-        let wide = Computed::new(1.6, (0.8, 3.2), Method::WelchT).widened();
+        let wide = Estimate::new(1.6, (0.8, 3.2), Method::WelchT).widened();
         let both = LogRatio::of_few(&[Seconds(1.6)], &[Seconds(1.0)], &machine, Some(&wide));
         assert!(both.unwrap().p_differs_by(0.0) > 0.05, "noisy runs");
         assert_eq!(LogRatio::of_few(&[], &[Seconds(1.0)], &machine, None), None);
@@ -385,10 +366,10 @@ mod tests {
     #[test]
     fn an_interval_gives_its_probability_back() {
         // Altman & Bland's rule: an interval that ends at 1 means P = 0.05.
-        let edge = Computed::new(1.2, (1.0, 1.44), Method::StudentT).widened();
+        let edge = Estimate::new(1.2, (1.0, 1.44), Method::StudentT).widened();
         let edge = LogRatio::of_interval(&edge, 9.0).unwrap();
         assert!(close(edge.p_differs_by(0.0), 0.05));
-        let open: Estimate<Ratio> = Computed::point(1.2).widened();
+        let open: Estimate<Ratio> = Estimate::bare(1.2).widened();
         assert_eq!(LogRatio::of_interval(&open, 9.0), None);
     }
 

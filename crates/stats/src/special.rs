@@ -7,8 +7,6 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use statrs::function::erf::erfc;
 
-use crate::num::{Float, index};
-
 /// The `p` quantile of Student's t with `df` degrees of freedom.
 ///
 /// Positive infinity where the distribution does not exist (`df` not positive).
@@ -63,12 +61,12 @@ pub(crate) fn binomial_ranks(n: usize, p: f64, tail: f64) -> (Option<usize>, Opt
 fn binomial_mass(n: usize, p: f64) -> (usize, Vec<f64>) {
     const NEGLIGIBLE: f64 = 1e-20;
     let odds = p / (1.0 - p);
-    let mode = index((n.float() + 1.0) * p).min(n);
+    let mode = (((n as f64 + 1.0) * p) as usize).min(n);
     // Relative to the mode: normalised below, so no gamma function is needed.
     let mut below = Vec::new();
     let (mut k, mut mass) = (mode, 1.0);
     while k > 0 && mass > NEGLIGIBLE {
-        mass *= k.float() / ((n - k + 1).float() * odds);
+        mass *= k as f64 / ((n - k + 1) as f64 * odds);
         k -= 1;
         below.push(mass);
     }
@@ -76,7 +74,7 @@ fn binomial_mass(n: usize, p: f64) -> (usize, Vec<f64>) {
     below.push(1.0);
     let (mut up, mut mass) = (mode, 1.0);
     while up < n && mass > NEGLIGIBLE {
-        mass *= (n - up).float() * odds / (up + 1).float();
+        mass *= (n - up) as f64 * odds / (up + 1) as f64;
         up += 1;
         below.push(mass);
     }

@@ -6,20 +6,18 @@
 //! its Role in Robust Estimation", 1974), not rescaled.
 
 use crate::blocks::{Batch, Blocks};
-use crate::estimate::{Computed, Estimate, Method};
-use crate::num::Float;
+use crate::estimate::{Estimate, Method};
 use crate::quantile::Sorted;
 use crate::quantity::{NS, Seconds};
 use crate::resample::{MIN_UNITS, RESAMPLES, Stream, draw, percentile, rng};
 
 /// Standard deviation (n − 1) of the durations; `None` below two samples, no
 /// bounds below twenty batches.
-#[must_use]
 pub fn standard_deviation(blocks: &Blocks, seed: u64) -> Option<Estimate<Seconds>> {
-    computed(blocks, seed).map(Computed::widened)
+    computed(blocks, seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
+pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Estimate<f64>> {
     if blocks.len() < 2 {
         return None;
     }
@@ -27,7 +25,7 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
     let value = deviation(batches.iter()) / NS;
     let k = batches.len();
     if k < MIN_UNITS {
-        return Some(Computed::point(value));
+        return Some(Estimate::bare(value));
     }
     let mut rng = rng(seed, Stream::Spread);
     let mut picks = vec![0; k];
@@ -38,12 +36,12 @@ pub(crate) fn computed(blocks: &Blocks, seed: u64) -> Option<Computed> {
         })
         .collect();
     let bounds = percentile(&mut values)?;
-    Some(Computed::new(value, bounds, Method::ClusterBootstrap))
+    Some(Estimate::new(value, bounds, Method::ClusterBootstrap))
 }
 
 fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {
     let (n, sum, squares) = batches.fold((0.0, 0.0, 0.0), |(n, s, q), b| {
-        (n + b.count.float(), s + b.sum, q + b.sum_squares)
+        (n + b.count as f64, s + b.sum, q + b.sum_squares)
     });
     if n < 2.0 {
         0.0
@@ -53,28 +51,26 @@ fn deviation<'a>(batches: impl Iterator<Item = &'a Batch>) -> f64 {
 }
 
 /// Shortest and longest duration; `None` without samples.
-#[must_use]
 pub fn extremes(sorted: &Sorted) -> Option<(Seconds, Seconds)> {
     let (first, last) = (sorted.as_slice().first()?, sorted.as_slice().last()?);
     Some((
-        Seconds::from_nanos(first.float()),
-        Seconds::from_nanos(last.float()),
+        Seconds::from_nanos(*first as f64),
+        Seconds::from_nanos(*last as f64),
     ))
 }
 
 /// Median absolute deviation from the median; `None` without samples.
-#[must_use]
 pub fn median_absolute_deviation(sorted: &Sorted) -> Option<Seconds> {
     let median = sorted.quantile_ns(0.5)?;
     let x = sorted.as_slice();
     // Deviations ascend away from the median on both sides: merge, no second sort.
-    let mut above = x.partition_point(|&ns| ns.float() < median);
+    let mut above = x.partition_point(|&ns| (ns as f64) < median);
     let mut below = above;
     let mut previous = 0.0;
     let mut last = 0.0;
     for _ in 0..=x.len() / 2 {
-        let down = below.checked_sub(1).map(|i| median - x[i].float());
-        let up = x.get(above).map(|ns| ns.float() - median);
+        let down = below.checked_sub(1).map(|i| median - x[i] as f64);
+        let up = x.get(above).map(|&ns| ns as f64 - median);
         previous = last;
         last = match (down, up) {
             (Some(d), Some(u)) if d < u => (below -= 1, d).1,

@@ -11,7 +11,6 @@ use crate::drift::{Drift, drift};
 use crate::estimate::Estimate;
 use crate::mean::mean;
 use crate::modality::{Modality, Modes, modality};
-use crate::num::Float;
 use crate::outliers::{Outliers, outliers};
 use crate::quantile::{Sorted, quantile};
 use crate::quantity::{Ratio, Seconds};
@@ -68,7 +67,6 @@ pub struct Summary {
 
 impl Summary {
     /// The same with the mean at the mean speed of the machine.
-    #[must_use]
     pub fn at_mean_speed(self, found: &AtMeanSpeed) -> Self {
         Self {
             mean: found.mean,
@@ -82,7 +80,6 @@ impl Summary {
     }
 
     /// Summarises a case; `None` without samples.
-    #[must_use]
     pub fn of(blocks: &Blocks, seed: u64) -> Option<Self> {
         let sorted = Sorted::of(blocks);
         let (min, max) = extremes(&sorted)?;
@@ -105,7 +102,6 @@ impl Summary {
     }
 
     /// What the reader should know before trusting the figures.
-    #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         match self.drift {
@@ -115,7 +111,7 @@ impl Summary {
             }
             Some(_) => {}
         }
-        let samples = Ratio(self.outliers.severe().float() / self.n.float());
+        let samples = Ratio(self.outliers.severe() as f64 / self.n as f64);
         let time = self.outliers.high_severe_time;
         if samples.0 > SEVERE || time.0 > SEVERE_TIME {
             warnings.push(Warning::SevereOutliers { samples, time });
@@ -168,13 +164,13 @@ impl fmt::Display for Warning {
         match self {
             Self::Drift(drift) => write!(
                 f,
-                "durations drifted by {:+.1} % over the run; warm up longer, \
-                 or look for throttling and other load",
+                "durations drifted by {:+.1} % over the run; warm up longer, or check for throttling and other \
+                 load",
                 drift.relative_change.0 * 100.0
             ),
             Self::TooFewForDrift => write!(
                 f,
-                "fewer than {MIN_BLOCKS} blocks do not show whether durations drift"
+                "fewer than {MIN_BLOCKS} blocks are too few to detect drift"
             ),
             Self::SevereOutliers { samples, time } => write!(
                 f,
@@ -185,27 +181,27 @@ impl fmt::Display for Warning {
             ),
             Self::Dependent(dependence) => write!(
                 f,
-                "neighbouring blocks are alike (lag-1 correlation {:.2}): intervals are {:.1} times as wide as \
-                 independent blocks would have them; measure for longer",
+                "successive blocks are correlated (lag-1 correlation {:.2}), so intervals are {:.1} times as wide \
+                 as for independent blocks; measure for longer",
                 dependence.lag1, dependence.widening
             ),
             Self::TwoModes(modes) => write!(
                 f,
-                "two groups of durations, about {} and {} ({:.0} % in the slower); \
-                 no single figure describes them: look at the histogram",
+                "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes \
+                 them: see the histogram",
                 Human(modes.lower),
                 Human(modes.upper),
                 modes.upper_share.0 * 100.0
             ),
             Self::TooFewForP99 { n } if *n >= ENOUGH_FOR_P99 => write!(
                 f,
-                "{n} samples do not bound the 99th percentile from above, because slow ones come together; \
+                "{n} samples do not bound the 99th percentile from above, because slow ones come in groups; \
                  measure for longer"
             ),
             Self::TooFewForP99 { n } => write!(
                 f,
-                "{n} {} too few to bound the 99th percentile from above; \
-                 that takes at least {ENOUGH_FOR_P99}, and more when neighbours are alike",
+                "{n} {} too few to bound the 99th percentile from above; that takes at least {ENOUGH_FOR_P99}, \
+                 and more when successive ones are correlated",
                 if *n == 1 { "sample is" } else { "samples are" }
             ),
         }

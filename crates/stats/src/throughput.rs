@@ -7,14 +7,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{Computed, Estimate, Method};
-use crate::num::Float;
+use crate::estimate::Estimate;
 use crate::pairing::Stretches;
 use crate::quantity::{NS, PerSecond, Ratio};
 use crate::ratio::{independent_clusters, over_stretches};
-use crate::resample::{
-    Cluster, MIN_UNITS, Stream, bootstrap_t, dependence_of, ratio_of_sums, rng, t_half_width,
-};
+use crate::resample::{Cluster, Stream, ratio_of_sums_estimate, rng};
 
 /// A stretch of time in which completions were counted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,7 +26,6 @@ pub struct Window {
 
 /// Throughput over throughput, both as they were observed: of cases that took turns over the stretches of the run
 /// in which both were measured, as [`crate::paired`] does for means. `None` if one side completed nothing.
-#[must_use]
 pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<Estimate<Ratio>> {
     fn of_rounds(windows: &[Window]) -> impl Iterator<Item = (u32, Cluster)> {
         let timed = windows.iter().filter(|window| window.length_ns > 0);
@@ -42,24 +38,23 @@ pub fn gain(numerator: &[Window], denominator: &[Window], seed: u64) -> Option<E
     }
     let counts = (top.len(), bottom.len());
     let stretches = Stretches::of_clusters(of_rounds(numerator), of_rounds(denominator), counts);
-    over_stretches(&stretches, || independent_clusters(&top, &bottom, seed)).map(Computed::widened)
+    over_stretches(&stretches, || independent_clusters(&top, &bottom, seed)).map(Estimate::widened)
 }
 
 /// The same of cases that did not take turns: nothing is paired.
-#[must_use]
 pub fn independent_gain(
     numerator: &[Window],
     denominator: &[Window],
     seed: u64,
 ) -> Option<Estimate<Ratio>> {
     let (top, bottom) = (clusters(numerator), clusters(denominator));
-    independent_clusters(&top, &bottom, seed).map(Computed::widened)
+    independent_clusters(&top, &bottom, seed).map(Estimate::widened)
 }
 
 fn cluster(window: &Window) -> Cluster {
     Cluster {
         total: window.completed,
-        size: window.length_ns.float() / NS,
+        size: window.length_ns as f64 / NS,
     }
 }
 
@@ -70,39 +65,24 @@ pub(crate) fn clusters(windows: &[Window]) -> Vec<Cluster> {
 }
 
 /// Observed operations a second; `None` without a window, no bounds for one.
-#[must_use]
 pub fn throughput(windows: &[Window], seed: u64) -> Option<Estimate<PerSecond>> {
-    computed(windows, seed).map(Computed::widened)
+    computed(windows, seed).map(Estimate::widened)
 }
 
-pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Computed> {
-    let clusters = clusters(windows);
-    let k = clusters.len();
-    if k == 0 {
-        return None;
-    }
-    let point = ratio_of_sums(clusters.iter().copied());
-    if k < 2 {
-        return Some(Computed::point(point.value));
-    }
-    let resampled = if k < MIN_UNITS {
-        None
-    } else {
-        bootstrap_t(&clusters, rng(seed, Stream::Throughput))
-    };
-    let half = t_half_width(point.error, k);
-    let (low, high, method) = match resampled {
-        Some((low, high)) => (low, high, Method::BootstrapT),
-        None => (point.value - half, point.value + half, Method::StudentT),
-    };
-    let (low, high) = dependence_of(&clusters).widen(point.value, (low, high));
-    let bounds = (low.max(0.0), high.max(0.0));
-    Some(Computed::new(point.value, bounds, method))
+pub(crate) fn computed(windows: &[Window], seed: u64) -> Option<Estimate<f64>> {
+    let rng = rng(seed, Stream::Throughput);
+    let rate = ratio_of_sums_estimate(&clusters(windows), || true, rng)?;
+    Some(Estimate {
+        low: rate.low.map(|low| low.max(0.0)),
+        high: rate.high.map(|high| high.max(0.0)),
+        ..rate
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::Method;
 
     #[test]
     fn a_gain_forgets_what_the_machine_did_to_both() {

@@ -12,9 +12,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::estimate::{Computed, Estimate, Method};
+use crate::estimate::{CONFIDENCE, Estimate, Method};
 use crate::levels::{Level, Point, points};
-use crate::num::Float;
 use crate::quantity::PerSecond;
 use crate::resample::{Stream, draw, percentile, ratio_of_sums, rng};
 use crate::special::chi_square_sf;
@@ -62,13 +61,11 @@ pub struct LackOfFit {
 
 impl Usl {
     /// Whether the law does not describe these data; its parameters then mean little.
-    #[must_use]
     pub fn rejected(&self) -> bool {
         self.lack_of_fit.is_some_and(|test| test.p_value < REJECT)
     }
 
     /// Throughput the law gives for `n` workers.
-    #[must_use]
     pub fn throughput(&self, n: f64) -> PerSecond {
         let cost = 1.0 + self.sigma.value * (n - 1.0) + self.kappa.value * n * (n - 1.0);
         PerSecond(self.lambda.value.0 * n / cost)
@@ -76,7 +73,6 @@ impl Usl {
 
     /// Number of workers of highest throughput, √((1−σ)/κ) (Gunther 2007, eq. 4.33);
     /// `None` if the throughput never falls, 1 if more workers never help.
-    #[must_use]
     pub fn best_concurrency(&self) -> Option<f64> {
         let (sigma, kappa) = (self.sigma.value, self.kappa.value);
         (kappa > 0.0).then(|| ((1.0 - sigma).max(0.0) / kappa).sqrt().max(1.0))
@@ -103,7 +99,8 @@ pub fn fit(levels: &[Level], seed: u64) -> Result<Usl, UslError> {
         } else {
             Method::PointOnly
         };
-        Computed {
+        Estimate {
+            confidence: CONFIDENCE,
             value: best[i],
             low,
             high,
@@ -198,7 +195,7 @@ fn resample(points: &[Point], seed: u64) -> [Vec<f64>; 3] {
             let mut picks = vec![0; p.clusters.len()];
             draw(&mut rng, &mut picks);
             let star = ratio_of_sums(picks.iter().map(|&i| p.clusters[i])).value;
-            let k = picks.len().float();
+            let k = picks.len() as f64;
             // Resampling k windows gives only (k − 1)/k of the variance.
             p.rate + (star - p.rate) * (k / (k - 1.0)).sqrt()
         };
@@ -215,7 +212,7 @@ fn resample(points: &[Point], seed: u64) -> [Vec<f64>; 3] {
 }
 
 fn r_squared(points: &[Point], usl: &Usl) -> Option<f64> {
-    let mean = points.iter().map(|p| p.rate).sum::<f64>() / points.len().float();
+    let mean = points.iter().map(|p| p.rate).sum::<f64>() / points.len() as f64;
     let total: f64 = points.iter().map(|p| (p.rate - mean).powi(2)).sum();
     let left: f64 = points
         .iter()
@@ -230,9 +227,9 @@ fn lack_of_fit(points: &[Point], usl: &Usl) -> Option<LackOfFit> {
     let df = points.len().checked_sub(free).filter(|&df| df > 0)?;
     let term = |p: &Point| (p.rate / usl.throughput(p.n).0 - 1.0).powi(2) / p.variance;
     let chi: f64 = points.iter().map(term).sum();
-    let p_value = chi_square_sf(chi, df.float());
+    let p_value = chi_square_sf(chi, df as f64);
     Some(LackOfFit {
-        chi_square_per_df: chi / df.float(),
+        chi_square_per_df: chi / df as f64,
         df,
         p_value,
     })

@@ -134,7 +134,7 @@ impl Verifier for Expected {
             {
                 Ok(())
             } else {
-                Err("the secret that came out is not the one that went in".to_owned())
+                Err("the decrypted secret is not the encrypted one".to_owned())
             }
         };
         results.iter().map(check).collect()
@@ -156,7 +156,7 @@ impl Verifier for Signatures {
         ) {
             Ok(true) => Ok(()),
             Ok(false) => Err("the signature does not verify".to_owned()),
-            Err(error) => Err(format!("the signature cannot be verified: {error}")),
+            Err(error) => Err(format!("cannot verify the signature: {error}")),
         };
         verify_each(results, check)
     }

@@ -120,7 +120,7 @@ pub trait Device: Debug + Send + Sync {
     /// Removes what a run that died has left on it, by its journal.
     fn undo(&self, left: Journal) -> Result<(), Error> {
         let call = format!("restoring {}", left.content().token);
-        Err(Error::call(call, "it is another device's", ""))
+        Err(Error::call(call, "it belongs to another device", ""))
     }
 
     /// Makes it ready for a run.

@@ -96,7 +96,7 @@ pub(crate) fn plain(path: &Path) -> Result<&str, Error> {
     text.ok_or_else(|| {
         Error::call(
             format!("starting swtpm in {path:?}"),
-            "programs are told where it is in lines of text that cannot have this name",
+            "other programs need its path in a line of text, which cannot contain this name",
             "set TMPDIR to a directory of letters, digits, '.', '-' and '_'",
         )
     })

@@ -1,4 +1,6 @@
 //! Schemes in OpenSSL's words: for keys in memory, and for what is made and checked with public keys.
+//!
+//! OAEP with SHA-256 and with SHA-1 are two schemes, since no token says which digests it accepts.
 
 use keymark_bench::algorithm::{Algorithm, Digest};
 use keymark_bench::case::Scheme;

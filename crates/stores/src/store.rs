@@ -67,7 +67,7 @@ pub trait KeyStore: Debug + Send + Sync {
 pub fn unused(key: &KeyRef, scheme: Scheme) -> Error {
     Error::call(
         format!("opening the key '{}'", key.label),
-        format!("there is no {} by {scheme} with it", key.operation),
+        format!("it does not support {} with {scheme}", key.operation),
         "'keymark devices' shows the schemes of each device",
     )
 }

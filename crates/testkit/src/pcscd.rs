@@ -55,7 +55,7 @@ const GREETING_ANSWER: usize = 12;
 #[derive(Debug, thiserror::Error)]
 pub enum PcscdError {
     /// A program or library is not installed.
-    #[error("{path} is missing; apt-get install {package} brings it")]
+    #[error("{path} is missing; install it with 'apt-get install {package}'")]
     Missing {
         /// What was looked for.
         path: PathBuf,

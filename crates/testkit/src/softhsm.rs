@@ -68,7 +68,7 @@ impl SoftHsmToken {
         let usual = ["/usr/lib/softhsm", "/usr/lib64/pkcs11", "/usr/lib/pkcs11"];
         let files = usual.map(|directory| Path::new(directory).join("libsofthsm2.so"));
         let there = files.into_iter().find(|file| file.exists());
-        there.expect("apt-get install softhsm2 brings it")
+        there.expect("install it with 'apt-get install softhsm2'")
     }
 
     /// Makes a key pair with OpenSC's `pkcs11-tool`: `rsa:2048`, `EC:prime256v1`.

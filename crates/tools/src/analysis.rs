@@ -11,18 +11,15 @@ use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
 use keymark_bench::sample::{Block, Outcome, Sample};
 use keymark_report::analysis::Analysis;
 
-use crate::{Failure, Figure, Limit};
+use crate::figure::{Failure, Figure, Limit};
 
 /// Argument with which the binary calls itself, so that the memory is that of the analysis alone.
-pub const ARGUMENT: &str = "analyse-a-million";
+pub(crate) const ARGUMENT: &str = "analyse-a-million";
 const BLOCKS: u32 = 500;
 const SAMPLES: u32 = 2000;
 
 /// Both figures, out of a process of their own.
-///
-/// # Errors
-/// When that process fails.
-pub fn measure() -> Result<[Figure; 2], Failure> {
+pub(crate) fn measure() -> Result<[Figure; 2], Failure> {
     let output = Command::new(std::env::current_exe()?)
         .arg(ARGUMENT)
         .output()?;
@@ -32,26 +29,23 @@ pub fn measure() -> Result<[Figure; 2], Failure> {
         return Err(format!("the analysis ended with {}: {text}", output.status).into());
     };
     Ok([
-        Figure {
-            name: "analysis of a million samples, one core".to_owned(),
-            value: seconds,
-            limit: Limit::AtMost(2.0),
-            unit: " s",
-        },
-        Figure {
-            name: "peak memory of it, the samples included".to_owned(),
-            value: megabytes,
-            limit: Limit::AtMost(200.0),
-            unit: " MB",
-        },
+        Figure::new(
+            "analysis of a million samples, one core",
+            seconds,
+            Limit::AtMost(2.0),
+            " s",
+        ),
+        Figure::new(
+            "peak memory of it, the samples included",
+            megabytes,
+            Limit::AtMost(200.0),
+            " MB",
+        ),
     ])
 }
 
 /// The process's part: prints seconds and megabytes.
-///
-/// # Errors
-/// When `/proc` does not tell the peak memory.
-pub fn analyse(case: &Case) -> Result<String, Failure> {
+pub(crate) fn analyse(case: &Case) -> Result<String, Failure> {
     let record = record(case);
     let clock = MonotonicClock::new();
     let start = clock.now();

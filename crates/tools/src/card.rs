@@ -20,7 +20,7 @@ use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::card::{Answer, Card, CardFault};
 use keymark_stores::tokens::reader::Reader;
 
-use crate::{Failure, Figure, Limit, median, seconds};
+use crate::figure::{Failure, Figure, Limit, median};
 
 const OPERATIONS: usize = 300;
 /// Operations of a twin: the slowest takes eight seconds.
@@ -50,10 +50,7 @@ impl Card for Metered {
 }
 
 /// Median of the time of an operation less the card's own work.
-///
-/// # Errors
-/// When the card refuses.
-pub fn measure(case: &Case) -> Result<Figure, Failure> {
+pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let maker = CardMaker::virtual_card();
     let work_ns = Arc::new(AtomicU64::new(0));
     let card = maker.make()?.remove().ok_or("no card")?;
@@ -85,24 +82,21 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
         handle.perform(input, &mut output)?;
         let took = clock.now().since(begin);
         let work = Duration::from_nanos(work_ns.load(Ordering::Relaxed));
-        added.push(seconds(took.saturating_sub(work)) * 1e6);
+        added.push(took.saturating_sub(work).as_secs_f64() * 1e6);
     }
-    Ok(Figure {
-        name: format!(
+    Ok(Figure::new(
+        format!(
             "raw over the virtual card's own work, {} {}, median of {OPERATIONS}",
             case.algorithm, case.operation
         ),
-        value: median(added),
-        limit: Limit::AtMost(50.0),
-        unit: " µs",
-    })
+        median(added),
+        Limit::AtMost(50.0),
+        " µs",
+    ))
 }
 
 /// For every row of the profiles that come with keymark: how far the twin's card time is from it.
-///
-/// # Errors
-/// When a card refuses.
-pub fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
+pub(crate) fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
     let mut figures = Vec::new();
     let is_card = |profile: &Profile| profile.store == ProfileStore::OpenpgpCard;
     for profile in Profile::shipped()?.into_iter().filter(is_card) {
@@ -113,15 +107,15 @@ pub fn twins(case: &Case) -> Result<Vec<Figure>, Failure> {
             let took = twin(case, &profile, capability.algorithm)?;
             // 1 % or 0.2 ms, whichever is larger.
             let limit = (wanted / 100).max(Duration::from_micros(200));
-            figures.push(Figure {
-                name: format!(
+            figures.push(Figure::new(
+                format!(
                     "card time of twin:{} off its profile, {} {}, mean of {TWINS}",
                     profile.name, capability.algorithm, capability.operation
                 ),
-                value: seconds(took.abs_diff(wanted)) * 1e3,
-                limit: Limit::AtMost(seconds(limit) * 1e3),
-                unit: " ms",
-            });
+                took.abs_diff(wanted).as_secs_f64() * 1e3,
+                Limit::AtMost(limit.as_secs_f64() * 1e3),
+                " ms",
+            ));
         }
     }
     Ok(figures)

@@ -7,7 +7,7 @@ use keymark_stores::pkcs11::ManagedKind;
 use keymark_testkit::softhsm::{LABEL, PIN};
 use tempfile::TempDir;
 
-use crate::Failure;
+use crate::figure::Failure;
 
 /// What it has the path of its tokens in: a database, or a file that names some (kryoptic.conf(5)).
 pub(crate) const CONFIGURATION: &str = "KRYOPTIC_CONF";
@@ -22,9 +22,6 @@ pub(crate) struct KryopticToken {
 
 impl KryopticToken {
     /// Initialises one.
-    ///
-    /// # Errors
-    /// When `make kryoptic` has not run, or `pkcs11-tool` is missing or refuses.
     pub(crate) fn new() -> Result<Self, Failure> {
         let token = Self {
             directory: TempDir::new()?,

@@ -2,26 +2,26 @@
 
 use std::path::Path;
 
+use crate::figure::{Failure, Figure};
 use crate::setting::Setting;
-use crate::{Failure, Figure};
 
 /// A part of the page, with the command that measures it again.
 #[derive(Debug)]
-pub struct Section {
+pub(crate) struct Section {
     heading: &'static str,
     command: &'static str,
     says: &'static str,
 }
 
 /// What keymark costs beside what it measures.
-pub const CLAIMS: Section = Section {
+pub(crate) const OVERHEAD: Section = Section {
     heading: "What keymark claims about itself",
     command: "make overhead",
     says: "Every figure is measured again by it, which fails if one misses its limit.",
 };
 
 /// Whether intervals and alarms are honest.
-pub const CALIBRATION: Section = Section {
+pub(crate) const CALIBRATION: Section = Section {
     heading: "Are intervals and alarms honest?",
     command: "make calibration",
     says: "The same is compared with the same: copies of a case within a plan, and a program with itself across runs.",
@@ -30,10 +30,7 @@ pub const CALIBRATION: Section = Section {
 const TITLE: &str = "# Performance";
 
 /// Puts a section in the place of what the page had of it; the other one stays.
-///
-/// # Errors
-/// When the file cannot be read or written.
-pub fn write(
+pub(crate) fn write(
     file: &Path,
     section: &Section,
     figures: &[Figure],
@@ -50,7 +47,7 @@ pub fn write(
 }
 
 fn with(page: &str, section: &Section, figures: &[Figure], setting: &Setting) -> String {
-    let sections = [&CLAIMS, &CALIBRATION].map(|known| {
+    let sections = [&OVERHEAD, &CALIBRATION].map(|known| {
         if known.heading == section.heading {
             Some(of(section, figures, setting))
         } else {
@@ -143,15 +140,10 @@ mod tests {
     use keymark_bench::environment::Environment;
 
     use super::*;
-    use crate::Limit;
+    use crate::figure::Limit;
 
     fn figure(name: &str, value: f64, limit: Limit) -> Figure {
-        Figure {
-            name: name.to_owned(),
-            value,
-            limit,
-            unit: " ms",
-        }
+        Figure::new(name, value, limit, " ms")
     }
 
     fn setting() -> Setting {
@@ -173,7 +165,7 @@ mod tests {
             figure("start", 14.0, Limit::AtMost(100.0)),
             figure("speed a|b", 80.0, Limit::AtLeast(150.0)),
         ];
-        let page = with("", &CLAIMS, &figures, &setting());
+        let page = with("", &OVERHEAD, &figures, &setting());
         assert!(page.contains("| start | 14.0000 ms | ≤ 100 ms | kept |"));
         assert!(page.contains("| speed a\\|b | 80.0000 ms | ≥ 150 ms | **missed** |"));
         assert!(page.contains("**1 of 2 limits are missed.**"));
@@ -182,7 +174,7 @@ mod tests {
     #[test]
     fn the_machine_is_named_as_far_as_it_is_known() {
         let figures = [figure("start", 14.0, Limit::AtMost(100.0))];
-        let page = with("", &CLAIMS, &figures, &setting());
+        let page = with("", &OVERHEAD, &figures, &setting());
         assert!(page.contains("All 1 limits are kept."));
         assert!(page.contains("| processor | A CPU, 2 cores |"));
         assert!(page.contains("| versions | gnupg 2.2.40, keymark 0.1.0 |"));
@@ -193,7 +185,7 @@ mod tests {
     fn a_section_takes_its_own_place_and_the_other_stays() {
         let of = |value| [figure("figure", value, Limit::AtMost(5.0))];
         let page = with("# Anything else\n", &CALIBRATION, &of(1.0), &setting());
-        let page = with(&page, &CLAIMS, &of(2.0), &setting());
+        let page = with(&page, &OVERHEAD, &of(2.0), &setting());
         let page = with(&page, &CALIBRATION, &of(3.0), &setting());
         let values = ["| figure | 2.0000 ms", "| figure | 3.0000 ms"];
         let [claimed, calibrated] = values.map(|value| page.find(value).expect(value));

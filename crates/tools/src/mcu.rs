@@ -4,14 +4,13 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_report::exchange::published;
 use keymark_stats::Seconds;
 
-use crate::{Failure, Figure, Limit, median, seconds};
+use crate::figure::{Failure, Figure, Limit, median, time};
 
 /// Executions of each kind, in turns.
 const TURNS: usize = 5;
@@ -20,10 +19,7 @@ const PUBLISHED: &str = "data/published/gnuk-f103-2017.csv";
 const PUBLISHED_ROWS: &[u8] = include_bytes!("../../../data/published/gnuk-f103-2017.csv");
 
 /// All figures of the simulator.
-///
-/// # Errors
-/// When a kernel does not run, or QEMU is there and refuses it.
-pub fn measure() -> Result<Vec<Figure>, Failure> {
+pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     let target: Target = "stm32f103:gnuk-2017".parse()?;
     let mut figures = speed(&target)?;
     let record = published::parse(Path::new(PUBLISHED), PUBLISHED_ROWS)?;
@@ -33,15 +29,15 @@ pub fn measure() -> Result<Vec<Figure>, Failure> {
         };
         let kernel: Kernel = case.case.algorithm.to_string().parse()?;
         let prediction = Prediction::new(&target, kernel)?;
-        figures.push(Figure {
-            name: format!(
+        figures.push(Figure::new(
+            format!(
                 "{kernel} on {target}: predicted {:.3} s against {published} s published, deviation",
                 prediction.seconds().0
             ),
-            value: 100.0 * (prediction.seconds().0 / published - 1.0).abs(),
-            limit: Limit::AtMost(10.0),
-            unit: " %",
-        });
+            100.0 * (prediction.seconds().0 / published - 1.0).abs(),
+            Limit::AtMost(10.0),
+            " %",
+        ));
     }
     Ok(figures)
 }
@@ -58,14 +54,16 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
     let (mut functional, mut timed, mut qemu) = (Vec::new(), Vec::new(), Vec::new());
     let mut instructions = 0;
     for _ in 0..TURNS {
-        functional.push(time(|| {
+        let took = time::<Failure>(|| {
             instructions = kernel.execute(mcu, &target.options)?.executed();
             Ok(())
-        })?);
-        timed.push(time(|| {
+        })?;
+        functional.push(took.as_secs_f64());
+        let took = time::<Failure>(|| {
             kernel.time(mcu, &target.options)?;
             Ok(())
-        })?);
+        })?;
+        timed.push(took.as_secs_f64());
         if let Some(time) = run_qemu(elf.path())? {
             qemu.push(time);
         }
@@ -97,19 +95,12 @@ fn speed(target: &Target) -> Result<Vec<Figure>, Failure> {
 
 /// A speed as a share of QEMU's in the same minute: machines differ by a factor of two.
 fn figure(name: &str, share: f64, least: f64) -> Figure {
-    Figure {
-        name: format!("{name} of rsa4096 over qemu-system-arm's, medians of {TURNS}"),
-        value: share,
-        limit: Limit::AtLeast(least),
-        unit: "",
-    }
-}
-
-fn time(run: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
-    let clock = MonotonicClock::new();
-    let start = clock.now();
-    run()?;
-    Ok(seconds(clock.now().since(start)))
+    Figure::new(
+        format!("{name} of rsa4096 over qemu-system-arm's, medians of {TURNS}"),
+        share,
+        Limit::AtLeast(least),
+        "",
+    )
 }
 
 /// The whole process; `None` where there is no QEMU.
@@ -131,12 +122,17 @@ fn run_qemu(elf: &Path) -> Result<Option<f64>, Failure> {
         .stdout(Stdio::null())
         // QEMU writes there what the program says by semihosting.
         .stderr(Stdio::null());
-    let clock = MonotonicClock::new();
-    let start = clock.now();
-    match command.status() {
-        Ok(status) if status.success() => Ok(Some(seconds(clock.now().since(start)))),
-        Ok(status) => Err(format!("qemu-system-arm ended with {status}").into()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("qemu-system-arm: {error}").into()),
+    let mut status = None;
+    let took = time(|| {
+        status = Some(command.status()?);
+        Ok(())
+    });
+    match (took, status) {
+        (Ok(took), Some(status)) if status.success() => Ok(Some(took.as_secs_f64())),
+        (Ok(_), status) => Err(format!("qemu-system-arm ended with {status:?}").into()),
+        (Err::<_, std::io::Error>(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(None)
+        }
+        (Err(error), _) => Err(format!("qemu-system-arm: {error}").into()),
     }
 }

@@ -10,10 +10,10 @@ use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::Profile;
 use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::card_link::{CardLink, ScdaemonReader};
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::messages::{Message, messages};
+use keymark_stacks::gnupg::scdaemon::{CardLink, ScdaemonReader};
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::tokens::socket::CardServer;
@@ -21,7 +21,8 @@ use keymark_stores::tokens::vpcd::Vpcd;
 use keymark_testkit::pcscd::PrivatePcscd;
 use tempfile::TempDir;
 
-use crate::{Failure, Figure, Limit, seconds};
+use crate::figure::{Failure, Figure, Limit};
+use crate::program;
 
 /// Decryptions in each home.
 const TURNS: usize = 150;
@@ -38,10 +39,8 @@ struct ThroughPcscd {
 }
 
 /// Both figures: the library against pcscd, and trace on against trace off.
-///
-/// # Errors
-/// When a program is missing or refuses.
-pub fn measure(case: &Case, driver: &Path) -> Result<Vec<Figure>, Failure> {
+pub(crate) fn measure(case: &Case) -> Result<Vec<Figure>, Failure> {
+    let driver = &program::path()?.with_file_name("libkeymark_pcsc.so");
     let homes = GnupgHomes::new(Gnupg::find(None)?)?;
     let algorithm = case.algorithm;
     let run = Run::new(0);
@@ -63,29 +62,29 @@ pub fn measure(case: &Case, driver: &Path) -> Result<Vec<Figure>, Failure> {
             totals[place] += decrypt(homes[place], message)?;
         }
     }
-    let [traced, untraced, slow, fast] = totals.map(|total| seconds(total) / TURNS as f64);
+    let [traced, untraced, slow, fast] = totals.map(|total| total.as_secs_f64() / TURNS as f64);
     println!(
         "gpg --decrypt, {algorithm} on the virtual card: {:.2} ms through the library, {:.2} ms through pcscd and vpcd",
         fast * 1e3,
         slow * 1e3
     );
     Ok(vec![
-        Figure {
-            name: format!(
+        Figure::new(
+            format!(
                 "library over pcscd and vpcd, gpg --decrypt with {algorithm}, means of {TURNS}"
             ),
-            value: fast / slow,
-            limit: Limit::AtMost(1.0),
-            unit: "",
-        },
-        Figure {
-            name: format!(
+            fast / slow,
+            Limit::AtMost(1.0),
+            "",
+        ),
+        Figure::new(
+            format!(
                 "trace on over trace off through pcscd and vpcd, twin:fst-01, means of {TURNS}: off by"
             ),
-            value: (traced / untraced - 1.0).abs() * 100.0,
-            limit: Limit::AtMost(0.5),
-            unit: " %",
-        },
+            (traced / untraced - 1.0).abs() * 100.0,
+            Limit::AtMost(0.5),
+            " %",
+        ),
     ])
 }
 

@@ -11,7 +11,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use keymark_bench::case::{Case, Load, Parameters, StackName};
-use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::operation::Operation;
 use keymark_native::cryptoki::under_way::{UnderWay, Watched, tell_in};
 use keymark_shim_protocol::pkcs11::Call as Noted;
@@ -21,9 +20,10 @@ use keymark_stores::pkcs11::Pkcs11Family;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken, URI};
 
+use crate::c_loop::{Calls, HALF, Pkcs11Loop};
+use crate::figure::{Failure, Figure, Limit, in_turn, median, time};
 use crate::kryoptic::{self, KryopticToken};
-use crate::pkcs11_loop::{self, Calls, HALF, Loop};
-use crate::{Failure, Figure, Limit, median, raw};
+use crate::raw;
 
 /// Processes on both sides: where one of them has its memory makes it up to some 2 % faster or slower for as long as it
 /// lives, which no number of pairs within it averages out.
@@ -46,10 +46,7 @@ const SPEED_KEY: &str = "rsa2048";
 const THREADS: [u32; 2] = [1, 2];
 
 /// keymark's throughput over both.
-///
-/// # Errors
-/// When SoftHSM2, Kryoptic, OpenSC, OpenDNSSEC's tool or a C compiler is missing, or an operation fails.
-pub fn measure() -> Result<Vec<Figure>, Failure> {
+pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     let (softhsm, kryoptic) = (SoftHsmToken::new(), KryopticToken::new()?);
     let other = SoftHsmToken::new();
     let mut figures = vec![watching()?];
@@ -75,7 +72,7 @@ pub fn measure() -> Result<Vec<Figure>, Failure> {
         },
     ];
     for token in &tokens {
-        pkcs11_loop::compile(&token.directory)?;
+        Pkcs11Loop::compile(&token.directory)?;
         for (key, ..) in KEYS {
             for threads in THREADS {
                 figures.extend(token.figures(key, threads)?);
@@ -91,21 +88,21 @@ fn watching() -> Result<Figure, Failure> {
     const OPERATION: Duration = Duration::from_micros(50);
     let (_watched, file) = Watched::new()?;
     tell_in(&file)?;
-    let clock = MonotonicClock::new();
-    let begin = clock.now();
-    for _ in 0..OPERATIONS {
-        drop(black_box(UnderWay::begin(black_box(Noted::C_SignInit))));
-        drop(black_box(UnderWay::begin(black_box(Noted::C_Sign))));
-    }
-    let each = clock.now().since(begin) / OPERATIONS;
-    Ok(Figure {
-        name:
-            "noting the two calls of an operation of 50 µs for keymark, which watches, of its time"
-                .to_owned(),
-        value: each.as_secs_f64() / OPERATION.as_secs_f64(),
-        limit: Limit::AtMost(0.01),
-        unit: "",
-    })
+    let took = time::<Failure>(|| {
+        for _ in 0..OPERATIONS {
+            drop(black_box(UnderWay::begin(black_box(Noted::C_SignInit))));
+            drop(black_box(UnderWay::begin(black_box(Noted::C_Sign))));
+        }
+        Ok(())
+    })?;
+    let each = took / OPERATIONS;
+    Ok(Figure::new(
+        "noting the two calls of an operation of 50 µs for keymark, which watches, of its time"
+            .to_owned(),
+        each.as_secs_f64() / OPERATION.as_secs_f64(),
+        Limit::AtMost(0.01),
+        "",
+    ))
 }
 
 /// What is measured on one token.
@@ -132,15 +129,17 @@ impl Sides {
             (ratios.iter_mut().zip(each)).for_each(|(ratios, ratio)| ratios.push(ratio));
         }
         let compared = ratios.into_iter().zip(to);
-        let figure = |(ratios, (other, pairs, limit))| Figure {
-            name: format!(
-                "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
-                self.name,
-                counted(threads)
-            ),
-            value: median(ratios),
-            limit,
-            unit: "",
+        let figure = |(ratios, (other, pairs, limit))| {
+            Figure::new(
+                format!(
+                    "raw throughput over {other} on {}, {key} sign, {}, {PROCESSES} processes with {pairs} pairs each",
+                    self.name,
+                    counted(threads)
+                ),
+                median(ratios),
+                limit,
+                "",
+            )
         };
         let compared = compared.filter(|(ratios, _)| !ratios.is_empty());
         Ok(compared.map(figure).collect())
@@ -171,27 +170,6 @@ fn counted(threads: u32) -> String {
         1 => "1 thread".to_owned(),
         several => format!("{several} threads"),
     }
-}
-
-/// Median of the ratios of two rates that take turns.
-pub(crate) fn in_turn(
-    pairs: usize,
-    mut own: impl FnMut() -> Result<f64, Failure>,
-    mut other: impl FnMut() -> Result<f64, Failure>,
-) -> Result<f64, Failure> {
-    let mut ratios = Vec::with_capacity(pairs);
-    for pair in 0..pairs {
-        // Who goes first changes, so that drift favours neither.
-        let (own, other) = if pair % 2 == 0 {
-            let own = own()?;
-            (own, other()?)
-        } else {
-            let other = other()?;
-            (own()?, other)
-        };
-        ratios.push(own / other);
-    }
-    Ok(median(ratios))
 }
 
 /// keymark's side, in a process that was started with the token's configuration.
@@ -242,29 +220,26 @@ impl Own {
 }
 
 /// Argument with which the binary calls itself: modules find their tokens by the environment of the process.
-pub const ARGUMENT: &str = "sign-on-token";
+pub(crate) const ARGUMENT: &str = "sign-on-token";
 
 /// The process's part, for a directory, a module, a key and so many threads: prints the median ratio to the C loop, and to ods-hsmspeed, if its
 /// configuration is given.
-///
-/// # Errors
-/// As [`measure`].
-pub fn compare(arguments: &[OsString]) -> Result<String, Failure> {
+pub(crate) fn compare(arguments: &[OsString]) -> Result<String, Failure> {
     let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
     let [directory, module, key, threads, more @ ..] = texts.as_slice() else {
         return Err("four arguments are wanted".into());
     };
     let (directory, module) = (Path::new(directory), Path::new(module));
     let threads = threads.parse()?;
-    let mut bare = Loop::start(directory, (module, None), key, Calls::Sign)?;
+    let mut bare = Pkcs11Loop::start(directory, (module, None), key, Calls::Sign)?;
     // Its login is over by then: while a process logs in, SoftHSM2 shows the token to no other.
     let rate = bare.rate(threads)?;
     let own = Own::of(module, key, threads)?;
-    let mut said = in_turn(PAIRS, || own.rate(HALF), || bare.rate(threads))?.to_string();
+    let mut said = in_turn(PAIRS, |_| own.rate(HALF), |_| bare.rate(threads))?.to_string();
     if let [tokens, ..] = more {
         let operations = ((rate * SPEED_HALF.as_secs_f64()) as u32).max(20);
-        let speed = || speed(directory, Path::new(tokens), threads, operations);
-        let ratio = in_turn(SPEED_PAIRS, || own.rate(SPEED_HALF), speed)?;
+        let speed = |_| speed(directory, Path::new(tokens), threads, operations);
+        let ratio = in_turn(SPEED_PAIRS, |_| own.rate(SPEED_HALF), speed)?;
         said = format!("{said} {ratio}");
     }
     Ok(said)
@@ -313,18 +288,5 @@ mod tests {
         let said = "1 thread, 300 signatures per thread, 584.77 sig/s (RSA 2048 bits)\n";
         assert_eq!(signatures_a_second(said), Some(584.77));
         assert_eq!(signatures_a_second("no key"), None);
-    }
-
-    #[test]
-    fn sides_take_turns_and_the_first_changes() {
-        use std::cell::RefCell;
-        let order = RefCell::new(String::new());
-        let say = |who, rate| {
-            order.borrow_mut().push(who);
-            Ok(rate)
-        };
-        let ratio = in_turn(4, || say('k', 3.0), || say('c', 2.0)).unwrap();
-        assert!((ratio - 1.5).abs() < 1e-12);
-        assert_eq!(*order.borrow(), "kcckkcck");
     }
 }

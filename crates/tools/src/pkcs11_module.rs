@@ -10,9 +10,8 @@ use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
 use keymark_stores::pkcs11::wrapped::wrapped;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken};
 
-use crate::pkcs11::in_turn;
-use crate::pkcs11_loop::{self, Calls, Loop};
-use crate::{Failure, Figure, Limit};
+use crate::c_loop::{Calls, Pkcs11Loop};
+use crate::figure::{Failure, Figure, Limit, in_turn};
 
 /// Pairs of the module with and without the trace before it.
 const PAIRS: usize = 200;
@@ -26,13 +25,10 @@ const CALLERS: [(u32, u32); 5] = [(1, 1), (1, 4), (4, 1), (2, 8), (8, 2)];
 const EARLIER: u64 = 5_000_000;
 
 /// Both.
-///
-/// # Errors
-/// When SoftHSM2, OpenSC's tool, a C compiler or the module is missing, or an operation fails.
-pub fn measure() -> Result<Vec<Figure>, Failure> {
+pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
     let token = SoftHsmToken::new();
     token.make_key("rsa:2048", "01", "rsa2048");
-    pkcs11_loop::compile(&token.path(""))?;
+    Pkcs11Loop::compile(&token.path(""))?;
     let mut figures = tracing(&token)?;
     figures.extend(twin(&token)?);
     Ok(figures)
@@ -58,39 +54,34 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let plain = SoftHsmToken::library();
     // One gets ready after the other: while a process logs in, SoftHSM2 shows the token to no other.
     let configuration = token.configuration();
-    let start = |module: &PathBuf, calls| -> Result<Loop, Failure> {
+    let start = |module: &PathBuf, calls| -> Result<Pkcs11Loop, Failure> {
         let by = (
             module.as_path(),
             Some((CONFIGURATION, configuration.as_path())),
         );
-        let mut ready = Loop::start(&token.path(""), by, "rsa2048", calls)?;
+        let mut ready = Pkcs11Loop::start(&token.path(""), by, "rsa2048", calls)?;
         ready.rate(1)?;
         Ok(ready)
     };
     let (mut with, mut without) = (start(&traced, Calls::Info)?, start(&plain, Calls::Info)?);
     let cost = in_turn(
         PAIRS,
-        || Ok(1.0 / with.rate(1)?),
-        || Ok(1.0 / without.rate(1)?),
+        |_| Ok(1.0 / with.rate(1)?),
+        |_| Ok(1.0 / without.rate(1)?),
     )?;
     let call = 1.0 / without.rate(1)?;
-    let mut figures = vec![Figure {
-        name: format!(
+    let mut figures = vec![Figure::new(
+        format!(
             "a PKCS#11 call through the module that traces, more than without, median of {PAIRS} pairs"
         ),
-        value: (cost - 1.0) * call * 1e6,
-        limit: Limit::AtMost(1.0),
-        unit: " µs",
-    }];
+        (cost - 1.0) * call * 1e6,
+        Limit::AtMost(1.0),
+        " µs",
+    )];
     let (mut with, mut without) = (start(&traced, Calls::Sign)?, start(&plain, Calls::Sign)?);
-    figures.push(Figure {
-        name: format!(
+    figures.push(Figure::new(format!(
             "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over one that is not, median of {PAIRS} pairs"
-        ),
-        value: in_turn(PAIRS, || with.rate(1), || without.rate(1))?,
-        limit: Limit::AtLeast(0.99),
-        unit: "",
-    });
+        ), in_turn(PAIRS, |_| with.rate(1), |_| without.rate(1))?, Limit::AtLeast(0.99), ""));
     Ok(figures)
 }
 
@@ -125,7 +116,7 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let client = token.path("client");
     let source = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../shims/pkcs11/tests/pkcs11/client.c"
+        "/../shims/pkcs11/tests/it/client.c"
     );
     let mut compiler = Command::new("cc");
     compiler
@@ -143,20 +134,18 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
         let mut served = parsed(&output.stdout)?;
         served.sort_unstable_by_key(|served| served.end);
         let who = format!("{} callers in {processes} processes", processes * threads);
-        figures.push(Figure {
-            name: format!("service time of a PKCS#11 twin off its profile, {who}"),
-            value: 100.0 * (service_ms(&served, processes * threads) / SERVICE_MS - 1.0).abs(),
-            limit: Limit::AtMost(1.0),
-            unit: " %",
-        });
-        figures.push(Figure {
-            name: format!(
-                "operations of a PKCS#11 twin served before one that came earlier, {who}"
-            ),
-            value: out_of_turn(&served) as f64,
-            limit: Limit::AtMost(0.0),
-            unit: "",
-        });
+        figures.push(Figure::new(
+            format!("service time of a PKCS#11 twin off its profile, {who}"),
+            100.0 * (service_ms(&served, processes * threads) / SERVICE_MS - 1.0).abs(),
+            Limit::AtMost(1.0),
+            " %",
+        ));
+        figures.push(Figure::new(
+            format!("operations of a PKCS#11 twin served before one that came earlier, {who}"),
+            out_of_turn(&served) as f64,
+            Limit::AtMost(0.0),
+            "",
+        ));
     }
     Ok(figures)
 }

@@ -17,7 +17,7 @@ use keymark_stacks::raw::RawStack;
 use keymark_stats::throughput;
 use keymark_stores::software::SoftwareStore;
 
-use crate::{Failure, Figure, Limit, median};
+use crate::figure::{Failure, Figure, Limit, in_turn};
 
 const PAIRS: usize = 150;
 /// Runs until one reports a rate.
@@ -30,10 +30,7 @@ pub(crate) struct Silent;
 impl Observer for Silent {}
 
 /// Median of the throughput ratios, keymark's over the bare loop's.
-///
-/// # Errors
-/// When OpenSSL fails.
-pub fn measure(case: &Case) -> Result<Figure, Failure> {
+pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     // One store: one key and the same messages for both sides.
     let stack = RawStack::new(Arc::new(SoftwareStore::default()), 0);
     let mut bare = stack.prepare(case)?;
@@ -52,25 +49,19 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
     };
     let rate = bare_loop(50)?;
     let operations = ((rate * HALF.as_secs_f64()) as u32).max(20);
-    let mut ratios = Vec::with_capacity(PAIRS);
-    for pair in 0..PAIRS {
-        let (own, bare) = if pair % 2 == 0 {
-            (keymark(case, &stack, HALF)?, bare_loop(operations)?)
-        } else {
-            let bare = bare_loop(operations)?;
-            (keymark(case, &stack, HALF)?, bare)
-        };
-        ratios.push(own / bare);
-    }
-    Ok(Figure {
-        name: format!(
+    Ok(Figure::new(
+        format!(
             "raw throughput over a bare loop, {} {}, median of {PAIRS} pairs",
             case.algorithm, case.operation
         ),
-        value: median(ratios),
-        limit: Limit::AtLeast(0.99),
-        unit: "",
-    })
+        in_turn(
+            PAIRS,
+            |_| keymark(case, &stack, HALF),
+            |_| bare_loop(operations),
+        )?,
+        Limit::AtLeast(0.99),
+        "",
+    ))
 }
 
 /// Operations a second as a run of the case reports them, again where a lock let only one of two workers in and the run

@@ -3,22 +3,18 @@
 use std::sync::Arc;
 
 use keymark_bench::case::Case;
-use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::workload::{Stack, Verifiable};
 use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stores::software::SoftwareStore;
 
-use crate::{Failure, Figure, Limit, median};
+use crate::figure::{Failure, Figure, Limit, median, time};
 
 const CHECKS: usize = 1000;
 
 /// Median of the times of single checks of one message of gpg's.
-///
-/// # Errors
-/// When gpg does not sign, or the check refuses what it signed.
-pub fn measure(case: &Case) -> Result<Figure, Failure> {
+pub(crate) fn measure(case: &Case) -> Result<Figure, Failure> {
     let homes = Arc::new(GnupgHomes::new(Gnupg::find(None)?)?);
     let stack = GnupgStack::new(homes, Arc::new(SoftwareStore::default()));
     let mut workload = stack.prepare(case)?;
@@ -41,20 +37,17 @@ pub fn measure(case: &Case) -> Result<Figure, Failure> {
             .collect::<Result<(), _>>()
     };
     check()?;
-    let clock = MonotonicClock::new();
     let mut times = Vec::with_capacity(CHECKS);
     for _ in 0..CHECKS {
-        let start = clock.now();
-        check()?;
-        times.push(clock.now().since(start).as_secs_f64() * 1e6);
+        times.push(time(check)?.as_secs_f64() * 1e6);
     }
-    Ok(Figure {
-        name: format!(
+    Ok(Figure::new(
+        format!(
             "check of a message signed by gpg, {}, median of {CHECKS}",
             case.algorithm
         ),
-        value: median(times),
-        limit: Limit::AtMost(200.0),
-        unit: " µs",
-    })
+        median(times),
+        Limit::AtMost(200.0),
+        " µs",
+    ))
 }

@@ -11,20 +11,17 @@ use keymark_bench::plan::{Plan, Settings};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 
+use crate::figure::{Failure, Figure, Limit, in_turn};
 use crate::raw::{Silent, watched};
-use crate::{Failure, Figure, Limit, median};
 
 /// Argument with which the binary calls itself, on a terminal.
-pub const ARGUMENT: &str = "view";
+pub(crate) const ARGUMENT: &str = "view";
 const PAIRS: usize = 100;
 /// Two drawings at least.
 const HALF: Duration = Duration::from_millis(600);
 
 /// Median of the ratios of mean times, in a process that has a terminal.
-///
-/// # Errors
-/// When that process fails.
-pub fn measure() -> Result<Figure, Failure> {
+pub(crate) fn measure() -> Result<Figure, Failure> {
     let program = std::env::current_exe()?;
     // script(1) of util-linux gives it one.
     let output = Command::new("script")
@@ -40,21 +37,18 @@ pub fn measure() -> Result<Figure, Failure> {
     let Some(Ok(value)) = value else {
         return Err(format!("the run on a terminal ended with {}", output.status).into());
     };
-    Ok(Figure {
-        name: format!(
+    Ok(Figure::new(
+        format!(
             "time of an operation in a run that is seen over one that is not, rsa2048 sign, median of {PAIRS} pairs"
         ),
         value,
-        limit: Limit::AtMost(1.005),
-        unit: "",
-    })
+        Limit::AtMost(1.005),
+        "",
+    ))
 }
 
 /// The process's part: the ratio.
-///
-/// # Errors
-/// When there is no terminal, or OpenSSL fails.
-pub fn compare(case: &Case) -> Result<f64, Failure> {
+pub(crate) fn compare(case: &Case) -> Result<f64, Failure> {
     if view() == View::None {
         return Err("stderr is no terminal".into());
     }
@@ -68,15 +62,5 @@ pub fn compare(case: &Case) -> Result<f64, Failure> {
     };
     let seen = || watched(case, &stack, HALF, &mut RunView::of(&plan));
     let unseen = || watched(case, &stack, HALF, &mut Silent);
-    let mut ratios = Vec::with_capacity(PAIRS);
-    for pair in 0..PAIRS {
-        let (seen, unseen) = if pair % 2 == 0 {
-            (seen()?, unseen()?)
-        } else {
-            let unseen = unseen()?;
-            (seen()?, unseen)
-        };
-        ratios.push(unseen / seen);
-    }
-    Ok(median(ratios))
+    in_turn(PAIRS, |_| unseen(), |_| seen())
 }

@@ -93,7 +93,7 @@ impl TryFrom<f64> for Rate {
             Ok(Self(rate))
         } else {
             Err(format!(
-                "a rate is a number of operations a second above 0, not {rate}"
+                "a rate must be a number of operations a second above 0, not {rate}"
             ))
         }
     }
@@ -112,7 +112,7 @@ impl FromStr for Rate {
         let number = text.strip_suffix("/s").unwrap_or(text);
         let number: f64 = number
             .parse()
-            .map_err(|_| format!("'{text}' is no rate such as 50/s"))?;
+            .map_err(|_| format!("'{text}' is not a rate; write it like 50/s"))?;
         number.try_into()
     }
 }

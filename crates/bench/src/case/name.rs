@@ -46,7 +46,7 @@ impl Word {
 /// Text that is no such name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{word}' is no name of a {kind}: those are up to 20 lower-case letters, digits and hyphens"
+    "'{word}' is not a valid name for a {kind}: use up to 20 lower-case letters, digits and hyphens"
 )]
 pub struct BadName {
     kind: &'static str,
@@ -69,7 +69,7 @@ macro_rules! name {
             pub const fn of(word: &'static str) -> Self {
                 match Word::parse(word.as_bytes()) {
                     Some(word) => Self(word),
-                    None => panic!("a name has up to 20 lower-case letters, digits and hyphens"),
+                    None => panic!("a name must have up to 20 lower-case letters, digits and hyphens"),
                 }
             }
 

@@ -356,7 +356,7 @@ impl FromStr for ParameterChoice {
             Some(("openssl", list)) => values(list).map(Self::OpenSslWay),
             Some(("scheme", list)) => values(list).map(Self::Scheme),
             _ => Err(format!(
-                "'{text}' is none of protection=VALUE,…, agent=VALUE,…, library=VALUE,…, openssl=VALUE,… and \
+                "'{text}' is not one of protection=VALUE,…, agent=VALUE,…, library=VALUE,…, openssl=VALUE,… and \
                  scheme=VALUE,…"
             )),
         }

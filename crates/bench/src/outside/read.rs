@@ -23,17 +23,13 @@ pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The same of text.
-///
-/// # Errors
-/// As above, and when it is not UTF-8.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes(path, most)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 fn too_large(most: u64) -> io::Error {
-    let reason =
-        format!("it has more than {most} bytes, the most that keymark reads of such a file");
+    let reason = format!("it has more than {most} bytes, the limit for such a file");
     io::Error::new(io::ErrorKind::FileTooLarge, reason)
 }
 

@@ -33,7 +33,6 @@ const NOTHING: [(char, char); 18] = [
 ];
 
 /// Control characters, and those of which nothing is seen, or that turn or end a line.
-#[must_use]
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || NOTHING
@@ -42,7 +41,6 @@ pub fn is_unseen(c: char) -> bool {
 }
 
 /// With everything unseen as Rust writes it: `\u{1b}`, `\n`. For what stands in one line.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unseen) {
         return Cow::Borrowed(text);
@@ -59,7 +57,6 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same for text of several lines, which stay apart.
-#[must_use]
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     let kept = |c| matches!(c, '\n' | '\t');
     if !text.contains(|c| is_unseen(c) && !kept(c)) {
@@ -73,14 +70,12 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
 }
 
 /// A piece of foreign text in a message: visible, in one line, and not longer than [`EXCERPT`].
-#[must_use]
 pub fn excerpt(text: &str) -> String {
     shortened(text, EXCERPT)
 }
 
 /// In one line of at most so many characters. What is longer loses its middle, so that the end of another
 /// library's message, which says where something is, stays.
-#[must_use]
 pub fn shortened(text: &str, most: usize) -> String {
     // Before it is written out as well, so that little is gone through.
     let seen = cut(text, most);
@@ -88,7 +83,6 @@ pub fn shortened(text: &str, most: usize) -> String {
 }
 
 /// What a parser says is wrong with a text, and in which line, without that line: it may be anybody's.
-#[must_use]
 pub fn located(text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> String {
     let before = span.and_then(|span| text.get(..span.start));
     let line = before.map(|before| 1 + before.matches('\n').count());
@@ -97,7 +91,6 @@ pub fn located(text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -
 }
 
 /// A message of several lines, which stay apart: visible, and of at most [`MESSAGE`] characters.
-#[must_use]
 pub fn message(text: &str) -> String {
     cut(&visible_lines(&cut(text, MESSAGE)), MESSAGE).into_owned()
 }

@@ -119,7 +119,7 @@ pub enum PlanError {
         has: String,
     },
     /// Nothing selected offers the algorithm.
-    #[error("{algorithm} is not offered by {asked} here; {where_else}")]
+    #[error("{asked} does not offer {algorithm} here; {where_else}")]
     NotOffered {
         /// As named.
         algorithm: Algorithm,
@@ -129,14 +129,14 @@ pub enum PlanError {
         where_else: String,
     },
     /// A device that is not here.
-    #[error("no device called '{0}' is here; 'keymark devices' lists those that are")]
+    #[error("no device matches '{0}'; 'keymark devices' lists the available ones")]
     UnknownDevice(DeviceName),
     /// Processes where there can be none.
-    #[error("workers can be processes only where each can open the key for itself: {}", .0)]
+    #[error("--processes needs a key that each process can open for itself: {}", .0)]
     NoProcesses(String),
     /// Nothing at all fits.
     #[error(
-        "nothing here offers what was asked for; 'keymark devices' lists what there is and what is missing"
+        "nothing here offers this selection; 'keymark devices' lists what is available and what is missing"
     )]
     Nothing,
 }

@@ -151,7 +151,7 @@ impl Selection {
             .map(|offer| format!("{} through {}", offer.device, offer.stack))
             .collect();
         Err(PlanError::NoProcesses(if able.is_empty() {
-            "nothing that was selected does".to_owned()
+            "nothing that you selected does".to_owned()
         } else {
             join(&able)
         }))
@@ -193,9 +193,9 @@ impl Selection {
             algorithm,
             asked: self.asked(),
             where_else: if elsewhere.is_empty() {
-                "nothing else here does either; 'keymark devices' says what is missing".to_owned()
+                "nothing else here does either; 'keymark devices' shows what is missing".to_owned()
             } else {
-                format!("it is by {}", elsewhere.join(", "))
+                format!("it is offered by {}", elsewhere.join(", "))
             },
         }
     }

@@ -67,7 +67,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         .map_err(|error: toml::de::Error| located(text, error.span(), error.message()))?;
     if file.schema != SCHEMA {
         return Err(format!(
-            "it is of version {}, and this keymark reads {SCHEMA}; update keymark",
+            "it has version {}, but this keymark reads {SCHEMA}; update keymark",
             file.schema
         ));
     }
@@ -85,7 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Profile, String> {
         }
         let service = service(&entry, &services).map_err(|reason| format!("{what}: {reason}"))?;
         if services.insert(entry.capability(), service).is_some() {
-            return Err(format!("{what} stands there twice"));
+            return Err(format!("{what} is given twice"));
         }
     }
     Ok(Profile {
@@ -116,7 +116,7 @@ fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Servi
     };
     if !assumed.holds_for(entry.capability()) {
         return Err(format!(
-            "assumed '{assumed}' is for signing and authenticating with RSA"
+            "assumed '{assumed}' is only allowed for signing and authenticating with RSA"
         ));
     }
     if entry.time.constant_s.is_some()
@@ -124,7 +124,7 @@ fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Servi
         || entry.published_mean_s.is_some()
     {
         return Err(format!(
-            "a time that is assumed '{assumed}' has no figures of its own"
+            "an assumed time ('{assumed}') must have no figures of its own"
         ));
     }
     let source = Capability {
@@ -133,7 +133,7 @@ fn service(entry: &Entry, known: &BTreeMap<Capability, Service>) -> Result<Servi
     };
     let time = known.get(&source).map(|service| service.time.clone());
     Ok(Service {
-        time: time.ok_or_else(|| format!("assumed '{assumed}', which has no time"))?,
+        time: time.ok_or_else(|| format!("assumed '{assumed}', but that has no time"))?,
         published: None,
         assumed: Some(assumed),
     })
@@ -147,7 +147,7 @@ fn version(text: &str) -> Result<[u8; 3], String> {
         .and_then(|numbers| numbers.try_into().ok())
         .ok_or_else(|| {
             let text = excerpt(text);
-            format!("yubikey_version: '{text}' is no version such as 4.3.5")
+            format!("yubikey_version: '{text}' is not a version such as 4.3.5")
         })
 }
 

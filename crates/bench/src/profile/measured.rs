@@ -47,8 +47,8 @@ pub enum Unprofiled {
     },
     /// Nothing was measured that a profile is made of.
     #[error(
-        "run {run} has no case of {device} through raw, one at a time, with at least {LEAST} operations; \
-         'keymark bench --device {device} --stack raw' measures them"
+        "run {run} has no raw case of {device} with one worker and at least {LEAST} operations; measure one with \
+         'keymark bench --device {device} --stack raw'"
     )]
     NothingUsable {
         /// Its name.
@@ -63,7 +63,6 @@ pub enum Unprofiled {
 
 impl Unprofiled {
     /// Whether another command line would do.
-    #[must_use]
     pub const fn is_usage(&self) -> bool {
         match self {
             Self::NoSuchDevice { .. } | Self::SeveralDevices { .. } => true,
@@ -74,9 +73,6 @@ impl Unprofiled {
 
 impl Profile {
     /// The service times of a device in a run: quantiles of what was measured raw, one at a time.
-    ///
-    /// # Errors
-    /// When the run does not have them.
     pub fn measured(
         record: &Record,
         device: Option<&str>,
@@ -184,7 +180,6 @@ fn quantiles(sorted: &[u64]) -> Result<ServiceTime, Unusable> {
 }
 
 /// A name that can stand behind `twin:`.
-#[must_use]
 pub fn slug(name: &str) -> String {
     let usable = |c: char| {
         if c.is_ascii_alphanumeric() {

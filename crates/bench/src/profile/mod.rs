@@ -12,24 +12,14 @@ use crate::algorithm::Algorithm;
 use crate::operation::Operation;
 use crate::outside::read;
 use crate::store::{Assumed, Assumption, Capability};
+use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
 pub use measured::{MeasuredProfile, Unprofiled, slug};
 pub use service_time::{Sampler, ServiceTime, Unusable};
 
-/// Profiles that come with keymark, by file.
-const SHIPPED: [&str; 10] = [
-    include_str!("../../../../data/profiles/yubikey-neo.toml"),
-    include_str!("../../../../data/profiles/yubikey-4.toml"),
-    include_str!("../../../../data/profiles/nitrokey-pro.toml"),
-    include_str!("../../../../data/profiles/fst-01.toml"),
-    include_str!("../../../../data/profiles/nitrokey-hsm.toml"),
-    include_str!("../../../../data/profiles/nitrokey-hsm-vendor.toml"),
-    include_str!("../../../../data/profiles/tpm-stm.toml"),
-    include_str!("../../../../data/profiles/tpm-nuvoton.toml"),
-    include_str!("../../../../data/profiles/tpm-intel.toml"),
-    include_str!("../../../../data/profiles/jcop4-j3r180.toml"),
-];
+/// Profiles that come with keymark: a file each.
+static SHIPPED: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../data/profiles");
 
 /// How long one device takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +66,6 @@ pub struct Service {
 
 impl Service {
     /// A time that somebody measured.
-    #[must_use]
     pub const fn measured(time: ServiceTime) -> Self {
         Self {
             time,
@@ -108,7 +97,7 @@ pub enum ProfileError {
         source: std::io::Error,
     },
     /// No such profile.
-    #[error("no profile is called '{wanted}'; there are: {known}, or the path of a file *.toml")]
+    #[error("unknown profile '{wanted}'; choose from {known}, or give the path of a .toml file")]
     Unknown {
         /// What was asked for.
         wanted: String,
@@ -119,20 +108,14 @@ pub enum ProfileError {
 
 impl Profile {
     /// The profiles that come with keymark.
-    ///
-    /// # Errors
-    /// When one of the files is malformed, which a test excludes.
     pub fn shipped() -> Result<Vec<Self>, ProfileError> {
-        SHIPPED
-            .iter()
-            .map(|text| Self::parse(text, "that comes with keymark"))
-            .collect()
+        let files = SHIPPED.files();
+        let texts = files.filter_map(include_dir::File::contents_utf8);
+        let parse = |text| Self::parse(text, "that comes with keymark");
+        texts.map(parse).collect()
     }
 
     /// The shipped profile of that name, or the one in that file.
-    ///
-    /// # Errors
-    /// When there is neither.
     pub fn find(wanted: &str) -> Result<Self, ProfileError> {
         if wanted.ends_with(".toml") {
             let path = PathBuf::from(wanted);
@@ -152,9 +135,6 @@ impl Profile {
     }
 
     /// Reads a profile.
-    ///
-    /// # Errors
-    /// When it is malformed; `name` says which one in the error.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProfileError> {
         file::parse(text).map_err(|reason| ProfileError::Malformed {
             name: name.to_owned(),
@@ -163,9 +143,6 @@ impl Profile {
     }
 
     /// The profile as a file.
-    ///
-    /// # Errors
-    /// When its name is none that a twin can have.
     pub fn to_toml(&self) -> Result<String, ProfileError> {
         file::write(self).map_err(|reason| ProfileError::Malformed {
             name: self.name.clone(),
@@ -189,7 +166,6 @@ impl Profile {
     }
 
     /// Card time of an operation.
-    #[must_use]
     pub fn service(&self, algorithm: Algorithm, operation: Operation) -> Option<&Service> {
         self.services.get(&Capability {
             algorithm,

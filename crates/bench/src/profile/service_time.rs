@@ -22,26 +22,20 @@ pub enum ServiceTime {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Zero, negative, infinite or ten minutes and more.
-    #[error("{0} s is no service time between 0 and 600 s")]
+    #[error("a service time must be between 0 and 600 s, not {0} s")]
     OutOfRange(String),
     /// Fewer than two quantiles, or not ascending.
-    #[error("quantiles are at least two numbers in ascending order")]
+    #[error("quantiles must be at least two numbers in ascending order")]
     NotAscending,
 }
 
 impl ServiceTime {
     /// Always the same.
-    ///
-    /// # Errors
-    /// When it is out of range.
     pub fn constant(seconds: f64) -> Result<Self, Unusable> {
         duration(seconds).map(Self::Constant)
     }
 
     /// Quantiles at equally spaced levels from 0 to 1.
-    ///
-    /// # Errors
-    /// When they are out of range or order.
     pub fn quantiles(seconds: &[f64]) -> Result<Self, Unusable> {
         let quantiles: Vec<_> = seconds
             .iter()
@@ -54,7 +48,6 @@ impl ServiceTime {
     }
 
     /// Mean: of a piecewise uniform distribution, by the trapezoidal rule over its quantiles.
-    #[must_use]
     pub fn mean(&self) -> Duration {
         match self {
             Self::Constant(time) => *time,
@@ -79,13 +72,11 @@ pub struct Sampler(ChaCha12Rng);
 
 impl Sampler {
     /// Draws with that seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(ChaCha12Rng::seed_from_u64(seed))
     }
 
     /// Draws one that is the same for the same seed and number, whoever draws the others.
-    #[must_use]
     pub fn nth(seed: u64, number: u64) -> Self {
         let mut random = ChaCha12Rng::seed_from_u64(seed);
         random.set_stream(number);

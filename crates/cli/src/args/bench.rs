@@ -40,7 +40,7 @@ your own keyring is only read, for the public keys of your card.";
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArguments {
-    /// Which operations: decrypt, sign, authenticate, decapsulate [default: all that the algorithms have]
+    /// Operations: decrypt, sign, authenticate, decapsulate [default: all of the algorithms]
     #[arg(
         long,
         value_name = "LIST",
@@ -49,13 +49,13 @@ pub struct BenchArguments {
     )]
     pub operation: Option<Vec<Operation>>,
 
-    /// Which algorithms: names, 'all', or 'longest' (of each kind)
+    /// Algorithms: names, 'all', or 'longest' (the longest of each kind)
     #[arg(long, value_name = "LIST", value_parser = algorithms, help_heading = "What to measure")]
     pub algorithm: Option<AlgorithmArgument>,
 
-    /// Which devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process),
-    /// 'twin:PROFILE', a card's serial number or a part of its product name, 'softhsm', 'kryoptic',
-    /// 'swtpm', 'tpm', a PKCS#11 module's file or name, a 'pkcs11:' URI, 'all' [default: software]
+    /// Devices: 'software' (this CPU), 'virtual' (an OpenPGP card in this process), 'twin:PROFILE', a card's
+    /// serial number or a part of its product name, 'softhsm', 'kryoptic', 'swtpm', 'tpm', a PKCS#11 module's
+    /// file or name, a 'pkcs11:' URI, 'all' [default: software]
     #[arg(
         long,
         value_name = "LIST",
@@ -64,7 +64,7 @@ pub struct BenchArguments {
     )]
     pub device: Option<Vec<String>>,
 
-    /// Through which stacks: raw, agent, gnupg, and others that 'keymark devices' lists
+    /// Stacks: raw, agent, gnupg, and others that 'keymark devices' lists
     #[arg(
         long,
         value_name = "LIST",
@@ -78,11 +78,11 @@ pub struct BenchArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
     pub concurrency: Option<Vec<NonZeroU32>>,
 
-    /// How many processes at once, each with the key opened for itself, as servers fork them
+    /// How many processes at once; each opens the key itself, like the processes of a forking server
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, allow_negative_numbers = true, help_heading = "What to measure")]
     pub processes: Option<Vec<NonZeroU32>>,
 
-    /// Open loop: operations arrive at random at this rate, such as 50/s, and wait if they must
+    /// Open loop: operations arrive at random at this rate, such as 50/s, and queue if necessary
     #[arg(
         long,
         value_name = "RATE",
@@ -95,7 +95,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "rate", allow_hyphen_values = true, help_heading = "What to measure")]
     pub think: Option<Duration>,
 
-    /// How keys are kept: in the clear, or behind a passphrase that the agent has cached
+    /// Protection of keys: none, or a passphrase that the agent has cached
     #[arg(
         long,
         value_name = "LIST",
@@ -104,8 +104,8 @@ pub struct BenchArguments {
     )]
     pub protection: Option<Vec<Protection>>,
 
-    /// Which libraries calculate with keys in memory through raw: openssl (built in), openssl-system,
-    /// the one that servers and ssh load here, libgcrypt, that of gpg-agent, and rustcrypto [default: openssl]
+    /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
+    /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
     #[arg(
         long,
         value_name = "LIST",
@@ -114,8 +114,8 @@ pub struct BenchArguments {
     )]
     pub library: Option<Vec<Choice<Library>>>,
 
-    /// How keys are used through raw: pkcs1, pss, oaep, oaep-sha1 of RSA, hashed and pss-hashed, where the
-    /// key store hashes the message as well [default: pkcs1, and of other algorithms a digest]
+    /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
+    /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
     #[arg(
         long,
         value_name = "LIST",
@@ -124,7 +124,7 @@ pub struct BenchArguments {
     )]
     pub scheme: Option<Vec<Choice<Scheme>>>,
 
-    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent of ssh
+    /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh
     #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
     pub parameter: Vec<ParameterChoice>,
 
@@ -132,15 +132,15 @@ pub struct BenchArguments {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=67_108_864), allow_negative_numbers = true, help_heading = "What to measure")]
     pub input_size: Option<u32>,
 
-    /// Enter each case this often: copies should not differ (see 'keymark compare RUN')
+    /// Enter each case this many times: copies should not differ (see 'keymark compare RUN')
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), allow_negative_numbers = true, help_heading = "What to measure")]
     pub replicas: Option<u32>,
 
-    /// Do so many operations of each case
+    /// Do this many operations of each case
     #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true, conflicts_with_all = ["precision", "max_time"], help_heading = "How long")]
     pub runs: Option<NonZeroU32>,
 
-    /// Measure each case until its mean is known this well (95 % interval) [default: 5%]
+    /// Measure each case until its mean is this precise (95 % interval) [default: 5%]
     #[arg(
         long,
         value_name = "PERCENT",
@@ -153,11 +153,11 @@ pub struct BenchArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub max_time: Option<Duration>,
 
-    /// Measuring time of the whole plan [default: 100s without --runs and --max-time]
+    /// Measuring time for the whole plan [default: 100s without --runs and --max-time]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "How long")]
     pub total_time: Option<Duration>,
 
-    /// Operations of each worker that do not count, first
+    /// Warm-up operations of each worker, which do not count
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true, help_heading = "How long")]
     pub warmup: u32,
 
@@ -169,11 +169,11 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "How")]
     pub sequential: bool,
 
-    /// What ratios are taken to: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
+    /// Baseline of ratios: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
     #[arg(long, value_name = "LIST", value_parser = baseline, help_heading = "How")]
     pub baseline: Option<Baseline>,
 
-    /// How long users tolerate one operation to take
+    /// How long an operation may take before users lose patience
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, allow_hyphen_values = true, help_heading = "How")]
     pub tolerance: Duration,
 
@@ -189,7 +189,7 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "How")]
     pub dry_run: bool,
 
-    /// One JSON object a finished case, in place of the tables
+    /// One JSON object for each finished case instead of tables
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
@@ -197,7 +197,7 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "Output")]
     pub no_save: bool,
 
-    /// Write the run's report beside the archive as well: reports/RUN.html
+    /// Also write the run's report beside the archive: reports/RUN.html
     #[arg(long, help_heading = "Output")]
     pub report: bool,
 
@@ -208,7 +208,6 @@ pub struct BenchArguments {
 
 impl BenchArguments {
     /// Whether nothing was selected, which means the default plan.
-    #[must_use]
     pub const fn is_default_plan(&self) -> bool {
         self.operation.is_none()
             && self.algorithm.is_none()

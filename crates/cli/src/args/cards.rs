@@ -15,8 +15,8 @@ use keymark_stores::user::TokenName;
 /// Whence user PINs come.
 #[derive(Debug, Args)]
 pub struct PinArguments {
-    /// Environment variable with the user PIN of the card or PKCS#11 token of that serial number, once
-    /// each; the serial may be left out where there is but one [default: asked on the terminal, once]
+    /// Environment variable with the user PIN of the card or PKCS#11 token with that serial number; repeat for
+    /// each token. With a single token the serial number may be omitted [default: ask once on the terminal]
     #[arg(
         long,
         value_name = "SERIAL=NAME",
@@ -26,7 +26,7 @@ pub struct PinArguments {
     )]
     pub pin_env: Vec<PinVariable>,
 
-    /// File descriptor to read the user PIN from, of the only card or token of a run
+    /// File descriptor with the user PIN, for a run with a single card or token
     #[arg(long, value_name = "N", help_heading = "Cards")]
     pub pin_fd: Option<u32>,
 }
@@ -50,12 +50,12 @@ pub struct CardArguments {
     #[arg(long, value_name = "NAME", help_heading = "Cards")]
     pub admin_pin_env: Option<String>,
 
-    /// Use keys that want a touch, and say when to touch
+    /// Use keys that need a touch, and say when to touch
     #[arg(long, help_heading = "Cards")]
     pub allow_touch: bool,
 
-    /// Write test keys to the token of this serial number: of missing algorithms to a card, all to a PKCS#11
-    /// token. They are removed after the run
+    /// Write test keys to the token with this serial number: on a card those of missing algorithms, on a
+    /// PKCS#11 token all. They are removed after the run
     #[arg(long, value_name = "SERIAL", value_parser = TokenName::parse, help_heading = "Cards")]
     pub write_to: Option<TokenName>,
 }
@@ -80,21 +80,21 @@ fn pin_variable(text: &str) -> Result<PinVariable, String> {
             serial,
             variable: variable.to_owned(),
         }),
-        Ok(_) | Err(_) => Err(format!("'{text}' is not of the form 0a1b2c3d=VARIABLE")),
+        Ok(_) | Err(_) => Err(format!("'{text}' must have the form 0a1b2c3d=VARIABLE")),
     }
 }
 
 /// `keymark token`
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Put a virtual card or a twin into vpcd's reader, or a token behind a PKCS#11 module, for every program
+    /// Offer a virtual card or twin in vpcd's reader, or a token behind a PKCS#11 module, to other programs
     #[command(
-        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C pulls it out. apt-get install pcscd vsmartcard-vpcd brings the reader."
+        after_help = "Examples:\n  keymark token serve\n  keymark token serve --device twin:fst-01 --state ~/.local/share/keymark/token\n  keymark token serve --pkcs11 twin:nitrokey-hsm\n\nThe PINs of a new card are 123456 and 12345678. Ctrl-C removes the card. 'apt-get install pcscd vsmartcard-vpcd' installs the reader."
     )]
     Serve(ServeArguments),
-    /// Remove the test keys that a run has left on a token because it was killed
+    /// Remove the test keys that a killed run left on a token
     #[command(
-        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nWhat a run changes on a token is noted in $XDG_STATE_HOME/keymark/journal (~/.local/state) before it is changed, and undone by these notes. The admin PIN of a card is needed, of a PKCS#11 token its user PIN."
+        after_help = "Example:\n  keymark token restore 0a1b2c3d\n\nBefore a run changes a token, it notes the change in $XDG_STATE_HOME/keymark/journal (~/.local/state); this command undoes it. It needs the admin PIN of a card, or the user PIN of a PKCS#11 token."
     )]
     Restore(RestoreArguments),
 }
@@ -102,15 +102,15 @@ pub enum TokenCommand {
 /// `keymark token restore`
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
-    /// The token's serial number, as the warning says it
+    /// The token's serial number, as in the warning
     #[arg(value_name = "SERIAL", value_parser = TokenName::parse)]
     pub serial: TokenName,
 
-    /// Environment variable with the admin PIN of a card [default: asked on the terminal]
+    /// Environment variable with the admin PIN of a card [default: ask on the terminal]
     #[arg(long, value_name = "NAME")]
     pub admin_pin_env: Option<String>,
 
-    /// Environment variable with the user PIN of a PKCS#11 token [default: asked on the terminal]
+    /// Environment variable with the user PIN of a PKCS#11 token [default: ask on the terminal]
     #[arg(long, value_name = "NAME")]
     pub pin_env: Option<String>,
 }
@@ -122,8 +122,8 @@ pub struct ServeArguments {
     #[arg(long, value_name = "NAME", default_value = "virtual")]
     pub device: String,
 
-    /// In place of a card, a token behind a PKCS#11 module: 'softhsm', 'kryoptic' or the twin of an HSM, such
-    /// as 'twin:nitrokey-hsm'. What other programs need is printed: module, URIs, PIN, environment
+    /// Instead of a card, serve a token behind a PKCS#11 module: 'softhsm', 'kryoptic' or the twin of an HSM,
+    /// such as 'twin:nitrokey-hsm'. Prints what other programs need: module, URIs, PIN, environment
     #[cfg(feature = "pkcs11")]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["device", "state", "address"])]
     pub pkcs11: Option<String>,
@@ -148,17 +148,17 @@ pub struct ServeArguments {
     )]
     pub lanes: Option<u16>,
 
-    /// Whom of those who wait an HSM's twin serves next [default: fair]
+    /// Which waiting caller an HSM's twin serves next [default: fair]
     #[cfg(feature = "pkcs11")]
     #[arg(long, value_name = "ORDER", requires = "pkcs11")]
     pub queue: Option<QueueArgument>,
 
-    /// What an HSM's twin does for a caller that has ended while it waited [default: skipped]
+    /// What an HSM's twin does with a caller that ended while it waited [default: skipped]
     #[cfg(feature = "pkcs11")]
     #[arg(long, value_name = "WHAT", requires = "pkcs11")]
     pub left: Option<LeftArgument>,
 
-    /// Folder that keeps its keys, PINs and serial number; without it keys are gone with the program
+    /// Folder for its keys, PINs and serial number; without it the keys end with the program
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
@@ -187,7 +187,7 @@ impl ServeArguments {
 pub enum QueueArgument {
     /// First come, first served
     Fair,
-    /// Whoever finds it free, as behind a lock
+    /// Whoever finds it free, as with a lock
     Unfair,
 }
 
@@ -205,9 +205,9 @@ impl From<QueueArgument> for Queue {
 #[cfg(feature = "pkcs11")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LeftArgument {
-    /// Nothing: the next one is served
+    /// Nothing: it serves the next one
     Skipped,
-    /// It takes the device's time all the same
+    /// It still takes the device's time
     Served,
 }
 
@@ -229,14 +229,14 @@ pub struct TraceArguments {
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
-    /// In place of a card, a PKCS#11 module: a file, or a name that 'keymark devices' lists. The command gets
-    /// keymark's own module in its place: wherever the module's file stands in its arguments or environment,
+    /// Instead of a card, trace a PKCS#11 module: a file, or a name that 'keymark devices' lists. The command
+    /// gets keymark's own module instead: wherever the module's file appears in its arguments or environment,
     /// for {module} in an argument, and in PKCS11_MODULE_PATH and PKCS11_PROVIDER_MODULE
     #[cfg(feature = "pkcs11")]
     #[arg(long, value_name = "MODULE", conflicts_with_all = ["device", "algorithm", "apdu", "pin_env", "pin_fd"])]
     pub pkcs11: Option<String>,
 
-    /// Key of a virtual card or twin, which the program finds in its keyring
+    /// Key of a virtual card or twin, which keymark puts into the program's keyring
     #[arg(long, value_name = "NAME", default_value = "cv25519")]
     pub algorithm: Algorithm,
 

@@ -18,8 +18,8 @@ const PAIRS: u32 = 5;
 /// A series of runs, in place of one.
 #[derive(Debug, Args)]
 pub struct SeriesArguments {
-    /// Make a series of so many runs of the plan, each in a process of its own, which can be compared with
-    /// another series [default: 5 with --against]
+    /// Make a series of this many runs of the plan, each in its own process, to compare with another series
+    /// [default: 5 with --against]
     #[arg(
         long,
         value_name = "N",
@@ -30,8 +30,8 @@ pub struct SeriesArguments {
     )]
     pub repeat: Option<u32>,
 
-    /// Let another keymark measure the same plan in turn with this one, and compare the two: an older
-    /// build, or a script that sets something and runs keymark with its arguments
+    /// Let another keymark and this one measure the same plan in turn, and compare the two: an older build, or
+    /// a script that sets something and runs keymark with its arguments
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -40,27 +40,24 @@ pub struct SeriesArguments {
     )]
     pub against: Option<PathBuf>,
 
-    /// Wait about so long between runs, or pairs of them: from half to one and a half of it, by the seed
+    /// Wait about this long between runs, or pairs of them: from half to one and a half times, by the seed
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, allow_hyphen_values = true, help_heading = "Comparing")]
     pub pause: Duration,
 }
 
 impl SeriesArguments {
     /// Whether there is to be more than one run.
-    #[must_use]
     pub const fn is_wanted(&self) -> bool {
         self.repeat.is_some() || self.against.is_some()
     }
 
     /// Runs of each side.
-    #[must_use]
     pub fn runs(&self) -> u32 {
         let pairs = self.against.as_ref().map(|_| PAIRS);
         self.repeat.or(pairs).unwrap_or(1)
     }
 
     /// Runs in all.
-    #[must_use]
     pub fn runs_in_all(&self) -> u32 {
         self.runs() * if self.against.is_some() { 2 } else { 1 }
     }
@@ -130,33 +127,33 @@ impl FromStr for BaselineArgument {
 /// `keymark compare`
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// The runs: the others are compared with the first, or with --baseline; of a single one, the copies in it.
-    /// A run of a series stands for the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
-    /// 'last,last~2,last~4' several runs, 'published:lwn-2017' figures of an article
+    /// The runs: keymark compares the others with the first, or with --baseline; in a single one, its copies. A
+    /// run of a series stands for the series; 'series:last', 'series:last~1' and 'series:NAME' name one,
+    /// 'last,last~2,last~4' several runs, 'published:lwn-2017' an article's figures
     #[arg(value_name = "RUN", required = true)]
     pub sides: Vec<SideArgument>,
-    /// What all are compared with: a run, or a case of each run, said as for 'keymark bench --baseline':
+    /// What all are compared with: a run, or a case of each run, written as for 'keymark bench --baseline':
     /// rsa2048, raw, c=1, device=twin:yubikey-4
     #[arg(long, value_name = "RUN|CASE")]
     pub baseline: Option<BaselineArgument>,
     /// Compare these published figures as well
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = published)]
     pub published: Vec<Shipped>,
-    /// Say the geometric mean of the ratios over all cases, too
+    /// Also show the geometric mean of the ratios over all cases
     #[arg(long)]
     pub geometric_mean: bool,
-    /// Call the same what lies within this with its whole interval
+    /// Verdict 'same' where the whole interval lies within this
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true, default_value = "2%")]
     pub equivalence: f64,
-    /// Exit with 1 if a case is slower by more than this, with at most 5 % for any false alarm; with 3 if
-    /// there are single runs only, which cannot be judged
+    /// Exit with 1 if a case is slower by more than this (at most 5 % for any false alarm); with 3 for single
+    /// runs, which cannot be judged
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
     pub fail_above: Option<f64>,
-    /// What is never called a difference, whatever the intervals say [default: 2% of what was measured in
-    /// turn, 10% of series at different times]
+    /// Differences up to this never count, whatever the intervals [default: 2% if measured in turn, 10% for
+    /// series at different times]
     #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
     pub noise: Option<f64>,
-    /// One JSON object a pair
+    /// One JSON object for each pair
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// How tables are shown

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::plot::PictureFile;
+use crate::parts;
 use clap::{Args, Subcommand};
 use keymark_flash::design::DesignKind;
 use keymark_flash::workload::Workload;
@@ -15,15 +16,15 @@ use keymark_mcu::target::{Preset, Target};
 /// `keymark mcu`
 #[derive(Debug, Subcommand)]
 pub enum McuCommand {
-    /// List the microcontrollers and flash geometries, with what their figures rest on
+    /// List the microcontrollers and flash geometries, with the sources of their figures
     #[command(after_help = "Examples:\n  keymark mcu list\n  keymark mcu list --json")]
     List(super::JsonArguments),
     /// Predict what private-key operations cost
     #[command(
-        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash, square=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; what a part cannot do is left out. The run is saved like any other, with provenance 'predicted'."
+        after_help = "Examples:\n  keymark mcu predict --mcu stm32f103 --kernel rsa2048,rsa4096 --preset gnuk-2017\n  keymark mcu predict --mcu stm32f103,stm32l432,stm32f407 --kernel rsa4096 --option umaal=on,off\n  keymark mcu predict --mcu stm32l432,stm32l432@48 --kernel x25519,ed25519 --json\n\nOptions: umaal=on|off|c (UMAAL, UMULL, portable C), window=4|5|6, crt=stored|recomputed, key=ram|flash, square=doubled|twice, opt=O2|O3|Os. Several values of an option are tried one by one; combinations that a part cannot do are omitted. The run is saved like any other, with provenance 'predicted'."
     )]
     Predict(PredictArguments),
-    /// Say why two predictions differ, class by class
+    /// Explain why two predictions differ, class by class
     #[command(
         after_help = "Examples:\n  keymark mcu explain stm32f103:gnuk-2017 stm32l432:gnuk-2017,umaal=on --kernel rsa4096\n  keymark mcu explain stm32f405 stm32f405:umaal=off"
     )]
@@ -35,10 +36,10 @@ pub enum McuCommand {
     Run(FirmwareArguments),
     /// Write a device profile from predictions, for 'twin:FILE'
     #[command(
-        after_help = "Examples:\n  keymark mcu profile stm32f405 -o f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\nWhat a token does besides the operation (USB, PIN, command parsing) is --transport."
+        after_help = "Examples:\n  keymark mcu profile stm32f405 -o f405.toml\n  keymark bench --device twin:f405.toml --stack gnupg\n\n--transport adds a token's time for everything else (USB, PIN, command parsing)."
     )]
     Profile(McuProfileArguments),
-    /// Simulate how a token's data objects live on the flash of a part
+    /// Simulate how a token stores its data objects in a part's flash
     #[command(
         after_help = "Examples:\n  keymark mcu storage\n  keymark mcu storage --geometry stm32l432 --workload signatures --operations 100000\n  keymark mcu storage --design log-forced-collection --workload key-replacement --json"
     )]
@@ -78,15 +79,15 @@ pub struct PredictArguments {
     #[arg(long)]
     pub sensitivity: bool,
 
-    /// Time that users put up with, for one operation
+    /// How long an operation may take before users lose patience
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = humantime::parse_duration)]
     pub tolerance: Duration,
 
-    /// One JSON object a prediction
+    /// One JSON object for each prediction
     #[arg(long)]
     pub json: bool,
 
-    /// Also draw them with their bands, into a file that ends in .svg or .png
+    /// Also draw them with their bands into an .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = super::plot::picture_file)]
     pub plot: Option<PictureFile>,
 }
@@ -106,7 +107,7 @@ impl FromStr for OptionAxis {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, values) = text
             .split_once('=')
-            .ok_or_else(|| format!("'{text}' is no NAME=VALUE"))?;
+            .ok_or_else(|| format!("'{text}' must have the form NAME=VALUE"))?;
         let values: Vec<String> = values.split(',').map(str::to_owned).collect();
         for value in &values {
             Options::for_core(Core::CortexM4)
@@ -123,12 +124,12 @@ impl FromStr for OptionAxis {
 /// `keymark mcu explain`
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// What to begin from: PART[:PRESET][,OPTION=VALUE…]
-    #[arg(value_name = "FIRST")]
+    /// The first prediction: PART[:PRESET][,OPTION=VALUE…]
+    #[arg(value_name = "FIRST", value_parser = parts::target)]
     pub first: Target,
 
-    /// What to compare with it
-    #[arg(value_name = "SECOND")]
+    /// The second prediction
+    #[arg(value_name = "SECOND", value_parser = parts::target)]
     pub second: Target,
 
     /// The operation
@@ -151,15 +152,15 @@ pub struct FirmwareArguments {
     #[arg(long, value_name = "NAME", default_value = "stm32f103")]
     pub mcu: String,
 
-    /// Instructions after which it is taken to be in an endless loop
+    /// Stop after this many instructions, as in an endless loop
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     pub limit: u64,
 
-    /// Functions to show, the costliest first; --json has all
+    /// How many functions to show, the costliest first; --json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,
 
-    /// Write the cycles of every call stack there, for flame graphs
+    /// Write the cycles of every call stack to this file, for flame graphs
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
 
@@ -172,10 +173,10 @@ pub struct FirmwareArguments {
 #[derive(Debug, Args)]
 pub struct McuProfileArguments {
     /// PART[:PRESET][,OPTION=VALUE…]
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = parts::target)]
     pub target: Target,
 
-    /// Operations to have in it
+    /// Operations to include
     #[arg(
         long,
         value_name = "NAME,…",
@@ -184,7 +185,7 @@ pub struct McuProfileArguments {
     )]
     pub kernel: Vec<Kernel>,
 
-    /// What a token does besides the operation, added to each
+    /// Time to add to each operation for everything else that a token does
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
     pub transport: Duration,
 
@@ -217,7 +218,7 @@ pub struct StorageArguments {
     )]
     pub workload: Vec<Workload>,
 
-    /// Writes to simulate [default: until the figures are those of long use, mostly 300000 or more]
+    /// Writes to simulate [default: until figures are long-term, mostly 300000 or more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
 
@@ -225,7 +226,7 @@ pub struct StorageArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// One JSON object a row
+    /// One JSON object for each row
     #[arg(long)]
     pub json: bool,
 }

@@ -91,7 +91,7 @@ pub enum Command {
         after_help = "Examples:\n  keymark show last\n  keymark show 20261121-0415\n  keymark show last~2\n  keymark show last --published lwn-2017"
     )]
     Show(ShowArguments),
-    /// Draw a picture of runs: SVG, or PNG where keymark was built for it
+    /// Draw a picture of runs as SVG or PNG
     #[command(
         after_help = "Examples:\n  keymark plot last -o run.svg\n  keymark plot last --kind distributions --case 'rsa2048 gnupg' -o rsa2048.svg\n  keymark plot last --published lwn-2017 --theme dark -o compared.svg\n\n'keymark show --plot' draws on the terminal."
     )]
@@ -101,43 +101,43 @@ pub enum Command {
         after_help = "Examples:\n  keymark export last --format json > run.json\n  keymark export last --format markdown"
     )]
     Export(ExportArguments),
-    /// Write a page about runs for a browser, or the same in other forms
+    /// Write a report of runs as a page for a browser, or in other formats
     #[command(
-        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and asks nothing of anybody. A file that keymark did not write is not overwritten."
+        after_help = "Examples:\n  keymark report last -o report.html\n  keymark report last last~1 -o compared.html\n  keymark report last --format latex > table.tex\n\nThe page works offline and loads nothing. A file that keymark did not write is not overwritten."
     )]
     Report(ReportArguments),
     /// Show the archive's runs as a local page, on this computer only; Ctrl-C ends it
     #[command(
-        after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive and answers this computer alone, whoever uses it."
+        after_help = "Examples:\n  keymark serve\n  keymark serve --port 8080\n\nThe page reads the archive. Only this computer can open it, but every user of this computer can."
     )]
     Serve(PageArguments),
     /// Compare series, runs, machines or devices case by case, or the copies of each case within one run
     #[command(
-        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~2 last~1 last --geometric-mean\n  keymark compare last --baseline device=twin:yubikey-4\n  keymark compare last --baseline published:lwn-2017\n\nTwo single runs of the same program differ, too: 'not distinguishable' is the answer then."
+        after_help = "Examples:\n  keymark bench --repeat 5 (before and after a change), then\n  keymark compare series:last~1 series:last --fail-above 5%\n  keymark compare last~2 last~1 last --geometric-mean\n  keymark compare last --baseline device=twin:yubikey-4\n  keymark compare last --baseline published:lwn-2017\n\nTwo single runs of the same program differ, too: the verdict is then 'not distinguishable'."
     )]
     Compare(CompareArguments),
-    /// What a case has taken over time, and when that changed: one trend a machine
+    /// Follow a case over time and find changes: one trend for each machine
     #[command(
-        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words have to stand in a case's name, as 'compare' and the warnings of 'show' write it. Runs of one series count once."
+        after_help = "Examples:\n  keymark history rsa4096 sign software gnupg\n  keymark history ed25519 sign raw --last 50\n\nAll words must appear in the case's name, as 'compare' and the warnings of 'show' write it. Runs of one series count once."
     )]
     History(HistoryArguments),
-    /// Write a run into a file for others: without host names, user names and serial numbers
+    /// Write a run to a file for others, without host names, user names and serial numbers
     #[command(
-        after_help = "Examples:\n  keymark share last -o run.json\n  keymark share 20261121-0415 -o run.json --remove 'project x' --yes\n\nWhat is removed is shown before anything is written. Anybody can read the file with 'keymark import'."
+        after_help = "Examples:\n  keymark share last -o run.json\n  keymark share 20261121-0415 -o run.json --remove 'project x' --yes\n\nkeymark shows what it removes before it writes anything. Anybody can read the file with 'keymark import'."
     )]
     Share(ShareArguments),
     /// Build a static site from a folder of records that others have shared
     #[command(
-        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and ask nothing of anybody. A file that is refused is named, the others make the site all the same, and the exit status is 1. A directory that is neither empty nor an earlier site, unchanged, is not written to."
+        after_help = "Examples:\n  keymark share last -o records/run.json, then\n  keymark site records -o public\n\nThe pages need no server and load nothing from elsewhere. If a file is refused, keymark names it, makes the site from the others, and ends with exit status 1. It only writes to a directory that is empty or holds an unchanged earlier site."
     )]
     Site(SiteArguments),
-    /// Run a program against a traced card or PKCS#11 module, and say where its time went
+    /// Run a program with a traced card or PKCS#11 module, and show where its time went
     #[command(
-        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nBefore a card the program runs with a private GNUPGHOME that has the public keys of your keyring for the card, or a test key called 'keymark test key' for a virtual one. Its exit status is keymark's."
+        after_help = "Examples:\n  keymark trace -- gpg --decrypt message.gpg\n  keymark trace --apdu -- git commit -S -m 'signed'\n  keymark trace --device virtual -- sh -c 'echo hello | gpg -e -r keymark | gpg -d'\n  keymark trace --pkcs11 softhsm2 -- pkcs11-tool --module {module} --login --test\n\nWith a card the program runs in a private GNUPGHOME that has the public keys of your keyring for the card, or a test key called 'keymark test key' for a virtual one. keymark ends with its exit status."
     )]
     #[cfg(feature = "openpgp-card")]
     Trace(TraceArguments),
-    /// A card that is not there, and what was left on one that is
+    /// Serve a virtual token to other programs; remove what a killed run left on a real one
     #[cfg(feature = "openpgp-card")]
     #[command(subcommand)]
     Token(TokenCommand),
@@ -146,22 +146,22 @@ pub enum Command {
         after_help = "Examples:\n  keymark profile last -o my-card.toml\n  keymark bench --device twin:my-card.toml"
     )]
     Profile(ProfileArguments),
-    /// What firmware would cost on a microcontroller, by simulation
+    /// Predict by simulation what firmware costs on a microcontroller
     #[command(subcommand)]
     Mcu(Box<McuCommand>),
-    /// TLS servers: what a key costs in handshakes under load, and how a server is configured for it
+    /// Measure TLS servers under load, and configure them for a key
     #[cfg(feature = "pkcs11")]
     #[command(subcommand)]
     Tls(Box<TlsCommand>),
-    /// Take in published figures (CSV) or a run of another machine (JSON)
+    /// Import published figures (CSV) or a run of another machine (JSON)
     #[command(
         after_help = "Examples:\n  keymark import data/published/lwn-2017-keycards.csv\n  keymark import run.json"
     )]
     Import(ImportArguments),
-    /// Is one worker of a run with --processes
+    /// Run one worker of a run with --processes
     #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
-    /// Has a PKCS#11 module, which may hang or crash
+    /// Run a PKCS#11 module, which may hang or crash
     #[cfg(feature = "pkcs11")]
     #[command(name = keymark_stores::pkcs11::process::SUBCOMMAND, hide = true)]
     Pkcs11Module,
@@ -173,12 +173,12 @@ pub enum Command {
         /// For which shell
         shell: clap_complete::Shell,
     },
-    /// Print the man page, or write one a subcommand into a directory
+    /// Print the man page, or write one for each subcommand to a directory
     #[command(
         after_help = "Examples:\n  keymark man | man -l -\n  keymark man --directory ~/.local/share/man/man1"
     )]
     Man {
-        /// Write keymark.1, keymark-bench.1, … there
+        /// Write keymark.1, keymark-bench.1, … to this directory
         #[arg(long, value_name = "DIR")]
         directory: Option<PathBuf>,
     },
@@ -186,7 +186,6 @@ pub enum Command {
 
 impl Command {
     /// Whether keymark has started itself for it, often many times a run.
-    #[must_use]
     pub const fn is_errand(&self) -> bool {
         let errand = matches!(self, Self::Worker);
         #[cfg(feature = "pkcs11")]
@@ -198,11 +197,11 @@ impl Command {
 /// `keymark devices`
 #[derive(Debug, Args)]
 pub struct DevicesArguments {
-    /// One JSON object a device and stack
+    /// One JSON object for each device and stack
     #[arg(long)]
     pub json: bool,
 
-    /// Show twins in full, too
+    /// Also show twins in full
     #[arg(long, conflicts_with = "json")]
     pub all: bool,
 }
@@ -210,7 +209,7 @@ pub struct DevicesArguments {
 /// Subcommands whose only choice is JSON.
 #[derive(Debug, Args)]
 pub struct JsonArguments {
-    /// One JSON object a line
+    /// One JSON object on each line
     #[arg(long)]
     pub json: bool,
 }
@@ -218,7 +217,7 @@ pub struct JsonArguments {
 /// How tables are shown.
 #[derive(Debug, Args)]
 pub struct TableArguments {
-    /// Show every column, however narrow the terminal is
+    /// Show every column, however narrow the terminal
     #[arg(long, help_heading = "Output")]
     pub wide: bool,
 }
@@ -232,10 +231,10 @@ pub struct ShowArguments {
     /// Show these published figures beside the run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
     pub published: Vec<Shipped>,
-    /// One JSON object a case
+    /// One JSON object for each case
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Also draw a picture, the one that fits the run or that of a kind of 'keymark plot'
+    /// Also draw a picture: the one that fits the run, or a kind of 'keymark plot'
     #[arg(
         long,
         value_name = "KIND",
@@ -258,7 +257,7 @@ pub struct ExportArguments {
     /// Which run: last, last~1, an id or its beginning; or series: and one of these
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
-    /// In which form
+    /// Format
     #[arg(long, value_enum)]
     pub format: Format,
 }
@@ -304,10 +303,7 @@ fn registered() -> impl Iterator<Item = StackName> {
 
 fn unregistered(word: &str) -> String {
     let known: Vec<_> = registered().map(|stack| stack.to_string()).collect();
-    format!(
-        "no stack is called '{word}'; there are: {}",
-        known.join(", ")
-    )
+    format!("unknown stack '{word}'; choose from {}", known.join(", "))
 }
 
 fn stack(text: &str) -> Result<StackName, String> {
@@ -319,7 +315,7 @@ fn baseline(text: &str) -> Result<Baseline, String> {
     let baseline: Baseline = text.parse()?;
     match baseline.stack() {
         Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
-            "'{unknown}' is no algorithm, stack, protection, c=N or device=NAME to take as baseline"
+            "'{unknown}' is not a baseline: name an algorithm, stack, protection, c=N or device=NAME"
         )),
         _ => Ok(baseline),
     }
@@ -328,7 +324,9 @@ fn baseline(text: &str) -> Result<Baseline, String> {
 fn concurrency(text: &str) -> Result<NonZeroU32, String> {
     match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
         Some(number) if number.get() <= 256 => Ok(number),
-        _ => Err(format!("workers are a number from 1 to 256, not '{text}'")),
+        _ => Err(format!(
+            "the number of workers must be from 1 to 256, not '{text}'"
+        )),
     }
 }
 
@@ -336,17 +334,17 @@ fn runs(text: &str) -> Result<NonZeroU32, String> {
     match text.parse::<u32>().ok().and_then(NonZeroU32::new) {
         Some(number) if number.get() <= 10_000_000 => Ok(number),
         _ => Err(format!(
-            "operations are a number from 1 to 10000000, not '{text}'"
+            "the number of operations must be from 1 to 10000000, not '{text}'"
         )),
     }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text)
-        .map_err(|error| format!("'{text}' is no time such as 60s or 500ms: {error}"))?;
+        .map_err(|error| format!("'{text}' is not a time; write it like 60s or 500ms: {error}"))?;
     if time.is_zero() || time > Duration::from_secs(7 * 24 * 3600) {
         return Err(format!(
-            "a time lies above 0 and within 7 days, not at '{text}'"
+            "a time must be above 0 and at most 7 days, not '{text}'"
         ));
     }
     Ok(time)
@@ -358,6 +356,6 @@ fn share(text: &str) -> Result<f64, String> {
         .and_then(|number| number.trim().parse::<f64>().ok());
     match number {
         Some(percent) if (0.0..=10_000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("'{text}' is no share such as 5%")),
+        _ => Err(format!("'{text}' is not a percentage; write it like 5%")),
     }
 }

@@ -22,19 +22,19 @@ pub struct PlotArguments {
     #[arg(long, value_name = "KIND", value_parser = kinds())]
     pub kind: Option<Kind>,
 
-    /// Only cases in whose name all of these words stand, such as 'rsa2048 gnupg'
+    /// Only cases with all of these words in their name, such as 'rsa2048 gnupg'
     #[arg(long, value_name = "WORDS")]
     pub case: Option<String>,
 
-    /// Draw these published figures as well: lwn-2017, zeitgitter-2019, …
+    /// Also draw these published figures: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
     pub published: Vec<Shipped>,
 
-    /// For which ground
+    /// Background
     #[arg(long, value_enum, default_value_t = ThemeArgument::Light)]
     pub theme: ThemeArgument,
 
-    /// Where to: a file that ends in .svg or .png. Of several pictures, the others are numbered
+    /// The file to write, .svg or .png; further pictures are numbered
     #[arg(long, short, value_name = "FILE", value_parser = picture_file)]
     pub output: PictureFile,
 }
@@ -88,7 +88,7 @@ pub(super) fn picture_file(text: &str) -> Result<PictureFile, String> {
     let format = match ending.map(str::to_ascii_lowercase).as_deref() {
         Some("svg") => PictureFormat::Svg,
         Some("png") => PictureFormat::Png,
-        _ => return Err(format!("'{text}' ends neither in .svg nor in .png")),
+        _ => return Err(format!("'{text}' must end in .svg or .png")),
     };
     Ok(PictureFile { path, format })
 }

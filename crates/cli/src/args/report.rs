@@ -13,11 +13,11 @@ use super::comparison;
 pub enum ReportFormat {
     /// One page for a browser, which works offline and from a file
     Html,
-    /// For README files and issues
+    /// Markdown, for README files and issues
     Markdown,
     /// Tables for an article, with booktabs
     Latex,
-    /// One line a case, of one run
+    /// One line for each case, of one run
     Csv,
     /// The whole report as one object, with the data of pictures
     Json,
@@ -29,13 +29,13 @@ pub struct ReportArguments {
     /// Which runs: last, last~1, an id or its beginning; the first is compared with each of the others
     #[arg(value_name = "RUN", default_value = "last", num_args = 1..)]
     pub runs: Vec<RunSelector>,
-    /// Where to: a file, or - for stdout [default: of HTML reports/RUN.html beside the archive, else stdout]
+    /// The file to write, or - for stdout [default: for HTML reports/RUN.html beside the archive, else stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Set these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
+    /// Show these published figures beside the first run's: lwn-2017, zeitgitter-2019, …
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
     pub published: Vec<Shipped>,
-    /// In which form [default: by the file's name, else html]
+    /// Format [default: by the file's name, else html]
     #[arg(long, value_enum)]
     pub format: Option<ReportFormat>,
     /// Overwrite a file that keymark did not write

@@ -5,10 +5,10 @@ use clap::Args;
 /// `keymark serve`
 #[derive(Debug, Args)]
 pub struct PageArguments {
-    /// Port to listen at [default: a free one]
+    /// Port to listen on [default: a free one]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// Take in runs that are uploaded with the token that is printed
+    /// Accept uploaded runs, with the token that keymark prints
     #[arg(long)]
     pub allow_import: bool,
 }

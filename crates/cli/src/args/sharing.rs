@@ -10,18 +10,18 @@ use super::TableArguments;
 /// Formats of `keymark export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. Of a
-    /// series a line a run
+    /// The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a
+    /// series one line for each run
     Json,
-    /// One line a case
+    /// One line for each case
     Csv,
-    /// What 'keymark show' says, with every column
+    /// The output of 'keymark show', with every column
     Markdown,
     /// The same as one JSON object, with the data of pictures
     Document,
     /// OpenMetrics text, for Prometheus
     Openmetrics,
-    /// JUnit's XML: a test case a case, its time the mean in seconds
+    /// JUnit's XML: one test case for each case, its time the mean in seconds
     Junit,
     /// For benchmark-action/github-action-benchmark, with 'tool: customSmallerIsBetter'
     GithubBenchmark,
@@ -33,10 +33,10 @@ pub struct HistoryArguments {
     /// Words of the case's name: algorithm, operation, device, stack
     #[arg(value_name = "CASE", required = true)]
     pub case: Vec<String>,
-    /// Show so many of the latest runs
+    /// Show this many of the latest runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: usize,
-    /// One JSON object a run
+    /// One JSON object for each run
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// How tables are shown
@@ -50,10 +50,10 @@ pub struct ShareArguments {
     /// Which run: last, last~1, an id or its beginning
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
-    /// The file to write; there must be none yet
+    /// The file to write; it must not exist
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Remove this text, too, such as a name that only you know
+    /// Also remove this text, such as a name that only you know
     #[arg(long, value_name = "TEXT")]
     pub remove: Vec<String>,
     /// Write without asking, for scripts

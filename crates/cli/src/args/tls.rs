@@ -12,8 +12,8 @@ use keymark_stacks::tls::{Address, SERVERS};
 use super::{CardArguments, TableArguments, concurrency, duration};
 
 const BENCH_HELP: &str = "\
-Apache and nginx are started in private directories on loopback, with tickets and caches off, and asked for a file by \
-keymark's own client: every handshake is a full one, and checked. Debian and Ubuntu have them in apache2-bin and nginx.
+keymark starts Apache and nginx in private directories on loopback, with tickets and caches off, and its own client \
+requests a file: every handshake is a full one, and checked. Debian and Ubuntu have them in apache2-bin and nginx.
 
 Examples:
   keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
@@ -24,8 +24,8 @@ Examples:
   keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
 
 const SUITE_HELP: &str = "\
-Plans over 'keymark tls bench'. What is not to be had here fails with its reason, and the rest goes on. --dry-run prints \
-the cases, and how long they take.
+Ready plans for 'keymark tls bench'. Cases that are impossible here fail with the reason, and the rest goes on. \
+--dry-run prints the cases and how long they take.
 
 Examples:
   keymark tls suite key-exchange --server nginx --allow-weak
@@ -39,9 +39,9 @@ pub enum TlsCommand {
     /// Measure servers under load
     #[command(after_help = BENCH_HELP)]
     Bench(Box<TlsBenchArguments>),
-    /// Read a configuration of Apache or nginx: can it offer ECDSA certificates at all?
+    /// Check a configuration of Apache or nginx: can it offer ECDSA certificates at all?
     #[command(
-        after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, 1 if not."
+        after_help = "Examples:\n  keymark tls check /etc/nginx/nginx.conf\n  keymark tls check /etc/apache2/sites-enabled/default-ssl.conf\n\nExit status: 0 if every host offers one, otherwise 1."
     )]
     Check(TlsCheckArguments),
     /// Print a working configuration for a key in a file or on a token, with a line on each trap
@@ -49,7 +49,7 @@ pub enum TlsCommand {
         after_help = "Examples:\n  keymark tls config --server nginx --host www.example.org\n  keymark tls config --server nginx --algorithm rsa2048,nistp256\n  keymark tls config --server apache --host www.example.org \\\n      --device 'pkcs11:token=hsm;object=web?module-path=/usr/lib/opensc-pkcs11.so'"
     )]
     Config(TlsConfigArguments),
-    /// Measure a whole question: key exchanges, a key in an HSM, several servers, two certificates
+    /// Answer a whole question: key exchanges, a key in an HSM, several servers, two certificates
     #[command(after_help = SUITE_HELP)]
     Suite(TlsSuiteArguments),
     /// Leave a server running on loopback until Ctrl-C
@@ -105,7 +105,7 @@ pub struct TlsBenchArguments {
     )]
     pub device: Vec<String>,
 
-    /// Keys of the certificates
+    /// Algorithms of the certificates' keys
     #[arg(
         long,
         value_name = "LIST",
@@ -115,11 +115,11 @@ pub struct TlsBenchArguments {
     )]
     pub algorithm: Vec<Algorithm>,
 
-    /// In place of servers of keymark's own, one that runs already; the key is that of its certificate
+    /// Instead of servers that keymark starts, one that runs already; the key is that of its certificate
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["server", "device", "algorithm", "body", "trace", "openssl", "server_processes", "saturate"], help_heading = "A server that runs already")]
     pub connect: Option<Address>,
 
-    /// What that server is asked for [default: /]
+    /// Path to request from that server [default: /]
     #[arg(
         long,
         value_name = "PATH",
@@ -139,7 +139,8 @@ pub struct TlsBenchArguments {
     )]
     pub server_name: Option<String>,
 
-    /// Authority that has to have certified it, in PEM [default: its certificate is taken as presented, and pinned]
+    /// PEM file of the authority that must have certified it [default: accept its certificate as presented, and
+    /// pin it]
     #[arg(
         long,
         value_name = "FILE",
@@ -148,7 +149,7 @@ pub struct TlsBenchArguments {
     )]
     pub authority: Option<PathBuf>,
 
-    /// Load a server that is not on this machine, and yours
+    /// Load a server that is not on this machine; confirms that it is yours
     #[arg(
         long,
         requires = "connect",
@@ -174,8 +175,8 @@ pub struct TlsBenchArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = concurrency, default_value = "8", allow_negative_numbers = true, help_heading = "What to measure")]
     pub users: Vec<NonZeroU32>,
 
-    /// Users think before each transaction, for a random time up to this, as siege's do [default: none, siege's benchmark
-    /// mode]
+    /// Users pause before each transaction, for a random time up to this, as with siege [default: none, siege's
+    /// benchmark mode]
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
     pub delay: Option<Duration>,
 
@@ -183,19 +184,20 @@ pub struct TlsBenchArguments {
     #[arg(long, value_name = "RATE", conflicts_with_all = ["users", "delay"], allow_negative_numbers = true, help_heading = "What to measure")]
     pub rate: Option<Rate>,
 
-    /// Look for the number of users with the best rate, by loads of a quarter of the duration, and measure that one
+    /// Find the number of users with the best rate, by loads of a quarter of the duration, and measure that one
     #[arg(long, conflicts_with_all = ["users", "delay", "rate"], help_heading = "What to measure")]
     pub saturate: bool,
 
-    /// With --saturate: also the highest rate of arrivals at which 99 % of the transactions take no longer
+    /// With --saturate: also find the highest rate of arrivals at which 99 % of the transactions stay within
+    /// this time
     #[arg(long, value_name = "TIME", requires = "saturate", value_parser = duration, allow_hyphen_values = true, help_heading = "What to measure")]
     pub p99: Option<Duration>,
 
-    /// With --saturate: users at most
+    /// With --saturate: maximum number of users
     #[arg(long, value_name = "N", requires = "saturate", value_parser = concurrency, default_value = "256", allow_negative_numbers = true, help_heading = "What to measure")]
     pub most_users: NonZeroU32,
 
-    /// Bytes of the file that is served
+    /// Size of the served file in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=16_777_216), help_heading = "What to measure")]
     pub body: u32,
 
@@ -215,11 +217,12 @@ pub struct TlsRunArguments {
     #[arg(long, help_heading = "What to measure")]
     pub allow_weak: bool,
 
-    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
     #[arg(long, value_enum, value_name = "WAY", help_heading = "How")]
     pub openssl: Option<TokenWayArgument>,
 
-    /// Count what the server asks of its PKCS#11 token: calls a handshake, their time, how much of it is waiting
+    /// Count the server's calls to its PKCS#11 token: calls for each handshake, their time, how much of it is
+    /// waiting
     #[arg(long, help_heading = "How")]
     pub trace: bool,
 
@@ -249,7 +252,7 @@ pub struct TlsRunArguments {
     #[arg(long, help_heading = "How")]
     pub dry_run: bool,
 
-    /// One JSON object a finished case, in place of the tables
+    /// One JSON object for each finished case instead of tables
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
@@ -265,7 +268,7 @@ pub struct TlsRunArguments {
 /// A plan over servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsSuite {
-    /// RSA, DHE and ECDHE with certificates of RSA and ECDSA, and what TLS 1.3 has: the best rate of each
+    /// RSA, DHE and ECDHE with RSA and ECDSA certificates, and TLS 1.3: the best rate of each
     KeyExchange,
     /// A key in a file, on SoftHSM2 and on a Nitrokey HSM's twin, under 5, 10, 20 users who pause, and 60 who do not
     Hsm,
@@ -337,7 +340,7 @@ pub struct TlsConfigArguments {
     /// Where the server's files go
     #[arg(long, value_name = "DIR", default_value = "/etc/keymark-tls")]
     pub directory: PathBuf,
-    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
     #[arg(long, value_enum, value_name = "WAY")]
     pub openssl: Option<TokenWayArgument>,
 }
@@ -366,7 +369,7 @@ pub struct TlsServeArguments {
     /// Allow keys and DH parameters of 1024 bits, which have 80 bits of security
     #[arg(long)]
     pub allow_weak: bool,
-    /// How OpenSSL gets at a key on a token [default: the provider where it is installed, else the engine]
+    /// How OpenSSL reaches a key on a token [default: the provider where it is installed, else the engine]
     #[arg(long, value_enum, value_name = "WAY")]
     pub openssl: Option<TokenWayArgument>,
     /// How cards in readers may be used
@@ -381,10 +384,7 @@ fn server(word: &str) -> Result<StackName, String> {
     let known = SERVERS.iter().find(|(name, _)| name.word() == word);
     known.map(|(name, _)| *name).ok_or_else(|| {
         let words: Vec<_> = SERVERS.iter().map(|(name, _)| name.to_string()).collect();
-        format!(
-            "no server is called '{word}'; there are {}",
-            words.join(", ")
-        )
+        format!("unknown server '{word}'; choose from {}", words.join(", "))
     })
 }
 
@@ -396,7 +396,7 @@ fn path(word: &str) -> Result<String, String> {
     if word.starts_with('/') && visible {
         Ok(word.to_owned())
     } else {
-        Err("a path begins with '/', and has neither spaces nor '#'".to_owned())
+        Err("a path must begin with '/' and have no spaces or '#'".to_owned())
     }
 }
 
@@ -406,6 +406,6 @@ fn name(word: &str) -> Result<String, String> {
     if !word.is_empty() && word.bytes().all(known) {
         Ok(word.to_owned())
     } else {
-        Err("a name has letters, digits, '-', '.' and ':'".to_owned())
+        Err("a name may have letters, digits, '-', '.' and ':'".to_owned())
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn of_twin(
         if operation == Operation::Authenticate && identity.kind == StoreKind::PKCS11 {
             return (
                 operation,
-                "with what it signs with, in the same time".to_owned(),
+                "with its signing keys, in the same time".to_owned(),
             );
         }
         let of_operation = capabilities
@@ -60,7 +60,7 @@ pub(super) fn limits(identity: &StoreIdentity, capabilities: &[Capability]) -> O
         | Provenance::Published => return None,
     }
     let mut text = format!(
-        "{} does what its profile has a time for, and refuses all else:",
+        "{} has only the operations in its profile:",
         identity.device
     );
     for (operation, what) in of_twin(identity, capabilities) {

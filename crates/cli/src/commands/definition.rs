@@ -32,7 +32,7 @@ pub(super) fn man(directory: Option<&Path>) -> Outcome {
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), directory));
             written.map_err(|error| {
                 Failure::failed(format!(
-                    "man pages cannot be written to {}: {error}",
+                    "cannot write man pages to {}: {error}",
                     directory.display()
                 ))
             })?;

@@ -6,7 +6,7 @@ use keymark_bench::case::{Provenance, Scheme, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
-use keymark_stacks::held::Held;
+use keymark_stacks::card_holder::HeldCard;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
 use keymark_stats::Seconds;
@@ -63,7 +63,7 @@ fn all_as_text(devices: &[Found], arguments: &DevicesArguments) {
     if !twins.is_empty() {
         output::line("");
         output::heading(
-            "twins (a device's times over the virtual card, or over SoftHSM2; --all shows all)",
+            "twins (the virtual card or SoftHSM2 with a device's times; --all shows all)",
         );
     }
     for twin in twins {
@@ -132,13 +132,13 @@ fn as_text(found: &Found) {
 }
 
 /// A card of which nothing can be asked now.
-fn held_as_text(held: &Held) {
+fn held_as_text(held: &HeldCard) {
     output::heading(&format!("a card in '{}'", held.reader));
     fact("held by", &held.holder.to_string());
     fact("what to do", held.advice());
 }
 
-fn held_as_json(held: &Held) {
+fn held_as_json(held: &HeldCard) {
     print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,
@@ -159,7 +159,7 @@ fn visited_as_text(visited: &[Visited]) {
         let said = said.as_ref().map_or_else(ToString::to_string, Clone::clone);
         output::entry(2, name, TWIN, &said);
     }
-    output::line("  None was let at cards in readers: a module that is named in --device is.");
+    output::line("  Modules may use cards in readers only if you name them with --device.");
 }
 
 fn visited_as_json(visited: &Visited) {

@@ -10,8 +10,9 @@ use keymark_report::formats::{self, Measured, github, junit, openmetrics};
 use keymark_report::render::{self, markdown};
 use keymark_report::{series, table};
 
-use super::{Outcome, show};
+use super::Outcome;
 use crate::args::{ExportArguments, Format};
+use crate::documents;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -87,7 +88,7 @@ impl Exported {
 
     fn measured(&self) -> Vec<Measured> {
         match self {
-            Self::Run(record) => show::analysis(record)
+            Self::Run(record) => documents::analysis(record)
                 .rows
                 .iter()
                 .map(Measured::from)
@@ -99,7 +100,7 @@ impl Exported {
     fn csv(&self) -> Result<String, Failure> {
         let mut text = Vec::new();
         let written = match self {
-            Self::Run(record) => table::csv(&show::analysis(record).rows, &mut text),
+            Self::Run(record) => table::csv(&documents::analysis(record).rows, &mut text),
             Self::Series { .. } => formats::csv::render(&self.measured(), &mut text),
         };
         written.map_err(Failure::failed)?;
@@ -108,7 +109,7 @@ impl Exported {
 
     fn document(&self) -> Document {
         match self {
-            Self::Run(record) => show::document(record),
+            Self::Run(record) => documents::document(record),
             Self::Series { runs, .. } => series::document(runs, &series::rows(runs)),
         }
     }
@@ -117,9 +118,7 @@ impl Exported {
 fn closed_pipe_is_fine(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::failed(format!(
-            "the record cannot be written: {error}"
-        ))),
+        Err(error) => Err(Failure::failed(format!("cannot write the record: {error}"))),
         Ok(()) => Ok(()),
     }
 }

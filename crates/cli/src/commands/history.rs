@@ -19,12 +19,12 @@ pub(super) fn run(arguments: &HistoryArguments, archive: &Archive) -> Outcome {
     let named = arguments.case.join(" ");
     if trends.is_empty() {
         return Err(Failure::nothing_usable(format!(
-            "no finished run has a case with the words '{named}'; 'keymark show' names those of a run"
+            "no finished run has a case that matches '{named}'; 'keymark show' lists the cases of a run"
         )));
     }
     if trends.len() > TRENDS && !arguments.json {
         return Err(Failure::usage(format!(
-            "'{named}' names {} cases and machines; add words of one of them:\n  {}",
+            "'{named}' matches {} cases and machines; add words of one of them:\n  {}",
             trends.len(),
             some(&trends)
         )));

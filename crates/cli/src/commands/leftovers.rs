@@ -28,7 +28,7 @@ pub(super) fn tidy(
         match devices.find(|found| found.device.token().as_ref() == Some(token)) {
             Some(found) if allowed => {
                 output::note(&format!(
-                    "removing what run {} has left on {token}",
+                    "removing what run {} left on {token}",
                     journal.content().run
                 ));
                 found.device.undo(journal)?;
@@ -59,7 +59,7 @@ pub(super) fn tell() {
 fn told(journal: &Journal) -> String {
     let content = journal.content();
     format!(
-        "{} was left with a test key of run {}: 'keymark token restore {}' removes it",
+        "{} still has a test key of run {}: 'keymark token restore {}' removes it",
         content.token,
         content.run,
         content.token.serial(),

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ProfileArguments, archive: &Archive) -> Outcome {
     })?;
     for (case, operations) in measured.left_out {
         output::warning(&format!(
-            "{case} is left out: {operations} operations are too few"
+            "skipping {case}: {operations} operations are too few"
         ));
     }
     let profile = measured.profile.to_toml().map_err(Failure::failed)?;

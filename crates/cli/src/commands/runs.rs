@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &JsonArguments, archive: &Archive) -> Outcome {
     let runs = archive.runs().map_err(Failure::failed)?;
     if runs.is_empty() && !arguments.json {
         output::note(&format!(
-            "no runs in {} yet; 'keymark bench' makes one",
+            "{} has no runs yet; 'keymark bench' makes one",
             archive.path().display()
         ));
     }

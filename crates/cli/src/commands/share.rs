@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     let shared = share(&record, &personal);
     show(&shared);
     let file = arguments.output.display();
-    if !arguments.yes && !output::agrees(&format!("This would be written to {file}.")) {
+    if !arguments.yes && !output::agrees(&format!("This will be written to {file}.")) {
         return Err(Failure::usage(format!(
             "nothing was written to {file}; --yes writes without asking"
         )));
@@ -31,9 +31,9 @@ pub(super) fn run(arguments: &ShareArguments, archive: &Archive) -> Outcome {
     })
     .map_err(|error| {
         Failure::failed(if error.kind() == ErrorKind::AlreadyExists {
-            format!("{file} is there already and nothing was written; name another file")
+            format!("{file} exists, and nothing was written; name another file")
         } else {
-            format!("{file} cannot be written: {error}")
+            format!("cannot write {file}: {error}")
         })
     })?;
     output::line(&format!("wrote {} to {file}", shared.record.id));
@@ -50,7 +50,7 @@ fn show(shared: &Shared) {
     }
     for removal in &shared.removed {
         output::line(&format!(
-            "  {} '{}', {} times: '{}' stands there now",
+            "  {} '{}', {} times, replaced by '{}'",
             removal.kind, removal.text, removal.times, removal.by
         ));
     }

@@ -13,6 +13,7 @@
 
 use std::collections::BTreeSet;
 
+use super::page::{self, Page, full};
 use super::segments::layout;
 use super::{Design, Space};
 use crate::catalog::Catalog;
@@ -20,7 +21,7 @@ use crate::error::StorageError;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 use crate::record::{Content, FlashRecord, encode_removed, full_bytes, small_bytes};
-use crate::region::{Region, Seal, wipe, wipe_torn};
+use crate::region::wipe;
 
 /// How an old private key is made unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,89 +35,42 @@ pub(super) enum Disposal {
 
 #[derive(Debug, Clone)]
 pub(super) struct Log {
-    segments: Vec<Segment>,
+    segments: Vec<Page>,
     head: usize,
     disposal: Disposal,
     catalog: Catalog,
 }
 
-#[derive(Debug, Clone)]
-struct Segment {
-    region: Region,
-    /// None while blank.
-    generation: Option<u32>,
-    next: usize,
-}
-
 impl Log {
     pub(super) fn format(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
-        let mut log = Self::over(flash, disposal)?;
-        for segment in &log.segments {
-            segment.region.clear(flash)?;
-        }
+        let regions = layout(flash)?;
+        let mut log = Self {
+            segments: page::format(flash, regions)?,
+            head: 0,
+            disposal,
+            catalog: Catalog::default(),
+        };
         log.start(flash, 0, 1)?;
         Ok(log)
     }
 
-    fn over(flash: &Flash, disposal: Disposal) -> Result<Self, StorageError> {
-        let segment = |region: Region| Segment {
-            next: region.first(flash),
-            region,
-            generation: None,
-        };
-        let segments = layout(flash)?.into_iter().map(segment).collect();
-        Ok(Self {
-            segments,
-            head: 0,
-            disposal,
-            catalog: Catalog::default(),
-        })
-    }
-
     pub(super) fn mount(flash: &mut Flash, disposal: Disposal) -> Result<Self, StorageError> {
-        let mut log = Self::over(flash, disposal)?;
-        let mut order = Vec::new();
-        for (index, segment) in log.segments.iter_mut().enumerate() {
-            match segment.region.inspect(flash)? {
-                Seal::Blank => {}
-                Seal::Debris => segment.region.clear(flash)?,
-                Seal::Generation(generation) => {
-                    segment.generation = Some(generation);
-                    order.push((generation, index));
-                }
-            }
-        }
-        order.sort_unstable();
-        log.head = order.last().ok_or(StorageError::Unformatted("log"))?.1;
-        let residue = log.load(flash, order.iter().map(|&(_, index)| index))?;
+        let (regions, mut catalog) = (layout(flash)?, Catalog::default());
+        let (segments, mut residue) = page::mount(flash, regions, &mut catalog)?;
+        let newest = (0..segments.len()).max_by_key(|&index| segments[index].generation);
+        let started = newest.filter(|&index| segments[index].generation.is_some());
+        let mut log = Self {
+            segments,
+            head: started.ok_or(StorageError::Unformatted("log"))?,
+            disposal,
+            catalog,
+        };
         if log.blank().1 == 0 {
             log.erase_dead(flash)?;
         }
+        residue.retain(|record| record.object.is_sensitive());
         log.dispose(flash, &residue)?;
         Ok(log)
-    }
-
-    /// Reads the segments in order of generation; gives what is left of old keys.
-    fn load(
-        &mut self,
-        flash: &mut Flash,
-        order: impl Iterator<Item = usize>,
-    ) -> Result<Vec<FlashRecord>, FlashError> {
-        let mut residue = Vec::new();
-        for index in order {
-            let scan = self.segments[index].region.scan(flash)?;
-            self.segments[index].next = scan.next;
-            wipe_torn(flash, &scan.torn)?;
-            for record in scan.records {
-                let old = if record.whole {
-                    self.catalog.apply(record)
-                } else {
-                    Some(record)
-                };
-                residue.extend(old.filter(|old| old.object.is_sensitive()));
-            }
-        }
-        Ok(residue)
     }
 
     /// Erases segments but the newest in which nothing is live: there is one if a collection was cut
@@ -125,7 +79,7 @@ impl Log {
         for index in 0..self.segments.len() {
             let started = self.segments[index].generation.is_some();
             if started && index != self.head && self.live_in(flash, index)?.is_empty() {
-                self.erase(flash, index)?;
+                self.segments[index].clear(flash)?;
             }
         }
         Ok(())
@@ -137,14 +91,6 @@ impl Log {
         Ok(records)
     }
 
-    fn erase(&mut self, flash: &mut Flash, index: usize) -> Result<(), FlashError> {
-        let segment = &mut self.segments[index];
-        segment.region.clear(flash)?;
-        segment.generation = None;
-        segment.next = segment.region.first(flash);
-        Ok(())
-    }
-
     /// Makes old keys unreadable.
     fn dispose(&mut self, flash: &mut Flash, residue: &[FlashRecord]) -> Result<(), StorageError> {
         if self.disposal == Disposal::Zero {
@@ -154,11 +100,7 @@ impl Log {
                 .filter(there)
                 .try_for_each(|record| wipe(flash, record))?);
         }
-        let holds = |segment: &Segment| {
-            residue
-                .iter()
-                .any(|record| segment.region.bytes.contains(&record.address))
-        };
+        let holds = |segment: &Page| residue.iter().any(|record| segment.holds(record));
         let segments = self
             .segments
             .iter()
@@ -173,12 +115,9 @@ impl Log {
         Ok(())
     }
 
-    fn segment_of(&self, record: &FlashRecord) -> &Segment {
-        let holds = |segment: &&Segment| segment.region.bytes.contains(&record.address);
-        self.segments
-            .iter()
-            .find(holds)
-            .unwrap_or(&self.segments[self.head])
+    fn segment_of(&self, record: &FlashRecord) -> &Page {
+        let found = self.segments.iter().find(|segment| segment.holds(record));
+        found.unwrap_or(&self.segments[self.head])
     }
 
     /// The next blank segment behind the newest, and how many there are.
@@ -198,8 +137,7 @@ impl Log {
         index: usize,
         generation: u32,
     ) -> Result<(), FlashError> {
-        self.segments[index].region.seal(flash, generation)?;
-        self.segments[index].generation = Some(generation);
+        self.segments[index].seal(flash, generation)?;
         self.head = index;
         Ok(())
     }
@@ -208,9 +146,7 @@ impl Log {
     /// copied: what is live in a segment then always fits a blank one.
     fn head_fits(&self, flash: &Flash, bytes: usize) -> bool {
         let (segment, unit) = (&self.segments[self.head], flash.unit());
-        segment
-            .region
-            .fits(segment.next, bytes + full_bytes(unit) - small_bytes(unit))
+        segment.fits(bytes + full_bytes(unit) - small_bytes(unit))
     }
 
     fn generation(&self) -> u32 {
@@ -228,19 +164,11 @@ impl Log {
                 continue;
             }
             let bytes = self.catalog.copy(flash, &record)?;
-            let segment = &self.segments[target];
-            if opened.is_none()
-                && (target == victim || !segment.region.fits(segment.next, bytes.len()))
-            {
+            if opened.is_none() && (target == victim || !self.segments[target].fits(bytes.len())) {
                 target = self.blank().0.ok_or(full(record.object, &bytes))?;
                 opened = Some(target);
             }
-            let segment = &mut self.segments[target];
-            if !segment.region.fits(segment.next, bytes.len()) {
-                return Err(full(record.object, &bytes));
-            }
-            let copy = segment.region.append(flash, segment.next, &bytes)?;
-            segment.next += bytes.len();
+            let copy = self.segments[target].append(flash, record.object, &bytes)?;
             self.catalog.apply(copy);
         }
         if opened.is_none() && victim == self.head {
@@ -249,7 +177,7 @@ impl Log {
         if let Some(opened) = opened {
             self.start(flash, opened, self.generation() + 1)?;
         }
-        Ok(self.erase(flash, victim)?)
+        Ok(self.segments[victim].clear(flash)?)
     }
 
     /// Appends a record, and collects until there is room.
@@ -261,10 +189,7 @@ impl Log {
     ) -> Result<FlashRecord, StorageError> {
         for _ in 0..=2 * self.segments.len() {
             if self.head_fits(flash, bytes.len()) {
-                let segment = &mut self.segments[self.head];
-                let record = segment.region.append(flash, segment.next, bytes)?;
-                segment.next += bytes.len();
-                return Ok(record);
+                return self.segments[self.head].append(flash, object, bytes);
             }
             match self.blank() {
                 (Some(index), 2..) => self.start(flash, index, self.generation() + 1)?,
@@ -274,18 +199,24 @@ impl Log {
         Err(full(object, bytes))
     }
 
+    /// Appends a record, and makes the key that it supersedes unreadable.
+    fn write(
+        &mut self,
+        flash: &mut Flash,
+        object: ObjectId,
+        bytes: &[u8],
+    ) -> Result<(), StorageError> {
+        let written = self.append(flash, object, bytes)?;
+        let old = self.catalog.apply(written);
+        let old = old.filter(|old| old.object.is_sensitive());
+        self.dispose(flash, old.as_slice())
+    }
+
     fn oldest(&self) -> usize {
         let age = |&index: &usize| self.segments[index].generation.unwrap_or(u32::MAX);
         (0..self.segments.len())
             .min_by_key(age)
             .unwrap_or(self.head)
-    }
-}
-
-fn full(object: ObjectId, bytes: &[u8]) -> StorageError {
-    StorageError::Full {
-        object,
-        bytes: bytes.len(),
     }
 }
 
@@ -298,12 +229,7 @@ impl Design for Log {
     ) -> Result<(), StorageError> {
         object.check(value)?;
         let bytes = self.catalog.encode(flash, object, value);
-        let written = self.append(flash, object, &bytes)?;
-        let old = self
-            .catalog
-            .apply(written)
-            .filter(|old| old.object.is_sensitive());
-        self.dispose(flash, old.as_slice())
+        self.write(flash, object, &bytes)
     }
 
     fn remove(&mut self, flash: &mut Flash, object: ObjectId) -> Result<(), StorageError> {
@@ -318,12 +244,7 @@ impl Design for Log {
             return Ok(());
         }
         let bytes = encode_removed(object, flash.unit());
-        let written = self.append(flash, object, &bytes)?;
-        let old = self
-            .catalog
-            .apply(written)
-            .filter(|old| old.object.is_sensitive());
-        self.dispose(flash, old.as_slice())
+        self.write(flash, object, &bytes)
     }
 
     fn get(&self, flash: &Flash, object: ObjectId) -> Result<Option<Vec<u8>>, StorageError> {

@@ -6,6 +6,7 @@
 //! all that a mount does can be cut as well. A mount of what was not cut writes nothing.
 
 mod log;
+mod page;
 mod pool;
 mod segments;
 mod separate;

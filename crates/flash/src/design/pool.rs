@@ -10,6 +10,7 @@
 //! halfword twice, which double words with ECC do not allow; here each count is a
 //! record, like the low bits of the signature counter.
 
+use super::page::Page;
 use crate::catalog::Catalog;
 use crate::error::StorageError;
 use crate::nor::Flash;
@@ -19,10 +20,8 @@ use crate::region::{Region, Seal, seal_bytes, wipe, wipe_torn, write};
 
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
-    pages: [Region; 2],
+    pages: [Page; 2],
     active: usize,
-    generation: u32,
-    next: usize,
     catalog: Catalog,
 }
 
@@ -34,35 +33,34 @@ pub(super) fn needed(unit: usize) -> usize {
 }
 
 impl Pool {
-    pub(super) fn format(flash: &mut Flash, pages: [Region; 2]) -> Result<Self, StorageError> {
-        for page in &pages {
+    pub(super) fn format(flash: &mut Flash, regions: [Region; 2]) -> Result<Self, StorageError> {
+        let mut pages = regions.map(|region| Page::new(region, flash));
+        for page in &mut pages {
             page.clear(flash)?;
         }
         pages[0].seal(flash, 1)?;
-        let next = pages[0].first(flash);
         Ok(Self {
             pages,
             active: 0,
-            generation: 1,
-            next,
             catalog: Catalog::default(),
         })
     }
 
-    pub(super) fn mount(flash: &mut Flash, pages: [Region; 2]) -> Result<Self, StorageError> {
-        let generation = |page: &Region| match page.inspect(flash)? {
-            Seal::Generation(generation) => Ok::<_, StorageError>(Some(generation)),
-            Seal::Blank | Seal::Debris => Ok(None),
-        };
-        let found = [generation(&pages[0])?, generation(&pages[1])?];
-        let active = usize::from(found[1] > found[0]);
-        let generation = found[active].ok_or(StorageError::Unformatted("separate-pages"))?;
+    pub(super) fn mount(flash: &mut Flash, regions: [Region; 2]) -> Result<Self, StorageError> {
+        let mut pages = regions.map(|region| Page::new(region, flash));
+        for page in &mut pages {
+            if let Seal::Generation(generation) = page.region.inspect(flash)? {
+                page.generation = Some(generation);
+            }
+        }
+        let active = usize::from(pages[1].generation > pages[0].generation);
+        if pages[active].generation.is_none() {
+            return Err(StorageError::Unformatted("separate-pages"));
+        }
         pages[1 - active].clear(flash)?;
         let mut pool = Self {
             pages,
             active,
-            generation,
-            next: 0,
             catalog: Catalog::default(),
         };
         pool.load(flash)?;
@@ -71,8 +69,9 @@ impl Pool {
 
     /// Reads the active page, and wipes what was torn or superseded.
     fn load(&mut self, flash: &mut Flash) -> Result<(), StorageError> {
-        let scan = self.pages[self.active].scan(flash)?;
-        self.next = scan.next;
+        let page = &mut self.pages[self.active];
+        let scan = page.region.scan(flash)?;
+        page.next = scan.next;
         self.catalog = Catalog::default();
         wipe_torn(flash, &scan.torn)?;
         for record in scan.records {
@@ -92,17 +91,10 @@ impl Pool {
         value: &[u8],
     ) -> Result<(), StorageError> {
         let bytes = self.catalog.encode(flash, object, value);
-        if !self.pages[self.active].fits(self.next, bytes.len()) {
+        if !self.pages[self.active].fits(bytes.len()) {
             self.collect(flash)?;
         }
-        if !self.pages[self.active].fits(self.next, bytes.len()) {
-            return Err(StorageError::Full {
-                object,
-                bytes: bytes.len(),
-            });
-        }
-        let written = self.pages[self.active].append(flash, self.next, &bytes)?;
-        self.next += bytes.len();
+        let written = self.pages[self.active].append(flash, object, &bytes)?;
         match self.catalog.apply(written) {
             Some(old) => Ok(wipe(flash, &old)?),
             None => Ok(()),
@@ -110,16 +102,19 @@ impl Pool {
     }
 
     fn collect(&mut self, flash: &mut Flash) -> Result<(), StorageError> {
-        let target = self.pages[1 - self.active].clone();
-        let mut at = target.first(flash);
+        let [first, second] = &mut self.pages;
+        let (active, target) = match self.active {
+            0 => (first, second),
+            _ => (second, first),
+        };
+        let mut at = target.next;
         for record in self.catalog.records() {
             let bytes = self.catalog.copy(flash, record)?;
             write(flash, at, &bytes)?;
             at += bytes.len();
         }
-        self.generation += 1;
-        target.seal(flash, self.generation)?;
-        self.pages[self.active].clear(flash)?;
+        target.seal(flash, active.generation.unwrap_or(0) + 1)?;
+        active.clear(flash)?;
         self.active = 1 - self.active;
         self.load(flash)
     }

@@ -55,7 +55,7 @@ pub(super) fn layout(flash: &Flash) -> Result<Vec<Region>, StorageError> {
     if let (Some(least), Some(most)) = (least, most)
         && least - seal_bytes(unit) < live.min(most - seal_bytes(unit))
     {
-        let why = "what is live in a larger sector has to fit there".to_owned();
+        let why = "the live data of a larger sector must fit there".to_owned();
         return Err(StorageError::DoesNotFit {
             needed: live + seal_bytes(unit),
             available: least,

@@ -7,12 +7,13 @@
 //! has no room for its successor. So there is one page more than there are
 //! objects: the successor is written there, and then the old page is erased.
 
+use super::page::{self, Page, full};
 use crate::catalog::Catalog;
 use crate::error::StorageError;
 use crate::nor::{Flash, FlashError};
 use crate::object::ObjectId;
 use crate::record::FlashRecord;
-use crate::region::{Region, Seal, wipe, wipe_torn};
+use crate::region::{Region, wipe};
 
 /// What becomes of the page when its object is replaced or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,28 +32,14 @@ pub(super) struct Slots {
     catalog: Catalog,
 }
 
-#[derive(Debug, Clone)]
-struct Page {
-    region: Region,
-    /// Where the next record goes; none while the page is blank.
-    next: Option<usize>,
-}
-
 impl Slots {
     pub(super) fn format(
         flash: &mut Flash,
         regions: Vec<Region>,
         reuse: Reuse,
     ) -> Result<Self, StorageError> {
-        for region in &regions {
-            region.clear(flash)?;
-        }
-        let pages = regions
-            .into_iter()
-            .map(|region| Page { region, next: None })
-            .collect();
         Ok(Self {
-            pages,
+            pages: page::format(flash, regions)?,
             reuse,
             generation: 0,
             catalog: Catalog::default(),
@@ -64,51 +51,17 @@ impl Slots {
         regions: Vec<Region>,
         reuse: Reuse,
     ) -> Result<Self, StorageError> {
-        let mut order = Vec::new();
-        for (index, region) in regions.iter().enumerate() {
-            match region.inspect(flash)? {
-                Seal::Blank => {}
-                Seal::Debris => region.clear(flash)?,
-                Seal::Generation(generation) => order.push((generation, index)),
-            }
-        }
-        order.sort_unstable();
-        let generation = order.last().map_or(0, |&(generation, _)| generation);
-        let pages = regions
-            .into_iter()
-            .map(|region| Page { region, next: None })
-            .collect();
+        let mut catalog = Catalog::default();
+        let (pages, residue) = page::mount(flash, regions, &mut catalog)?;
+        let newest = pages.iter().filter_map(|page| page.generation).max();
         let mut slots = Self {
             pages,
             reuse,
-            generation,
-            catalog: Catalog::default(),
+            generation: newest.unwrap_or(0),
+            catalog,
         };
-        let residue = slots.load(flash, order.iter().map(|&(_, index)| index))?;
         slots.dispose(flash, &residue)?;
         Ok(slots)
-    }
-
-    /// Reads the pages in order of generation; gives what was torn or superseded.
-    fn load(
-        &mut self,
-        flash: &mut Flash,
-        order: impl Iterator<Item = usize>,
-    ) -> Result<Vec<FlashRecord>, FlashError> {
-        let mut residue = Vec::new();
-        for index in order {
-            let scan = self.pages[index].region.scan(flash)?;
-            self.pages[index].next = Some(scan.next);
-            wipe_torn(flash, &scan.torn)?;
-            for record in scan.records {
-                residue.extend(if record.whole {
-                    self.catalog.apply(record)
-                } else {
-                    Some(record)
-                });
-            }
-        }
-        Ok(residue)
     }
 
     /// Makes records unreadable: by zeros beside a live one, else with their page.
@@ -116,23 +69,18 @@ impl Slots {
         for record in records {
             let index = self.page_of(record);
             let page = &mut self.pages[index];
-            if self
-                .catalog
-                .records()
-                .any(|live| page.region.bytes.contains(&live.address))
-            {
+            if self.catalog.records().any(|live| page.holds(live)) {
                 wipe(flash, record)?;
             } else {
-                page.region.clear(flash)?;
-                page.next = None;
+                page.clear(flash)?;
             }
         }
         Ok(())
     }
 
     fn page_of(&self, record: &FlashRecord) -> usize {
-        let holds = |page: &Page| page.region.bytes.contains(&record.address);
-        self.pages.iter().position(holds).unwrap_or_default()
+        let found = self.pages.iter().position(|page| page.holds(record));
+        found.unwrap_or_default()
     }
 
     pub(super) fn put(
@@ -142,28 +90,17 @@ impl Slots {
         value: &[u8],
     ) -> Result<(), StorageError> {
         let bytes = self.catalog.encode(flash, object, value);
-        let (index, next) = match self.page_with_room(object, bytes.len()) {
-            Some(place) => place,
-            None => self.open(flash).ok_or(StorageError::Full {
-                object,
-                bytes: bytes.len(),
-            })??,
+        let index = match self.page_with_room(object, bytes.len()) {
+            Some(index) => index,
+            None => self.open(flash)?.ok_or(full(object, &bytes))?,
         };
-        let page = &mut self.pages[index];
-        if !page.region.fits(next, bytes.len()) {
-            return Err(StorageError::Full {
-                object,
-                bytes: bytes.len(),
-            });
-        }
-        let written = page.region.append(flash, next, &bytes)?;
-        page.next = Some(next + bytes.len());
+        let written = self.pages[index].append(flash, object, &bytes)?;
         let old = self.catalog.apply(written);
         Ok(self.dispose(flash, old.as_slice())?)
     }
 
     /// Behind the object's old value, or in a page whose object was removed.
-    fn page_with_room(&self, object: ObjectId, bytes: usize) -> Option<(usize, usize)> {
+    fn page_with_room(&self, object: ObjectId, bytes: usize) -> Option<usize> {
         if self.reuse == Reuse::Never {
             return None;
         }
@@ -177,8 +114,10 @@ impl Slots {
         };
         candidates
             .filter(|&index| live == Some(index) || self.is_free(index))
-            .filter_map(|index| Some((index, self.pages[index].next?)))
-            .find(|&(index, next)| self.pages[index].region.fits(next, bytes))
+            .find(|&index| {
+                let page = &self.pages[index];
+                page.generation.is_some() && page.fits(bytes)
+            })
     }
 
     fn is_free(&self, index: usize) -> bool {
@@ -189,17 +128,16 @@ impl Slots {
     }
 
     /// Starts a page that holds no object, a blank one if there is.
-    fn open(&mut self, flash: &mut Flash) -> Option<Result<(usize, usize), FlashError>> {
+    fn open(&mut self, flash: &mut Flash) -> Result<Option<usize>, FlashError> {
         let free = || (0..self.pages.len()).filter(|&index| self.is_free(index));
-        let index = free()
-            .find(|&index| self.pages[index].next.is_none())
-            .or_else(|| free().next())?;
+        let blank = free().find(|&index| self.pages[index].generation.is_none());
+        let Some(index) = blank.or_else(|| free().next()) else {
+            return Ok(None);
+        };
         self.generation += 1;
-        let page = &self.pages[index].region;
-        let sealed = page
-            .clear(flash)
-            .and_then(|()| page.seal(flash, self.generation));
-        Some(sealed.map(|()| (index, page.first(flash))))
+        self.pages[index].clear(flash)?;
+        self.pages[index].seal(flash, self.generation)?;
+        Ok(Some(index))
     }
 
     pub(super) fn remove(
@@ -214,8 +152,7 @@ impl Slots {
             Reuse::BehindOld => wipe(flash, &record)?,
             Reuse::Never => {
                 let index = self.page_of(&record);
-                self.pages[index].region.clear(flash)?;
-                self.pages[index].next = None;
+                self.pages[index].clear(flash)?;
             }
         }
         self.catalog.forget(object);

@@ -22,7 +22,10 @@ pub struct Nginx {
 impl Nginx {
     /// One that listens.
     pub fn start(key: &PKey<Private>, body: &str) -> Self {
-        assert!(Path::new(NGINX).exists(), "apt-get install nginx brings it");
+        assert!(
+            Path::new(NGINX).exists(),
+            "install it with 'apt-get install nginx'"
+        );
         let place = tempfile::tempdir().unwrap();
         let address = TcpListener::bind("127.0.0.1:0")
             .unwrap()

@@ -1,16 +1,16 @@
 //! 32-bit encodings of arithmetic: A5.3.1 to A5.3.3 and A5.3.11 to A5.3.17.
 
-use super::thumb16::{immediate_shift, shifted_move};
-use super::{bits, register as field};
+use super::thumb16::{immediate_shift, shifted_data};
+use super::{bits, operands, register as field};
 use crate::instruction::{
     Alu, BitField, Effect, Extend, Flags, Half, Halves, ImmediateCarry, LaneKind, Lanes, Long,
-    LongDsp, Multiply, Register, Saturating, Shift, Sign, Unary,
+    LongDsp, LongOperands, Multiply, Operands, Register, Saturating, Shift, Sign, Unary,
 };
 
 /// The sixteen opcodes shared by immediate and shifted-register forms; `None` where there is none.
-fn alu(op: u32, rn: Register, rd: Register, flags: Flags) -> Option<Alu> {
-    let compares = rd == Register::PC && flags == Flags::Set;
-    Some(match (op, compares, rn == Register::PC) {
+fn alu(op: u32, r: Operands, flags: Flags) -> Option<Alu> {
+    let compares = r.d == Register::PC && flags == Flags::Set;
+    Some(match (op, compares, r.n == Register::PC) {
         (0, true, _) => Alu::Tst,
         (0, ..) => Alu::And,
         (1, ..) => Alu::Bic,
@@ -64,57 +64,39 @@ fn immediate12(first: u32, second: u32) -> u32 {
     bits(first, 10, 1) << 11 | bits(second, 12, 3) << 8 | bits(second, 0, 8)
 }
 
+/// imm3:imm2, the amount of a shift.
+const fn amount5(second: u32) -> u32 {
+    bits(second, 12, 3) << 2 | bits(second, 6, 2)
+}
+
 /// A5.3.1
 pub(super) fn modified_immediate(first: u32, second: u32) -> Option<Effect> {
-    let (rn, rd, flags) = (field(first, 0), field(second, 8), set_flags(first));
+    let (r, flags) = (operands(first, second), set_flags(first));
     let (value, carry) = expand_immediate(immediate12(first, second));
-    Some(Effect::DataImmediate {
-        alu: alu(bits(first, 5, 4), rn, rd, flags)?,
-        flags,
-        rd,
-        rn,
-        carry,
-        value,
-    })
+    let alu = alu(bits(first, 5, 4), r, flags)?;
+    Some(Effect::DataImmediate(alu, flags, r, carry, value))
 }
 
 /// A5.3.3
 pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Effect> {
-    let (rn, rd) = (field(first, 0), field(second, 8));
+    let r = operands(first, second);
     let plain = |alu, value| {
-        Some(Effect::DataImmediate {
-            alu,
-            flags: Flags::Keep,
-            rd,
-            rn,
-            carry: ImmediateCarry::Keep,
-            value,
-        })
+        let carry = ImmediateCarry::Keep;
+        Some(Effect::DataImmediate(alu, Flags::Keep, r, carry, value))
     };
     let imm12 = immediate12(first, second);
-    let (lsb, low) = (
-        (bits(second, 12, 3) << 2 | bits(second, 6, 2)) as u8,
-        bits(second, 0, 5) as u8,
-    );
-    let bit_field = |field, width| {
-        Some(Effect::BitField {
-            field,
-            rd,
-            rn,
-            lsb,
-            width,
-        })
-    };
+    let (lsb, low) = (amount5(second) as u8, bits(second, 0, 5) as u8);
+    let bit_field = |field, width| Some(Effect::BitField(field, r, (lsb, width)));
     match bits(first, 4, 5) {
-        0b00000 if rn == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_add(imm12)),
+        0b00000 if r.n == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_add(imm12)),
         0b00000 => plain(Alu::Add, imm12),
         0b00100 => plain(Alu::Mov, bits(first, 0, 4) << 12 | imm12),
-        0b01010 if rn == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_sub(imm12)),
+        0b01010 if r.n == Register::PC => plain(Alu::Mov, (pc & !3).wrapping_sub(imm12)),
         0b01010 => plain(Alu::Sub, imm12),
-        0b01100 => Some(Effect::MoveTop {
-            rd,
-            value: (bits(first, 0, 4) << 12 | imm12) as u16,
-        }),
+        0b01100 => Some(Effect::MoveTop(
+            r.d,
+            (bits(first, 0, 4) << 12 | imm12) as u16,
+        )),
         0b10000 | 0b10010 => Some(saturate(first, second, Sign::Signed)),
         0b11000 | 0b11010 => Some(saturate(first, second, Sign::Unsigned)),
         0b10100 => bit_field(BitField::Sbfx, low + 1),
@@ -126,113 +108,53 @@ pub(super) fn plain_immediate(first: u32, second: u32, pc: u32) -> Option<Effect
 
 /// SSAT, SSAT16, USAT, USAT16.
 fn saturate(first: u32, second: u32, sign: Sign) -> Effect {
-    let (rn, rd) = (field(first, 0), field(second, 8));
-    let amount = bits(second, 12, 3) << 2 | bits(second, 6, 2);
-    let bits_ = bits(second, 0, 5) as u8 + u8::from(sign == Sign::Signed);
+    let (r, amount) = (operands(first, second), amount5(second));
+    let to = bits(second, 0, 5) as u8 + u8::from(sign == Sign::Signed);
     if bits(first, 5, 1) == 1 && amount == 0 {
-        return Effect::Saturate16 {
-            sign,
-            rd,
-            rn,
-            bits: bits_,
-        };
+        return Effect::Saturate16(sign, r, to);
     }
-    let (shift, amount) = immediate_shift(bits(first, 5, 1) << 1, amount);
-    Effect::Saturate {
-        sign,
-        rd,
-        rn,
-        bits: bits_,
-        shift,
-        amount,
-    }
+    let shift = immediate_shift(bits(first, 5, 1) << 1, amount);
+    Effect::Saturate(sign, r, to, shift)
 }
 
 /// A5.3.11
 pub(super) fn shifted(first: u32, second: u32) -> Option<Effect> {
-    let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
-    let flags = set_flags(first);
-    let (kind, amount) = (
-        bits(second, 4, 2),
-        bits(second, 12, 3) << 2 | bits(second, 6, 2),
-    );
+    let (r, flags) = (operands(first, second), set_flags(first));
+    let (kind, amount) = (bits(second, 4, 2), amount5(second));
     let op = bits(first, 5, 4);
     if op == 6 {
         // With S or T set it is undefined (A7.7.93).
-        if flags == Flags::Set || kind & 1 == 1 {
-            return None;
-        }
-        let (shift, amount) = immediate_shift(kind, amount);
-        return Some(Effect::Pack {
-            rd,
-            rn,
-            rm,
-            shift,
-            amount,
-        });
+        let defined = flags == Flags::Keep && kind & 1 == 0;
+        return defined.then(|| Effect::Pack(r, immediate_shift(kind, amount)));
     }
-    let alu = alu(op, rn, rd, flags)?;
-    if alu == Alu::Mov {
-        return Some(shifted_move(kind, amount, flags, rd, rm));
-    }
-    let (shift, amount) = immediate_shift(kind, amount);
-    if (shift, amount) == (Shift::Lsl, 0) {
-        return Some(Effect::DataRegister {
-            alu,
-            flags,
-            rd,
-            rn,
-            rm,
-        });
-    }
-    Some(Effect::DataShifted {
-        alu,
-        flags,
-        rd,
-        rn,
-        rm,
-        shift,
-        amount,
-    })
+    Some(shifted_data(alu(op, r, flags)?, flags, r, kind, amount))
 }
 
 /// A5.3.12
 pub(super) fn register(first: u32, second: u32) -> Option<Effect> {
-    let (rn, rd, rm) = (field(first, 0), field(second, 8), field(second, 0));
+    let r = operands(first, second);
     let (op1, op2) = (bits(first, 4, 4), bits(second, 4, 4));
     if bits(second, 12, 4) != 0xf {
         return None;
     }
     match (op1, op2) {
-        (0..=7, 0) => Some(Effect::ShiftRegister {
-            shift: [Shift::Lsl, Shift::Lsr, Shift::Asr, Shift::Ror][(op1 >> 1) as usize],
-            flags: set_flags(first),
-            rd,
-            rn,
-            rm,
-        }),
-        (0..=5, 8..=15) => Some(Effect::Extend {
-            extend: [
-                Extend::Sxth,
-                Extend::Uxth,
-                Extend::Sxtb16,
-                Extend::Uxtb16,
-                Extend::Sxtb,
-                Extend::Uxtb,
-            ][op1 as usize],
-            rd,
-            rn,
-            rm,
-            rotation: (op2 & 3) as u8 * 8,
-        }),
-        (8..=15, 0..=7) => parallel(op1, op2, rd, rn, rm),
-        (8..=11, 8..=11) => miscellaneous(op1, op2, rd, rn, rm),
+        (0..=7, 0) => {
+            let shift = [Shift::Lsl, Shift::Lsr, Shift::Asr, Shift::Ror][(op1 >> 1) as usize];
+            Some(Effect::ShiftRegister(shift, set_flags(first), r))
+        }
+        (0..=5, 8..=15) => {
+            use Extend::{Sxtb, Sxtb16, Sxth, Uxtb, Uxtb16, Uxth};
+            let extend = [Sxth, Uxth, Sxtb16, Uxtb16, Sxtb, Uxtb][op1 as usize];
+            Some(Effect::Extend(extend, r, (op2 & 3) as u8 * 8))
+        }
+        (8..=15, 0..=7) => parallel(op1, op2, r),
+        (8..=11, 8..=11) => miscellaneous(op1, op2, r),
         _ => None,
     }
 }
 
 /// A5.3.13 and A5.3.14
-fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Effect> {
+fn parallel(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
     let lanes = match op1 & 7 {
         0 => Lanes::Add8,
         1 => Lanes::Add16,
@@ -251,35 +173,23 @@ fn parallel(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Opt
         6 => LaneKind::UnsignedHalving,
         _ => return None,
     };
-    Some(Effect::Parallel {
-        lanes,
-        kind,
-        rd,
-        rn,
-        rm,
-    })
+    Some(Effect::Parallel(lanes, kind, r))
 }
 
 /// A5.3.15
-fn miscellaneous(op1: u32, op2: u32, rd: Register, rn: Register, rm: Register) -> Option<Effect> {
-    let unary = |unary| Some(Effect::Unary { unary, rd, rm });
+fn miscellaneous(op1: u32, op2: u32, r: Operands) -> Option<Effect> {
+    use Saturating::{Qadd, Qdadd, Qdsub, Qsub};
+    let unary = |unary| Some(Effect::Unary(unary, r));
     match (op1 & 3, op2 & 3) {
-        (0, which) => Some(Effect::Saturating {
-            saturating: [
-                Saturating::Qadd,
-                Saturating::Qdadd,
-                Saturating::Qsub,
-                Saturating::Qdsub,
-            ][which as usize],
-            rd,
-            rn,
-            rm,
-        }),
+        (0, which) => {
+            let saturating = [Qadd, Qdadd, Qsub, Qdsub][which as usize];
+            Some(Effect::Saturating(saturating, r))
+        }
         (1, 0) => unary(Unary::Rev),
         (1, 1) => unary(Unary::Rev16),
         (1, 2) => unary(Unary::Rbit),
         (1, _) => unary(Unary::Revsh),
-        (2, 0) => Some(Effect::Select { rd, rn, rm }),
+        (2, 0) => Some(Effect::Select(r)),
         (3, 0) => unary(Unary::Clz),
         _ => None,
     }
@@ -293,27 +203,25 @@ const fn half(bit: u32) -> Half {
     }
 }
 
+const fn halves(op2: u32) -> Halves {
+    Halves {
+        n: half(op2 >> 1),
+        m: half(op2),
+    }
+}
+
 /// A5.3.16
 pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
-    let (rn, rd, rm, ra) = (
-        field(first, 0),
-        field(second, 8),
-        field(second, 0),
-        field(second, 12),
-    );
+    let (r, ra) = (operands(first, second), field(second, 12));
     if bits(second, 6, 2) != 0 {
         return None;
     }
     let op2 = bits(second, 4, 2);
-    let halves = Halves {
-        n: half(op2 >> 1),
-        m: half(op2),
-    };
     let multiply = match (bits(first, 4, 3), op2) {
         (0, 0) if ra == Register::PC => Multiply::Mul,
         (0, 0) => Multiply::Mla,
         (0, 1) => Multiply::Mls,
-        (1, _) => Multiply::Smla(halves),
+        (1, _) => Multiply::Smla(halves(op2)),
         (2, 0 | 1) => Multiply::Smlad(half(op2)),
         (3, 0 | 1) => Multiply::Smlaw(half(op2)),
         (4, 0 | 1) => Multiply::Smlsd(half(op2)),
@@ -322,62 +230,29 @@ pub(super) fn multiply(first: u32, second: u32) -> Option<Effect> {
         (7, 0) => Multiply::Usada8,
         _ => return None,
     };
-    Some(Effect::Multiply {
-        multiply,
-        flags: Flags::Keep,
-        rd,
-        rn,
-        rm,
-        ra,
-    })
+    Some(Effect::Multiply(multiply, Flags::Keep, r, ra))
 }
 
 /// A5.3.17
 pub(super) fn multiply_long(first: u32, second: u32) -> Option<Effect> {
-    let (rn, low, high, rm) = (
-        field(first, 0),
-        field(second, 12),
-        field(second, 8),
-        field(second, 0),
-    );
+    let r = operands(first, second);
+    let products = LongOperands {
+        low: field(second, 12),
+        high: r.d,
+        n: r.n,
+        m: r.m,
+    };
     let op2 = bits(second, 4, 4);
-    let long = |long| {
-        Some(Effect::MultiplyLong {
-            long,
-            low,
-            high,
-            rn,
-            rm,
-        })
-    };
-    let dsp = |long| {
-        Some(Effect::MultiplyLongDsp {
-            long,
-            low,
-            high,
-            rn,
-            rm,
-        })
-    };
-    let divide = |sign| {
-        Some(Effect::Divide {
-            sign,
-            rd: high,
-            rn,
-            rm,
-        })
-    };
-    let halves = Halves {
-        n: half(op2 >> 1),
-        m: half(op2),
-    };
+    let long = |long| Some(Effect::MultiplyLong(long, products));
+    let dsp = |long| Some(Effect::MultiplyLongDsp(long, products));
+    let divide = |sign| Some(Effect::Divide(sign, r));
     match (bits(first, 4, 3), op2) {
         (0, 0) => long(Long::Smull),
         (1, 0xf) => divide(Sign::Signed),
         (2, 0) => long(Long::Umull),
         (3, 0xf) => divide(Sign::Unsigned),
         (4, 0) => long(Long::Smlal),
-        (4, 8..=11) => dsp(LongDsp::Smlal(halves)),
+        (4, 8..=11) => dsp(LongDsp::Smlal(halves(op2))),
         (4, 12 | 13) => dsp(LongDsp::Smlald(half(op2))),
         (5, 12 | 13) => dsp(LongDsp::Smlsld(half(op2))),
         (6, 0) => long(Long::Umlal),

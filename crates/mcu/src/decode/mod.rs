@@ -5,7 +5,7 @@ mod memory32;
 mod thumb16;
 mod thumb32;
 
-use crate::instruction::{Condition, Effect, Instruction, Register};
+use crate::instruction::{Condition, Effect, Instruction, Operands, Register};
 
 /// Whether the instruction stands in an IT block, where most 16-bit forms keep the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +17,11 @@ pub enum Place {
 }
 
 /// True where the first halfword begins a 32-bit instruction (A5.1).
-#[must_use]
 pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
 /// Decodes one instruction at `address`; `second` is the following halfword, used by wide ones only.
-#[must_use]
 pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u8) {
     if is_wide(first) {
         (
@@ -36,7 +34,6 @@ pub fn decode(first: u16, second: u16, address: u32, place: Place) -> (Effect, u
 }
 
 /// The conditions of an IT block (A7.3.2), in order: none if `first` is not IT.
-#[must_use]
 pub fn it_conditions(first: u16) -> Vec<Condition> {
     let mask = u32::from(first & 0xf);
     if first & 0xff00 != 0xbf00 || mask == 0 {
@@ -84,7 +81,7 @@ pub fn decode_at(
         };
         // Breakpoints are unconditional even there (A7.7.17).
         let condition = match effect {
-            Effect::Breakpoint { .. } => Condition::Al,
+            Effect::Breakpoint(_) => Condition::Al,
             _ => condition,
         };
         place(next, Instruction::new(effect, size, condition));
@@ -106,6 +103,15 @@ const fn register(value: u32, low: u32) -> Register {
 /// The register named by three bits from `low` on.
 const fn low_register(value: u32, low: u32) -> Register {
     Register::new(bits(value, low, 3))
+}
+
+/// R[d], R[n] and R[m] where 32-bit encodings have them.
+const fn operands(first: u32, second: u32) -> Operands {
+    Operands {
+        d: register(second, 8),
+        n: register(first, 0),
+        m: register(second, 0),
+    }
 }
 
 /// Sign-extends the low `width` bits.

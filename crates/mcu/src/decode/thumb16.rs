@@ -3,7 +3,8 @@
 use super::{Place, bits, low_register, register, signed};
 use crate::instruction::{
     Access, Alu, Condition, Direction, Effect, Extend, Flags, ImmediateCarry, Index, Indirect,
-    Multiply, NonZero, Register, Shift, Unary, WriteBack,
+    MultipleTransfer, Multiply, NonZero, Operands, Register, ScaledTransfer, Shift, Transfer,
+    Unary, WriteBack,
 };
 
 /// Decodes one; `address` is its own.
@@ -17,11 +18,11 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
         0b000000..=0b001111 => shift_add_move(half, flags),
         0b010000 => data_processing(half, flags),
         0b010001 => special(half),
-        0b010010 | 0b010011 => Effect::LoadLiteral {
-            access: Access::Word,
-            rt: low_register(half, 8),
-            address: (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
-        },
+        0b010010 | 0b010011 => Effect::LoadLiteral(
+            Access::Word,
+            low_register(half, 8),
+            (pc & !3).wrapping_add(bits(half, 0, 8) << 2),
+        ),
         0b010100..=0b100111 => load_store(half),
         0b101000 | 0b101001 => data_immediate(
             Alu::Mov,
@@ -40,75 +41,53 @@ pub(super) fn decode(half: u32, address: u32, place: Place) -> Effect {
         0b101100..=0b101111 => miscellaneous(half, pc),
         0b110000..=0b110011 => multiple(half),
         0b110100..=0b110111 => conditional_branch(half, pc),
-        _ => Effect::Branch {
-            target: pc.wrapping_add_signed(signed(bits(half, 0, 11), 11) * 2),
-        },
+        _ => Effect::Branch(pc.wrapping_add_signed(signed(bits(half, 0, 11), 11) * 2)),
     }
 }
 
-fn data_immediate(alu: Alu, flags: Flags, rd: Register, rn: Register, value: u32) -> Effect {
-    Effect::DataImmediate {
-        alu,
-        flags,
-        rd,
-        rn,
-        carry: ImmediateCarry::Keep,
-        value,
-    }
+fn data_immediate(alu: Alu, flags: Flags, d: Register, n: Register, value: u32) -> Effect {
+    let r = Operands { d, n, m: n };
+    Effect::DataImmediate(alu, flags, r, ImmediateCarry::Keep, value)
 }
 
 /// A5.2.1
 fn shift_add_move(half: u32, flags: Flags) -> Effect {
     let (rd, rn) = (low_register(half, 0), low_register(half, 3));
     let (wide, imm8) = (low_register(half, 8), bits(half, 0, 8));
+    let three = Operands {
+        d: rd,
+        n: rn,
+        m: low_register(half, 6),
+    };
     match half >> 9 {
-        0b0001100 | 0b0001101 => Effect::DataRegister {
-            alu: if half >> 9 & 1 == 0 {
-                Alu::Add
-            } else {
-                Alu::Sub
-            },
-            flags,
-            rd,
-            rn,
-            rm: low_register(half, 6),
-        },
+        0b0001100 => Effect::DataRegister(Alu::Add, flags, three),
+        0b0001101 => Effect::DataRegister(Alu::Sub, flags, three),
         0b0001110 => data_immediate(Alu::Add, flags, rd, rn, bits(half, 6, 3)),
         0b0001111 => data_immediate(Alu::Sub, flags, rd, rn, bits(half, 6, 3)),
         0b0010000..=0b0010011 => data_immediate(Alu::Mov, flags, wide, wide, imm8),
         0b0010100..=0b0010111 => data_immediate(Alu::Cmp, Flags::Set, wide, wide, imm8),
         0b0011000..=0b0011011 => data_immediate(Alu::Add, flags, wide, wide, imm8),
         0b0011100..=0b0011111 => data_immediate(Alu::Sub, flags, wide, wide, imm8),
-        _ => shifted_move(half >> 11 & 3, bits(half, 6, 5), flags, rd, rn),
+        _ => shifted_data(
+            Alu::Mov,
+            flags,
+            onto(rd, rn),
+            half >> 11 & 3,
+            bits(half, 6, 5),
+        ),
     }
 }
 
-/// DecodeImmShift (A7.4.2) of a move: LSL #0 is MOV.
-pub(super) fn shifted_move(
-    kind: u32,
-    amount: u32,
-    flags: Flags,
-    rd: Register,
-    rm: Register,
-) -> Effect {
-    let (shift, amount) = immediate_shift(kind, amount);
-    if (shift, amount) == (Shift::Lsl, 0) {
-        return Effect::DataRegister {
-            alu: Alu::Mov,
-            flags,
-            rd,
-            rn: rd,
-            rm,
-        };
-    }
-    Effect::DataShifted {
-        alu: Alu::Mov,
-        flags,
-        rd,
-        rn: rd,
-        rm,
-        shift,
-        amount,
+/// Rd is the first operand as well.
+const fn onto(d: Register, m: Register) -> Operands {
+    Operands { d, n: d, m }
+}
+
+/// With an operand that DecodeImmShift (A7.4.2) shifts: by LSL #0 it is a register.
+pub(super) fn shifted_data(alu: Alu, flags: Flags, r: Operands, kind: u32, amount: u32) -> Effect {
+    match immediate_shift(kind, amount) {
+        (Shift::Lsl, 0) => Effect::DataRegister(alu, flags, r),
+        shift => Effect::DataShifted(alu, flags, r, shift),
     }
 }
 
@@ -126,21 +105,9 @@ pub(super) const fn immediate_shift(kind: u32, amount: u32) -> (Shift, u8) {
 
 /// A5.2.2
 fn data_processing(half: u32, flags: Flags) -> Effect {
-    let (rd, rm) = (low_register(half, 0), low_register(half, 3));
-    let data = |alu, flags| Effect::DataRegister {
-        alu,
-        flags,
-        rd,
-        rn: rd,
-        rm,
-    };
-    let shift = |shift| Effect::ShiftRegister {
-        shift,
-        flags,
-        rd,
-        rn: rd,
-        rm,
-    };
+    let r = onto(low_register(half, 0), low_register(half, 3));
+    let data = |alu, flags| Effect::DataRegister(alu, flags, r);
+    let shift = |shift| Effect::ShiftRegister(shift, flags, r);
     match bits(half, 6, 4) {
         0 => data(Alu::And, flags),
         1 => data(Alu::Eor, flags),
@@ -151,18 +118,18 @@ fn data_processing(half: u32, flags: Flags) -> Effect {
         6 => data(Alu::Sbc, flags),
         7 => shift(Shift::Ror),
         8 => data(Alu::Tst, Flags::Set),
-        9 => data_immediate(Alu::Rsb, flags, rd, rm, 0),
+        9 => data_immediate(Alu::Rsb, flags, r.d, r.m, 0),
         10 => data(Alu::Cmp, Flags::Set),
         11 => data(Alu::Cmn, Flags::Set),
         12 => data(Alu::Orr, flags),
-        13 => Effect::Multiply {
-            multiply: Multiply::Mul,
-            flags,
-            rd,
-            rn: rm,
-            rm: rd,
-            ra: Register::PC,
-        },
+        13 => {
+            let product = Operands {
+                n: r.m,
+                m: r.d,
+                ..r
+            };
+            Effect::Multiply(Multiply::Mul, flags, product, Register::PC)
+        }
         14 => data(Alu::Bic, flags),
         _ => data(Alu::Mvn, flags),
     }
@@ -172,30 +139,15 @@ fn data_processing(half: u32, flags: Flags) -> Effect {
 fn special(half: u32) -> Effect {
     let rm = register(half, 3);
     let rd = Register::new(bits(half, 0, 3) | bits(half, 7, 1) << 3);
-    let keep = |alu, flags| Effect::DataRegister {
-        alu,
-        flags,
-        rd,
-        rn: rd,
-        rm,
-    };
+    let keep = |alu, flags| Effect::DataRegister(alu, flags, onto(rd, rm));
     match (bits(half, 8, 2), rd == Register::PC) {
-        (0, true) => Effect::BranchRegister {
-            rm,
-            kind: Indirect::Add,
-        },
+        (0, true) => Effect::BranchRegister(Indirect::Add, rm),
         (0, false) => keep(Alu::Add, Flags::Keep),
         (1, _) => keep(Alu::Cmp, Flags::Set),
-        (2, true) => Effect::BranchRegister {
-            rm,
-            kind: Indirect::Move,
-        },
+        (2, true) => Effect::BranchRegister(Indirect::Move, rm),
         (2, false) => keep(Alu::Mov, Flags::Keep),
-        _ if half & 0x80 == 0 => Effect::BranchRegister {
-            rm,
-            kind: Indirect::Exchange,
-        },
-        _ => Effect::BranchLinkRegister { rm },
+        _ if half & 0x80 == 0 => Effect::BranchRegister(Indirect::Exchange, rm),
+        _ => Effect::BranchLinkRegister(rm),
     }
 }
 
@@ -215,67 +167,56 @@ fn load_store(half: u32) -> Effect {
     } else {
         (rt, rn, bits(half, 6, 5))
     };
-    let (index, offset) = (Index::Offset, (offset << scale) as i32);
-    if half >> 11 & 1 == 0 {
-        Effect::Store {
-            access,
-            rt,
-            rn,
-            index,
-            offset,
-        }
-    } else {
-        Effect::Load {
-            access,
-            rt,
-            rn,
-            index,
-            offset,
-        }
+    let transfer = Transfer {
+        access,
+        rt,
+        rn,
+        index: Index::Offset,
+        offset: (offset << scale) as i32,
+    };
+    match half >> 11 & 1 {
+        0 => Effect::Store(transfer),
+        _ => Effect::Load(transfer),
     }
 }
 
 fn register_offset(half: u32, rt: Register, rn: Register) -> Effect {
-    let (rm, shift) = (low_register(half, 6), 0);
-    let store = |access| Effect::StoreRegister {
+    let scaled = |access| ScaledTransfer {
         access,
         rt,
         rn,
-        rm,
-        shift,
-    };
-    let load = |access| Effect::LoadRegister {
-        access,
-        rt,
-        rn,
-        rm,
-        shift,
+        rm: low_register(half, 6),
+        shift: 0,
     };
     match bits(half, 9, 3) {
-        0 => store(Access::Word),
-        1 => store(Access::Half),
-        2 => store(Access::Byte),
-        3 => load(Access::SignedByte),
-        4 => load(Access::Word),
-        5 => load(Access::Half),
-        6 => load(Access::Byte),
-        _ => load(Access::SignedHalf),
+        0 => Effect::StoreRegister(scaled(Access::Word)),
+        1 => Effect::StoreRegister(scaled(Access::Half)),
+        2 => Effect::StoreRegister(scaled(Access::Byte)),
+        3 => Effect::LoadRegister(scaled(Access::SignedByte)),
+        4 => Effect::LoadRegister(scaled(Access::Word)),
+        5 => Effect::LoadRegister(scaled(Access::Half)),
+        6 => Effect::LoadRegister(scaled(Access::Byte)),
+        _ => Effect::LoadRegister(scaled(Access::SignedHalf)),
     }
 }
 
 /// A5.2.5
 fn miscellaneous(half: u32, pc: u32) -> Effect {
-    let (rd, rm) = (low_register(half, 0), low_register(half, 3));
-    let extend = |extend| Effect::Extend {
-        extend,
-        rd,
-        rn: Register::PC,
-        rm,
-        rotation: 0,
+    let r = Operands {
+        d: low_register(half, 0),
+        n: Register::PC,
+        m: low_register(half, 3),
     };
-    let unary = |unary| Effect::Unary { unary, rd, rm };
+    let extend = |extend| Effect::Extend(extend, r, 0);
+    let unary = |unary| Effect::Unary(unary, r);
     let frame = bits(half, 0, 7) << 2;
     let list = bits(half, 0, 8) as u16;
+    let on_stack = |link_or_pc, direction| MultipleTransfer {
+        rn: Register::SP,
+        list: list | (bits(half, 8, 1) as u16) << link_or_pc,
+        direction,
+        write_back: WriteBack::Yes,
+    };
     match half >> 5 & 0x7f {
         0b0000000..=0b0000011 => {
             data_immediate(Alu::Add, Flags::Keep, Register::SP, Register::SP, frame)
@@ -285,79 +226,64 @@ fn miscellaneous(half: u32, pc: u32) -> Effect {
         }
         0b0110011 => Effect::Nop, // CPS: there are no exceptions to mask.
         _ => match half >> 8 & 0xf {
-            0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch {
-                rn: rd,
-                nonzero: if half >> 11 & 1 == 0 {
-                    NonZero::Clear
-                } else {
-                    NonZero::Set
+            0b0001 | 0b0011 | 0b1001 | 0b1011 => Effect::CompareBranch(
+                r.d,
+                match half >> 11 & 1 {
+                    0 => NonZero::Clear,
+                    _ => NonZero::Set,
                 },
-                target: pc.wrapping_add(bits(half, 3, 5) << 1 | bits(half, 9, 1) << 6),
-            },
+                pc.wrapping_add(bits(half, 3, 5) << 1 | bits(half, 9, 1) << 6),
+            ),
             0b0010 => match bits(half, 6, 2) {
                 0 => extend(Extend::Sxth),
                 1 => extend(Extend::Sxtb),
                 2 => extend(Extend::Uxth),
                 _ => extend(Extend::Uxtb),
             },
-            0b0100 | 0b0101 => Effect::StoreMultiple {
-                rn: Register::SP,
-                list: list | (bits(half, 8, 1) as u16) << 14,
-                direction: Direction::DecrementBefore,
-                write_back: WriteBack::Yes,
-            },
-            0b1100 | 0b1101 => Effect::LoadMultiple {
-                rn: Register::SP,
-                list: list | (bits(half, 8, 1) as u16) << 15,
-                direction: Direction::IncrementAfter,
-                write_back: WriteBack::Yes,
-            },
+            0b0100 | 0b0101 => Effect::StoreMultiple(on_stack(14, Direction::DecrementBefore)),
+            0b1100 | 0b1101 => Effect::LoadMultiple(on_stack(15, Direction::IncrementAfter)),
             0b1010 => match bits(half, 6, 2) {
                 0 => unary(Unary::Rev),
                 1 => unary(Unary::Rev16),
                 3 => unary(Unary::Revsh),
-                _ => Effect::Unknown { encoding: half },
+                _ => Effect::Unknown(half),
             },
-            0b1110 => Effect::Breakpoint { number: list as u8 },
+            0b1110 => Effect::Breakpoint(list as u8),
             0b1111 if half & 0xf != 0 => Effect::If,
             0b1111 => Effect::Nop,
-            _ => Effect::Unknown { encoding: half },
+            _ => Effect::Unknown(half),
         },
     }
 }
 
 fn multiple(half: u32) -> Effect {
     let (rn, list) = (low_register(half, 8), bits(half, 0, 8) as u16);
-    let direction = Direction::IncrementAfter;
-    if half >> 11 & 1 == 0 {
-        return Effect::StoreMultiple {
-            rn,
-            list,
-            direction,
-            write_back: WriteBack::Yes,
-        };
-    }
-    // LDM writes the base back unless it is loaded itself (A7.7.41).
-    let write_back = if list & rn.bit() == 0 {
-        WriteBack::Yes
-    } else {
-        WriteBack::No
-    };
-    Effect::LoadMultiple {
+    let load = half >> 11 & 1 == 1;
+    let transfer = MultipleTransfer {
         rn,
         list,
-        direction,
-        write_back,
+        direction: Direction::IncrementAfter,
+        // LDM writes the base back unless it is loaded itself (A7.7.41).
+        write_back: if load && list & rn.bit() != 0 {
+            WriteBack::No
+        } else {
+            WriteBack::Yes
+        },
+    };
+    if load {
+        Effect::LoadMultiple(transfer)
+    } else {
+        Effect::StoreMultiple(transfer)
     }
 }
 
 /// A5.2.6
 fn conditional_branch(half: u32, pc: u32) -> Effect {
     match bits(half, 8, 4) {
-        0b1110 | 0b1111 => Effect::Unknown { encoding: half },
-        condition => Effect::BranchConditional {
-            condition: Condition::new(condition),
-            target: pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),
-        },
+        0b1110 | 0b1111 => Effect::Unknown(half),
+        condition => Effect::BranchConditional(
+            Condition::new(condition),
+            pc.wrapping_add_signed(signed(bits(half, 0, 8), 8) * 2),
+        ),
     }
 }

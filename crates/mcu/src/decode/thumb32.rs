@@ -6,9 +6,7 @@ use crate::instruction::{Condition, Effect};
 /// Decodes one; `address` is its own.
 pub(super) fn decode(first: u32, second: u32, address: u32) -> Effect {
     let pc = address.wrapping_add(4);
-    let unknown = Effect::Unknown {
-        encoding: first << 16 | second,
-    };
+    let unknown = Effect::Unknown(first << 16 | second);
     let effect = match (bits(first, 11, 2), bits(first, 4, 7)) {
         (0b01, op) if op & 0b1100100 == 0 => memory32::multiple(first, second),
         (0b01, op) if op & 0b1100100 == 0b0000100 => memory32::double_exclusive(first, second),
@@ -29,6 +27,7 @@ pub(super) fn decode(first: u32, second: u32, address: u32) -> Effect {
 /// A5.3.4
 fn branch_or_control(first: u32, second: u32, pc: u32) -> Option<Effect> {
     let (op, op1) = (bits(first, 4, 7), bits(second, 12, 3));
+    let far = pc.wrapping_add_signed(long_offset(first, second));
     match (op1 & 0b101, op) {
         (0b000, 0b0111000 | 0b0111001) => Some(Effect::WriteSpecial {
             rn: register(first, 0),
@@ -39,20 +38,16 @@ fn branch_or_control(first: u32, second: u32, pc: u32) -> Option<Effect> {
         (0b000, 0b0111011) if bits(second, 4, 4) == 0b0010 => Some(Effect::ClearExclusive),
         // NOP and other hints; DSB, DMB.
         (0b000, 0b0111010 | 0b0111011) => Some(Effect::Nop),
-        (0b000, 0b0111110 | 0b0111111) => Some(Effect::ReadSpecial {
-            rd: register(second, 8),
-            special: bits(second, 0, 8) as u8,
-        }),
-        (0b000, _) if op & 0b0111000 != 0b0111000 => Some(Effect::BranchConditional {
-            condition: Condition::new(bits(first, 6, 4)),
-            target: pc.wrapping_add_signed(conditional_offset(first, second)),
-        }),
-        (0b001, _) => Some(Effect::Branch {
-            target: pc.wrapping_add_signed(long_offset(first, second)),
-        }),
-        (0b101, _) => Some(Effect::BranchLink {
-            target: pc.wrapping_add_signed(long_offset(first, second)),
-        }),
+        (0b000, 0b0111110 | 0b0111111) => Some(Effect::ReadSpecial(
+            register(second, 8),
+            bits(second, 0, 8) as u8,
+        )),
+        (0b000, _) if op & 0b0111000 != 0b0111000 => Some(Effect::BranchConditional(
+            Condition::new(bits(first, 6, 4)),
+            pc.wrapping_add_signed(conditional_offset(first, second)),
+        )),
+        (0b001, _) => Some(Effect::Branch(far)),
+        (0b101, _) => Some(Effect::BranchLink(far)),
         _ => None,
     }
 }

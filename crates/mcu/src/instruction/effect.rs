@@ -6,251 +6,140 @@ use super::{
     WriteBack,
 };
 
+/// The registers of a computation by the manual's letters, R[d], R[n] and R[m]; those that a form has not are not
+/// looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct Operands {
+    pub d: Register,
+    pub n: Register,
+    pub m: Register,
+}
+
+/// Those of a product of 64 bits: RdLo, RdHi, Rn, Rm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct LongOperands {
+    pub low: Register,
+    pub high: Register,
+    pub n: Register,
+    pub m: Register,
+}
+
+/// One value moved, at an offset from a base register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct Transfer {
+    pub access: Access,
+    pub rt: Register,
+    pub rn: Register,
+    pub index: Index,
+    pub offset: i32,
+}
+
+/// One value moved, at a scaled register from a base register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct ScaledTransfer {
+    pub access: Access,
+    pub rt: Register,
+    pub rn: Register,
+    pub rm: Register,
+    pub shift: u8,
+}
+
+/// Two words moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct DoubleTransfer {
+    pub rt: Register,
+    pub rt2: Register,
+    pub rn: Register,
+    pub index: Index,
+    pub offset: i16,
+}
+
+/// A list of registers moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct MultipleTransfer {
+    pub rn: Register,
+    pub list: u16,
+    pub direction: Direction,
+    pub write_back: WriteBack,
+}
+
+/// A value moved under the exclusive monitor; a store says in R[d] whether it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the architecture manual")]
+pub struct ExclusiveTransfer {
+    pub access: Access,
+    pub rd: Register,
+    pub rt: Register,
+    pub rn: Register,
+    pub offset: u16,
+}
+
 /// What an instruction does, its operands ready for use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "fields are named as in the architecture manual"
-)]
+#[expect(missing_docs, reason = "named as in the architecture manual")]
 pub enum Effect {
     /// Not looked at yet, or data.
     Undecoded,
-    DataImmediate {
-        alu: Alu,
-        flags: Flags,
-        rd: Register,
-        rn: Register,
-        carry: ImmediateCarry,
-        value: u32,
-    },
-    DataRegister {
-        alu: Alu,
-        flags: Flags,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
-    DataShifted {
-        alu: Alu,
-        flags: Flags,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-        shift: Shift,
-        amount: u8,
-    },
+    DataImmediate(Alu, Flags, Operands, ImmediateCarry, u32),
+    DataRegister(Alu, Flags, Operands),
+    DataShifted(Alu, Flags, Operands, (Shift, u8)),
     /// LSL, LSR, ASR, ROR by a register.
-    ShiftRegister {
-        shift: Shift,
-        flags: Flags,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
+    ShiftRegister(Shift, Flags, Operands),
     /// MOVT
-    MoveTop {
-        rd: Register,
-        value: u16,
-    },
-    Multiply {
-        multiply: Multiply,
-        flags: Flags,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-        ra: Register,
-    },
-    MultiplyLong {
-        long: Long,
-        low: Register,
-        high: Register,
-        rn: Register,
-        rm: Register,
-    },
-    MultiplyLongDsp {
-        long: LongDsp,
-        low: Register,
-        high: Register,
-        rn: Register,
-        rm: Register,
-    },
-    Divide {
-        sign: Sign,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
-    Saturating {
-        saturating: Saturating,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
-    /// SSAT, USAT.
-    Saturate {
-        sign: Sign,
-        rd: Register,
-        rn: Register,
-        bits: u8,
-        shift: Shift,
-        amount: u8,
-    },
+    MoveTop(Register, u16),
+    /// With Ra.
+    Multiply(Multiply, Flags, Operands, Register),
+    MultiplyLong(Long, LongOperands),
+    MultiplyLongDsp(LongDsp, LongOperands),
+    Divide(Sign, Operands),
+    Saturating(Saturating, Operands),
+    /// SSAT, USAT to that many bits.
+    Saturate(Sign, Operands, u8, (Shift, u8)),
     /// SSAT16, USAT16.
-    Saturate16 {
-        sign: Sign,
-        rd: Register,
-        rn: Register,
-        bits: u8,
-    },
-    Parallel {
-        lanes: Lanes,
-        kind: LaneKind,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
-    Select {
-        rd: Register,
-        rn: Register,
-        rm: Register,
-    },
+    Saturate16(Sign, Operands, u8),
+    Parallel(Lanes, LaneKind, Operands),
+    Select(Operands),
     /// PKHBT (`Lsl`) and PKHTB (`Asr`).
-    Pack {
-        rd: Register,
-        rn: Register,
-        rm: Register,
-        shift: Shift,
-        amount: u8,
-    },
-    /// With addition, unless Rn is the PC.
-    Extend {
-        extend: Extend,
-        rd: Register,
-        rn: Register,
-        rm: Register,
-        rotation: u8,
-    },
-    Unary {
-        unary: Unary,
-        rd: Register,
-        rm: Register,
-    },
-    BitField {
-        field: BitField,
-        rd: Register,
-        rn: Register,
-        lsb: u8,
-        width: u8,
-    },
-    Load {
-        access: Access,
-        rt: Register,
-        rn: Register,
-        index: Index,
-        offset: i32,
-    },
-    LoadRegister {
-        access: Access,
-        rt: Register,
-        rn: Register,
-        rm: Register,
-        shift: u8,
-    },
+    Pack(Operands, (Shift, u8)),
+    /// Of Rm rotated by so much; with addition, unless Rn is the PC.
+    Extend(Extend, Operands, u8),
+    Unary(Unary, Operands),
+    /// From the least significant bit, of so many.
+    BitField(BitField, Operands, (u8, u8)),
+    Load(Transfer),
+    LoadRegister(ScaledTransfer),
     /// Relative to the PC; the address is ready.
-    LoadLiteral {
-        access: Access,
-        rt: Register,
-        address: u32,
-    },
-    Store {
-        access: Access,
-        rt: Register,
-        rn: Register,
-        index: Index,
-        offset: i32,
-    },
-    StoreRegister {
-        access: Access,
-        rt: Register,
-        rn: Register,
-        rm: Register,
-        shift: u8,
-    },
-    LoadDouble {
-        rt: Register,
-        rt2: Register,
-        rn: Register,
-        index: Index,
-        offset: i16,
-    },
-    StoreDouble {
-        rt: Register,
-        rt2: Register,
-        rn: Register,
-        index: Index,
-        offset: i16,
-    },
-    LoadMultiple {
-        rn: Register,
-        list: u16,
-        direction: Direction,
-        write_back: WriteBack,
-    },
-    StoreMultiple {
-        rn: Register,
-        list: u16,
-        direction: Direction,
-        write_back: WriteBack,
-    },
+    LoadLiteral(Access, Register, u32),
+    Store(Transfer),
+    StoreRegister(ScaledTransfer),
+    LoadDouble(DoubleTransfer),
+    StoreDouble(DoubleTransfer),
+    LoadMultiple(MultipleTransfer),
+    StoreMultiple(MultipleTransfer),
     /// LDREX and its kin.
-    LoadExclusive {
-        access: Access,
-        rt: Register,
-        rn: Register,
-        offset: u16,
-    },
+    LoadExclusive(ExclusiveTransfer),
     /// STREX and its kin: one core and no exceptions, so it succeeds behind a load-exclusive.
-    StoreExclusive {
-        access: Access,
-        rd: Register,
-        rt: Register,
-        rn: Register,
-        offset: u16,
-    },
+    StoreExclusive(ExclusiveTransfer),
     /// B
-    Branch {
-        target: u32,
-    },
+    Branch(u32),
     /// `B<c>`: the condition stands in the instruction.
-    BranchConditional {
-        condition: Condition,
-        target: u32,
-    },
+    BranchConditional(Condition, u32),
     /// CBZ (`Clear`) and CBNZ (`Set`).
-    CompareBranch {
-        rn: Register,
-        nonzero: NonZero,
-        target: u32,
-    },
+    CompareBranch(Register, NonZero, u32),
     /// BL
-    BranchLink {
-        target: u32,
-    },
+    BranchLink(u32),
     /// BX, MOV PC, and ADD PC (with Rn the PC).
-    BranchRegister {
-        rm: Register,
-        kind: Indirect,
-    },
+    BranchRegister(Indirect, Register),
     /// BLX
-    BranchLinkRegister {
-        rm: Register,
-    },
-    /// TBB and TBH.
-    TableBranch {
-        rn: Register,
-        rm: Register,
-        access: Access,
-    },
+    BranchLinkRegister(Register),
+    /// TBB and TBH, of Rn and Rm.
+    TableBranch(Access, Operands),
     If,
     /// CLREX
     ClearExclusive,
@@ -259,21 +148,14 @@ pub enum Effect {
     /// ISB: what follows is fetched anew.
     Barrier,
     /// MRS
-    ReadSpecial {
-        rd: Register,
-        special: u8,
-    },
+    ReadSpecial(Register, u8),
     /// MSR
     WriteSpecial {
         rn: Register,
         special: u8,
         mask: u8,
     },
-    Breakpoint {
-        number: u8,
-    },
-    /// Not an instruction of the architecture, or one that is not simulated.
-    Unknown {
-        encoding: u32,
-    },
+    Breakpoint(u8),
+    /// Not an instruction of the architecture, or one that is not simulated: its encoding.
+    Unknown(u32),
 }

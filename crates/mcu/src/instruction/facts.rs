@@ -1,168 +1,197 @@
 //! What follows from an effect for timing: its class, the registers written and addressed with.
 
-use crate::instruction::{Alu, Class, Effect, Extend, Index, Long, Multiply, Register, WriteBack};
+use super::{
+    Alu, Class, Condition, Effect, Extend, Index, Long, Multiply, Operands, Register, WriteBack,
+};
 
-impl Effect {
+/// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
+/// keeps those of the instruction before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(4))]
+pub struct Facts {
+    /// Registers it writes.
+    pub writes: u16,
+    /// Registers it makes an address of.
+    pub address: u16,
     /// What its cycles are counted as.
-    #[must_use]
-    pub const fn class(&self) -> Class {
-        use Effect as O;
-        match self {
-            O::DataImmediate { alu, .. }
-            | O::DataRegister { alu, .. }
-            | O::DataShifted { alu, .. } => match alu {
-                Alu::Mov | Alu::Mvn => match self {
-                    O::DataShifted { .. } => Class::Shift,
-                    _ => Class::Move,
-                },
-                Alu::Add | Alu::Sub | Alu::Rsb | Alu::Cmp | Alu::Cmn => Class::Add,
-                Alu::Adc | Alu::Sbc => Class::AddCarry,
-                _ => Class::Logic,
-            },
-            O::MoveTop { .. } => Class::Move,
-            O::ShiftRegister { .. } => Class::Shift,
-            O::Unary { .. } | O::BitField { .. } | O::Extend { .. } => Class::Logic,
-            O::Multiply { multiply, .. } => match multiply {
-                Multiply::Mul => Class::Multiply,
-                Multiply::Mla | Multiply::Mls => Class::MultiplyAccumulate,
-                _ => Class::Dsp,
-            },
-            O::MultiplyLong { long, .. } => match long {
-                Long::Umull | Long::Smull => Class::MultiplyLong,
-                Long::Umlal | Long::Smlal => Class::MultiplyLongAccumulate,
-                Long::Umaal => Class::Umaal,
-            },
-            O::Divide { .. } => Class::Divide,
-            O::MultiplyLongDsp { .. }
-            | O::Saturating { .. }
-            | O::Saturate { .. }
-            | O::Saturate16 { .. }
-            | O::Parallel { .. }
-            | O::Select { .. }
-            | O::Pack { .. } => Class::Dsp,
-            O::Load { .. }
-            | O::LoadRegister { .. }
-            | O::LoadLiteral { .. }
-            | O::LoadExclusive { .. } => Class::Load,
-            O::Store { .. } => Class::Store,
-            // "Treated more like an LDR", 3.3.2.
-            O::StoreRegister { .. } | O::StoreExclusive { .. } => Class::StoreRegister,
-            O::LoadMultiple { .. } | O::LoadDouble { .. } => Class::LoadMultiple,
-            O::StoreMultiple { .. } | O::StoreDouble { .. } => Class::StoreMultiple,
-            O::Branch { .. }
-            | O::BranchConditional { .. }
-            | O::CompareBranch { .. }
-            | O::BranchRegister { .. } => Class::Branch,
-            O::BranchLink { .. } | O::BranchLinkRegister { .. } => Class::Call,
-            O::TableBranch { .. } => Class::TableBranch,
-            O::If => Class::If,
-            O::Undecoded
-            | O::ClearExclusive
-            | O::Nop
-            | O::Barrier
-            | O::ReadSpecial { .. }
-            | O::WriteSpecial { .. }
-            | O::Breakpoint { .. }
-            | O::Unknown { .. } => Class::System,
+    pub class: Class,
+    /// Bytes: two or four.
+    pub size: u8,
+    /// Bytes it moves to or from memory.
+    pub bytes: u8,
+    /// Whether it does anything, by the IT block around it.
+    pub condition: Condition,
+}
+
+impl Facts {
+    /// Those of an instruction that touches nothing.
+    pub const NONE: Self = Self {
+        writes: 0,
+        address: 0,
+        class: Class::System,
+        size: 2,
+        bytes: 0,
+        condition: Condition::Al,
+    };
+
+    const fn of(class: Class, writes: u16) -> Self {
+        Self {
+            class,
+            writes,
+            ..Self::NONE
         }
     }
 
-    /// Whether it belongs to the DSP extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
-    #[must_use]
-    pub const fn needs_dsp(&self) -> bool {
-        match self {
-            Self::Multiply { multiply, .. } => {
-                !matches!(multiply, Multiply::Mul | Multiply::Mla | Multiply::Mls)
-            }
-            Self::MultiplyLong { long, .. } => matches!(long, Long::Umaal),
-            Self::Extend { extend, rn, .. } => {
-                rn.number() != Register::PC.number()
-                    || matches!(extend, Extend::Sxtb16 | Extend::Uxtb16)
-            }
-            Self::MultiplyLongDsp { .. }
-            | Self::Saturating { .. }
-            | Self::Saturate16 { .. }
-            | Self::Parallel { .. }
-            | Self::Select { .. }
-            | Self::Pack { .. } => true,
-            _ => false,
-        }
-    }
-
-    /// Bytes moved to or from memory.
-    #[must_use]
-    pub const fn bytes(&self) -> u8 {
-        match self {
-            Self::LoadMultiple { list, .. } | Self::StoreMultiple { list, .. } => {
-                4 * list.count_ones() as u8
-            }
-            Self::LoadDouble { .. } | Self::StoreDouble { .. } => 8,
-            Self::Load { access, .. }
-            | Self::LoadRegister { access, .. }
-            | Self::LoadLiteral { access, .. }
-            | Self::LoadExclusive { access, .. }
-            | Self::Store { access, .. }
-            | Self::StoreRegister { access, .. }
-            | Self::StoreExclusive { access, .. }
-            | Self::TableBranch { access, .. } => access.bytes(),
-            _ => 0,
-        }
-    }
-
-    /// The registers it writes, and those an address is made of.
-    #[must_use]
-    pub fn registers(&self) -> (u16, u16) {
-        use Effect as O;
-        match *self {
-            O::DataImmediate { alu, rd, .. }
-            | O::DataRegister { alu, rd, .. }
-            | O::DataShifted { alu, rd, .. } => match alu {
-                Alu::Tst | Alu::Teq | Alu::Cmp | Alu::Cmn => (0, 0),
-                _ => (rd.bit(), 0),
-            },
-            O::ShiftRegister { rd, .. }
-            | O::MoveTop { rd, .. }
-            | O::Multiply { rd, .. }
-            | O::Divide { rd, .. }
-            | O::Saturating { rd, .. }
-            | O::Saturate { rd, .. }
-            | O::Saturate16 { rd, .. }
-            | O::Parallel { rd, .. }
-            | O::Select { rd, .. }
-            | O::Pack { rd, .. }
-            | O::Extend { rd, .. }
-            | O::Unary { rd, .. }
-            | O::BitField { rd, .. }
-            | O::ReadSpecial { rd, .. } => (rd.bit(), 0),
-            O::MultiplyLong { low, high, .. } | O::MultiplyLongDsp { low, high, .. } => {
-                (low.bit() | high.bit(), 0)
-            }
-            O::LoadLiteral { rt, .. } => (rt.bit(), 0),
-            O::Load { rt, rn, index, .. } => (rt.bit() | base(rn, index), rn.bit()),
-            O::LoadRegister { rt, rn, rm, .. } => (rt.bit(), rn.bit() | rm.bit()),
-            O::LoadExclusive { rt, rn, .. } => (rt.bit(), rn.bit()),
-            O::Store { rn, index, .. } => (base(rn, index), rn.bit()),
-            O::StoreRegister { rn, rm, .. } => (0, rn.bit() | rm.bit()),
-            O::StoreExclusive { rd, rn, .. } => (rd.bit(), rn.bit()),
-            O::LoadDouble {
-                rt, rt2, rn, index, ..
-            } => (rt.bit() | rt2.bit() | base(rn, index), rn.bit()),
-            O::StoreDouble { rn, index, .. } => (base(rn, index), rn.bit()),
-            O::LoadMultiple {
-                rn,
-                list,
-                write_back,
-                ..
-            } => (list | written(rn, write_back), rn.bit()),
-            O::StoreMultiple { rn, write_back, .. } => (written(rn, write_back), rn.bit()),
-            O::BranchLink { .. } | O::BranchLinkRegister { .. } => (Register::LR.bit(), 0),
-            O::TableBranch { rn, rm, .. } => (0, rn.bit() | rm.bit()),
-            _ => (0, 0),
+    /// The same of one that moves so many bytes, at an address made of these registers.
+    const fn moving(self, bytes: u8, address: u16) -> Self {
+        Self {
+            bytes,
+            address,
+            ..self
         }
     }
 }
 
-fn base(rn: Register, index: Index) -> u16 {
+impl Effect {
+    /// What its class and registers are.
+    pub(super) fn facts(&self) -> Facts {
+        match *self {
+            Self::DataImmediate(alu, _, r, ..) | Self::DataRegister(alu, _, r) => {
+                data(alu, r, Class::Move)
+            }
+            Self::DataShifted(alu, _, r, _) => data(alu, r, Class::Shift),
+            Self::MoveTop(d, _) => Facts::of(Class::Move, d.bit()),
+            Self::ShiftRegister(.., r) => Facts::of(Class::Shift, r.d.bit()),
+            Self::Unary(_, r) | Self::BitField(_, r, _) | Self::Extend(_, r, _) => {
+                Facts::of(Class::Logic, r.d.bit())
+            }
+            Self::Multiply(multiply, _, r, _) => {
+                let class = match multiply {
+                    Multiply::Mul => Class::Multiply,
+                    Multiply::Mla | Multiply::Mls => Class::MultiplyAccumulate,
+                    _ => Class::Dsp,
+                };
+                Facts::of(class, r.d.bit())
+            }
+            Self::MultiplyLong(long, r) => {
+                let class = match long {
+                    Long::Umull | Long::Smull => Class::MultiplyLong,
+                    Long::Umlal | Long::Smlal => Class::MultiplyLongAccumulate,
+                    Long::Umaal => Class::Umaal,
+                };
+                Facts::of(class, r.low.bit() | r.high.bit())
+            }
+            Self::MultiplyLongDsp(_, r) => Facts::of(Class::Dsp, r.low.bit() | r.high.bit()),
+            Self::Divide(_, r) => Facts::of(Class::Divide, r.d.bit()),
+            Self::Saturating(_, r)
+            | Self::Saturate(_, r, ..)
+            | Self::Saturate16(_, r, _)
+            | Self::Parallel(.., r)
+            | Self::Select(r)
+            | Self::Pack(r, _) => Facts::of(Class::Dsp, r.d.bit()),
+            Self::BranchLink(_) | Self::BranchLinkRegister(_) => {
+                Facts::of(Class::Call, Register::LR.bit())
+            }
+            Self::Branch(_)
+            | Self::BranchConditional(..)
+            | Self::CompareBranch(..)
+            | Self::BranchRegister(..) => Facts::of(Class::Branch, 0),
+            Self::TableBranch(access, r) => {
+                Facts::of(Class::TableBranch, 0).moving(access.bytes(), r.n.bit() | r.m.bit())
+            }
+            Self::If => Facts::of(Class::If, 0),
+            Self::ReadSpecial(rd, _) => Facts::of(Class::System, rd.bit()),
+            Self::Undecoded
+            | Self::ClearExclusive
+            | Self::Nop
+            | Self::Barrier
+            | Self::WriteSpecial { .. }
+            | Self::Breakpoint(_)
+            | Self::Unknown(_) => Facts::NONE,
+            _ => self.facts_of_transfer(),
+        }
+    }
+
+    fn facts_of_transfer(&self) -> Facts {
+        match *self {
+            Self::Load(t) => Facts::of(Class::Load, t.rt.bit() | indexed(t.rn, t.index))
+                .moving(t.access.bytes(), t.rn.bit()),
+            Self::LoadRegister(t) => {
+                Facts::of(Class::Load, t.rt.bit()).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
+            }
+            Self::LoadLiteral(access, rt, _) => {
+                Facts::of(Class::Load, rt.bit()).moving(access.bytes(), 0)
+            }
+            Self::LoadExclusive(t) => {
+                Facts::of(Class::Load, t.rt.bit()).moving(t.access.bytes(), t.rn.bit())
+            }
+            Self::Store(t) => {
+                Facts::of(Class::Store, indexed(t.rn, t.index)).moving(t.access.bytes(), t.rn.bit())
+            }
+            // "Treated more like an LDR", 3.3.2.
+            Self::StoreRegister(t) => {
+                Facts::of(Class::StoreRegister, 0).moving(t.access.bytes(), t.rn.bit() | t.rm.bit())
+            }
+            Self::StoreExclusive(t) => {
+                Facts::of(Class::StoreRegister, t.rd.bit()).moving(t.access.bytes(), t.rn.bit())
+            }
+            Self::LoadDouble(t) => {
+                let loaded = t.rt.bit() | t.rt2.bit();
+                Facts::of(Class::LoadMultiple, loaded | indexed(t.rn, t.index))
+                    .moving(8, t.rn.bit())
+            }
+            Self::StoreDouble(t) => {
+                Facts::of(Class::StoreMultiple, indexed(t.rn, t.index)).moving(8, t.rn.bit())
+            }
+            Self::LoadMultiple(t) => {
+                Facts::of(Class::LoadMultiple, t.list | written(t.rn, t.write_back))
+                    .moving(4 * t.list.count_ones() as u8, t.rn.bit())
+            }
+            Self::StoreMultiple(t) => Facts::of(Class::StoreMultiple, written(t.rn, t.write_back))
+                .moving(4 * t.list.count_ones() as u8, t.rn.bit()),
+            // `facts` has taken all others.
+            _ => Facts::NONE,
+        }
+    }
+
+    /// Whether it belongs to the DSP extension, which the Cortex-M3 has not (A1.4, A7.7 by mnemonic).
+    pub const fn needs_dsp(&self) -> bool {
+        match self {
+            Self::Multiply(multiply, ..) => {
+                !matches!(multiply, Multiply::Mul | Multiply::Mla | Multiply::Mls)
+            }
+            Self::MultiplyLong(long, _) => matches!(long, Long::Umaal),
+            Self::Extend(extend, r, _) => {
+                r.n.number() != Register::PC.number()
+                    || matches!(extend, Extend::Sxtb16 | Extend::Uxtb16)
+            }
+            Self::MultiplyLongDsp(..)
+            | Self::Saturating(..)
+            | Self::Saturate16(..)
+            | Self::Parallel(..)
+            | Self::Select(_)
+            | Self::Pack(..) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Of arithmetic and logic, where a move is of the class `moved`.
+fn data(alu: Alu, r: Operands, moved: Class) -> Facts {
+    let class = match alu {
+        Alu::Mov | Alu::Mvn => moved,
+        Alu::Add | Alu::Sub | Alu::Rsb | Alu::Cmp | Alu::Cmn => Class::Add,
+        Alu::Adc | Alu::Sbc => Class::AddCarry,
+        _ => Class::Logic,
+    };
+    match alu {
+        Alu::Tst | Alu::Teq | Alu::Cmp | Alu::Cmn => Facts::of(class, 0),
+        _ => Facts::of(class, r.d.bit()),
+    }
+}
+
+/// The base, where it changes.
+fn indexed(rn: Register, index: Index) -> u16 {
     match index {
         Index::Offset => 0,
         Index::Pre | Index::Post => rn.bit(),

@@ -8,7 +8,11 @@ mod facts;
 mod operand;
 
 pub use class::Class;
-pub use effect::Effect;
+pub use effect::{
+    DoubleTransfer, Effect, ExclusiveTransfer, LongOperands, MultipleTransfer, Operands,
+    ScaledTransfer, Transfer,
+};
+pub use facts::Facts;
 pub use operand::{
     Access, Alu, BitField, Direction, Extend, Flags, Half, Halves, ImmediateCarry, Index, Indirect,
     LaneKind, Lanes, Long, LongDsp, Multiply, NonZero, Saturating, Shift, Sign, Unary, WriteBack,
@@ -27,19 +31,16 @@ impl Register {
     pub const PC: Self = Self(15);
 
     /// The register of that number; only the low four bits count.
-    #[must_use]
     pub const fn new(number: u32) -> Self {
         Self((number & 15) as u8)
     }
 
     /// Its number, below 16.
-    #[must_use]
     pub const fn number(self) -> usize {
         (self.0 & 15) as usize
     }
 
     /// A set of this register alone.
-    #[must_use]
     pub const fn bit(self) -> u16 {
         1 << (self.0 & 15)
     }
@@ -69,7 +70,6 @@ pub enum Condition {
 
 impl Condition {
     /// From its four bits; 15 is AL as in IT blocks.
-    #[must_use]
     pub const fn new(bits: u32) -> Self {
         use Condition::{Al, Cc, Cs, Eq, Ge, Gt, Hi, Le, Ls, Lt, Mi, Ne, Pl, Vc, Vs};
         [
@@ -87,37 +87,6 @@ pub struct Instruction {
     pub facts: Facts,
 }
 
-/// What is known of an instruction before it is executed. Eight bytes, copied whole: the timing model
-/// keeps those of the instruction before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C, align(4))]
-pub struct Facts {
-    /// Registers it writes.
-    pub writes: u16,
-    /// Registers it makes an address of.
-    pub address: u16,
-    /// What its cycles are counted as.
-    pub class: Class,
-    /// Bytes: two or four.
-    pub size: u8,
-    /// Bytes it moves to or from memory.
-    pub bytes: u8,
-    /// Whether it does anything, by the IT block around it.
-    pub condition: Condition,
-}
-
-impl Facts {
-    /// Those of an instruction that touches nothing.
-    pub const NONE: Self = Self {
-        writes: 0,
-        address: 0,
-        class: Class::System,
-        size: 2,
-        bytes: 0,
-        condition: Condition::Al,
-    };
-}
-
 impl Instruction {
     /// What stands where nothing has been decoded.
     pub const UNDECODED: Self = Self {
@@ -126,19 +95,12 @@ impl Instruction {
     };
 
     /// Adds what follows from the effect: class, registers.
-    #[must_use]
     pub fn new(effect: Effect, size: u8, condition: Condition) -> Self {
-        let (writes, address) = effect.registers();
-        Self {
-            effect,
-            facts: Facts {
-                writes,
-                address,
-                class: effect.class(),
-                size,
-                bytes: effect.bytes(),
-                condition,
-            },
-        }
+        let facts = Facts {
+            size,
+            condition,
+            ..effect.facts()
+        };
+        Self { effect, facts }
     }
 }

@@ -66,7 +66,6 @@ pub enum Access {
 
 impl Access {
     /// Bytes moved.
-    #[must_use]
     pub const fn bytes(self) -> u8 {
         match self {
             Self::Word => 4,

@@ -6,37 +6,29 @@ mod program;
 pub use program::KernelError;
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::microcontroller::Core;
+use crate::named::{from_name, named};
 
-/// A private-key operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kernel {
-    /// RSA with CRT, 2048 bits.
-    Rsa2048,
-    /// 3072 bits.
-    Rsa3072,
-    /// 4096 bits.
-    Rsa4096,
-    /// RFC 7748, the Montgomery ladder of a variable base.
-    X25519,
-    /// RFC 8032, signing a message of 32 bytes.
-    Ed25519,
+named! {
+    /// A private-key operation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kernel {
+        /// RSA with CRT, 2048 bits.
+        Rsa2048 = "rsa2048",
+        /// 3072 bits.
+        Rsa3072 = "rsa3072",
+        /// 4096 bits.
+        Rsa4096 = "rsa4096",
+        /// RFC 7748, the Montgomery ladder of a variable base.
+        X25519 = "x25519",
+        /// RFC 8032, signing a message of 32 bytes.
+        Ed25519 = "ed25519",
+    }
 }
 
 impl Kernel {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Rsa2048,
-        Self::Rsa3072,
-        Self::Rsa4096,
-        Self::X25519,
-        Self::Ed25519,
-    ];
-
     /// Modulus length in bits, of RSA.
-    #[must_use]
     pub const fn rsa_bits(self) -> Option<u32> {
         match self {
             Self::Rsa2048 => Some(2048),
@@ -45,23 +37,11 @@ impl Kernel {
             Self::X25519 | Self::Ed25519 => None,
         }
     }
-
-    /// As on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rsa2048 => "rsa2048",
-            Self::Rsa3072 => "rsa3072",
-            Self::Rsa4096 => "rsa4096",
-            Self::X25519 => "x25519",
-            Self::Ed25519 => "ed25519",
-        }
-    }
 }
 
 /// A word that is none of those there are.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {what} '{wanted}'; there are: {known}")]
+#[error("unknown {what} '{wanted}'; choose from {known}")]
 pub struct UnknownWord {
     /// What kind of word was wanted.
     pub what: &'static str,
@@ -71,22 +51,8 @@ pub struct UnknownWord {
     pub known: String,
 }
 
-impl FromStr for Kernel {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        // GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
-        let wanted = if text == "cv25519" { "x25519" } else { text };
-        Self::ALL
-            .into_iter()
-            .find(|kernel| kernel.name() == wanted)
-            .ok_or_else(|| UnknownWord {
-                what: "kernel",
-                wanted: text.to_owned(),
-                known: Self::ALL.map(Self::name).join(", "),
-            })
-    }
-}
+// GnuPG calls the curve of X25519 cv25519, and so does the rest of keymark.
+from_name!(Kernel, "kernel", "cv25519" => Self::X25519);
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -94,45 +60,61 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Declares an option with its words, in the order in which they are tried.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident($option:literal) { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant,)+
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// As on the command line.
-            #[must_use]
-            pub const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
+/// Declares the options: a field each, with its words in the order in which they are tried.
+macro_rules! options {
+    ($($(#[$doc:meta])* $field:ident: $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+
+    })+) => {
+        $(
+            named! {
+                $(#[$doc])*
+                #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+                pub enum $name {
+                    $($(#[$variant_doc])* $variant = $word,)+
                 }
             }
+
+            from_name!($name, concat!("value of the option ", stringify!($field)));
+        )+
+
+        /// How a kernel is built and what it is told.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct Options {
+            $($(#[$doc])* pub $field: $name,)+
         }
 
-        impl FromStr for $name {
-            type Err = UnknownWord;
+        /// The fields of [`Options`] as the command line names them.
+        pub const OPTION_NAMES: [&str; 6] = [$(stringify!($field),)+];
 
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                Self::ALL.iter().copied().find(|choice| choice.word() == text).ok_or_else(|| UnknownWord {
-                    what: concat!("value of the option ", $option),
-                    wanted: text.to_owned(),
-                    known: [$($word,)+].join(", "),
-                })
+        impl Options {
+            /// Sets one by its words.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
+                // `-O3`, as compilers have it.
+                let value = if name == "opt" { value.trim_start_matches('-') } else { value };
+                match name {
+                    $(stringify!($field) => self.$field = value.parse()?,)+
+                    _ => {
+                        return Err(UnknownWord {
+                            what: "option",
+                            wanted: name.to_owned(),
+                            known: OPTION_NAMES.join(", "),
+                        });
+                    }
+                }
+                Ok(())
+            }
+
+            /// The words of all of them, in the order of [`OPTION_NAMES`].
+            pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
+                [$(self.$field.name(),)+]
             }
         }
     };
 }
 
-choice! {
+options! {
     /// How the MULADDC step is made.
-    Umaal("umaal") {
+    umaal: Umaal {
         /// UMULL and additions, in assembly.
         Off = "off",
         /// UMAAL, in assembly.
@@ -140,11 +122,8 @@ choice! {
         /// Portable C: what the compiler makes of 64-bit products.
         Portable = "c",
     }
-}
-
-choice! {
     /// Bits of the sliding window.
-    Window("window") {
+    window: Window {
         /// Eight powers.
         Four = "4",
         /// Sixteen powers.
@@ -152,66 +131,40 @@ choice! {
         /// Thirty-two powers.
         Six = "6",
     }
-}
-
-choice! {
     /// Where dp, dq and qp come from.
-    Crt("crt") {
+    crt: Crt {
         /// They are part of the stored key.
         Stored = "stored",
         /// From p and q by the binary extended gcd, in every operation.
         Recomputed = "recomputed",
     }
-}
-
-choice! {
     /// Where the key is.
-    Key("key") {
+    key: Key {
         /// Copied to RAM, as when it was decrypted first.
         Ram = "ram",
         /// In flash, in the clear.
         Flash = "flash",
     }
-}
-
-choice! {
     /// How products of unlike limbs are counted twice in a square.
-    Square("square") {
+    square: Square {
         /// Their sum is doubled.
         Doubled = "doubled",
         /// Each is added twice.
         Twice = "twice",
     }
-}
-
-choice! {
     /// The compiler's optimisation.
-    #[expect(missing_docs, reason = "the compiler's options")]
-    Optimisation("opt") {
+    opt: Optimisation {
+        /// `-O2`
         O2 = "O2",
+        /// `-O3`
         O3 = "O3",
+        /// `-Os`
         Os = "Os",
     }
 }
 
-/// How a kernel is built and what it is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[expect(missing_docs, reason = "what their types say")]
-pub struct Options {
-    pub umaal: Umaal,
-    pub window: Window,
-    pub crt: Crt,
-    pub key: Key,
-    pub square: Square,
-    pub opt: Optimisation,
-}
-
-/// The fields of [`Options`] as the command line names them.
-pub const OPTION_NAMES: [&str; 6] = ["umaal", "window", "crt", "key", "square", "opt"];
-
 impl Options {
     /// What firmware written for this core today would choose.
-    #[must_use]
     pub const fn for_core(core: Core) -> Self {
         Self {
             umaal: match core {
@@ -227,56 +180,15 @@ impl Options {
     }
 
     /// Gnuk of 2017: no CRT parameters, window 4, each cross product added twice, -O3.
-    #[must_use]
     pub const fn gnuk_2017() -> Self {
         Self {
-            umaal: Umaal::Off,
-            window: Window::Four,
             crt: Crt::Recomputed,
-            key: Key::Ram,
             square: Square::Twice,
-            opt: Optimisation::O3,
+            ..Self::for_core(Core::CortexM3)
         }
-    }
-
-    /// Sets one by its words.
-    ///
-    /// # Errors
-    /// When there is no such option or value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownWord> {
-        match name {
-            "umaal" => self.umaal = value.parse()?,
-            "window" => self.window = value.parse()?,
-            "crt" => self.crt = value.parse()?,
-            "key" => self.key = value.parse()?,
-            "square" => self.square = value.parse()?,
-            "opt" => self.opt = value.trim_start_matches('-').parse()?,
-            _ => {
-                return Err(UnknownWord {
-                    what: "option",
-                    wanted: name.to_owned(),
-                    known: OPTION_NAMES.join(", "),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The words of all of them, in the order of [`OPTION_NAMES`].
-    #[must_use]
-    pub const fn all_words(&self) -> [&'static str; OPTION_NAMES.len()] {
-        [
-            self.umaal.word(),
-            self.window.word(),
-            self.crt.word(),
-            self.key.word(),
-            self.square.word(),
-            self.opt.word(),
-        ]
     }
 
     /// Those that matter to a kernel, as name and word.
-    #[must_use]
     pub fn words(&self, kernel: Kernel) -> Vec<(&'static str, &'static str)> {
         OPTION_NAMES
             .into_iter()
@@ -286,7 +198,6 @@ impl Options {
     }
 
     /// Why this cannot run on such a core, if so.
-    #[must_use]
     pub fn problem(&self, core: Core) -> Option<String> {
         (self.umaal == Umaal::On && core == Core::CortexM3)
             .then(|| format!("the {core} has no UMAAL"))

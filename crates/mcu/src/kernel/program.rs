@@ -1,6 +1,8 @@
 //! The committed programs, and running one.
 
-use super::{Crt, Kernel, Key, Optimisation, Options, Square, Umaal, Window};
+use include_dir::{Dir, File, include_dir};
+
+use super::{Crt, Kernel, Key, Options, Square, Umaal, Window};
 use crate::image::{Image, ImageError};
 use crate::instruction::Instruction;
 use crate::machine::{Machine, Stop};
@@ -10,48 +12,11 @@ use crate::timing::{Pipeline, Retired, Timing, Untimed};
 /// Several times what the longest kernel needs: beyond it something is wrong.
 const INSTRUCTION_LIMIT: u64 = 10_000_000_000;
 
-macro_rules! elf {
-    ($kernel:literal, $step:literal, $opt:literal) => {
-        include_bytes!(concat!(
-            "../../kernels/elf/",
-            $kernel,
-            "-",
-            $step,
-            "-",
-            $opt,
-            ".elf"
-        ))
-        .as_slice()
-    };
-}
-
-macro_rules! variants {
-    ($kernel:literal, $umaal:expr, $opt:expr) => {
-        match ($umaal, $opt) {
-            (Umaal::Off, Optimisation::O2) => elf!($kernel, "umull", "o2"),
-            (Umaal::Off, Optimisation::O3) => elf!($kernel, "umull", "o3"),
-            (Umaal::Off, Optimisation::Os) => elf!($kernel, "umull", "os"),
-            (Umaal::On, Optimisation::O2) => elf!($kernel, "umaal", "o2"),
-            (Umaal::On, Optimisation::O3) => elf!($kernel, "umaal", "o3"),
-            (Umaal::On, Optimisation::Os) => elf!($kernel, "umaal", "os"),
-            (Umaal::Portable, Optimisation::O2) => elf!($kernel, "c", "o2"),
-            (Umaal::Portable, Optimisation::O3) => elf!($kernel, "c", "o3"),
-            (Umaal::Portable, Optimisation::Os) => elf!($kernel, "c", "os"),
-        }
-    };
-}
-
+/// The programs in every variant, as `kernels/build` names them.
+static ELF: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/elf");
 /// The results that the default inputs must have, in hexadecimal, as kernels write them
 /// (`kernels/expected.py`, which knows nothing of the kernels' arithmetic).
-const fn expected(kernel: Kernel) -> &'static str {
-    match kernel {
-        Kernel::Rsa2048 => include_str!("../../kernels/expected/rsa2048"),
-        Kernel::Rsa3072 => include_str!("../../kernels/expected/rsa3072"),
-        Kernel::Rsa4096 => include_str!("../../kernels/expected/rsa4096"),
-        Kernel::X25519 => include_str!("../../kernels/expected/x25519"),
-        Kernel::Ed25519 => include_str!("../../kernels/expected/ed25519"),
-    }
-}
+static EXPECTED: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels/expected");
 
 #[derive(Default)]
 struct Markers {
@@ -98,23 +63,24 @@ pub enum KernelError {
 
 impl Kernel {
     /// The program of that variant, as compiled.
-    #[must_use]
-    pub fn elf(self, options: &Options) -> &'static [u8] {
-        match self {
-            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => {
-                variants!("rsa", options.umaal, options.opt)
-            }
-            Self::X25519 => variants!("x25519", options.umaal, options.opt),
-            Self::Ed25519 => variants!("ed25519", options.umaal, options.opt),
-        }
+    fn elf(self, options: &Options) -> Result<&'static [u8], ImageError> {
+        let program = match self {
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => "rsa",
+            Self::X25519 | Self::Ed25519 => self.name(),
+        };
+        let step = match options.umaal {
+            Umaal::Off => "umull",
+            Umaal::On => "umaal",
+            Umaal::Portable => "c",
+        };
+        let name = format!("{program}-{step}-{}.elf", options.opt.name().to_lowercase());
+        let file = ELF.get_file(&name);
+        Ok(file.ok_or(ImageError::NotShipped(name))?.contents())
     }
 
     /// The program with these options in it, ready to be loaded.
-    ///
-    /// # Errors
-    /// When the committed file is not what it should be, which a test excludes.
     pub fn image(self, options: &Options) -> Result<Image, ImageError> {
-        let mut image = Image::parse(self.elf(options))?;
+        let mut image = Image::parse(self.elf(options)?)?;
         if let Some(bits) = self.rsa_bits() {
             let window = match options.window {
                 Window::Four => 4,
@@ -144,9 +110,6 @@ impl Kernel {
     }
 
     /// The program with these options, for a machine that knows no markers: they are NOPs.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run), which finds the markers.
     pub fn elf_without_markers(
         self,
         mcu: &Microcontroller,
@@ -164,9 +127,6 @@ impl Kernel {
     }
 
     /// Runs it with its default input to the end, and checks its result.
-    ///
-    /// # Errors
-    /// When it does not fit, ends badly, or its result is wrong.
     pub fn run<T: Timing>(
         self,
         mcu: &Microcontroller,
@@ -186,8 +146,9 @@ impl Kernel {
             });
         }
         let result = String::from_utf8_lossy(machine.output());
-        let expected = expected(self).trim();
-        if !result.starts_with(expected) {
+        let expected = EXPECTED.get_file(self.name());
+        let expected = expected.and_then(File::contents_utf8).map(str::trim);
+        if !expected.is_some_and(|expected| result.starts_with(expected)) {
             return Err(KernelError::WrongResult {
                 kernel: self,
                 mcu: mcu.name.clone(),
@@ -197,17 +158,11 @@ impl Kernel {
     }
 
     /// Runs it functionally.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     pub fn execute(self, mcu: &Microcontroller, options: &Options) -> Result<Machine, KernelError> {
         self.run(mcu, options, &mut Untimed)
     }
 
     /// Runs it under the part's timing model.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     pub fn time(self, mcu: &Microcontroller, options: &Options) -> Result<Pipeline, KernelError> {
         let mut pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
         self.run(mcu, options, &mut pipeline)?;
@@ -215,7 +170,6 @@ impl Kernel {
     }
 
     /// What a phase of it is called.
-    #[must_use]
     pub const fn phase_name(self, number: u8) -> &'static str {
         match (self.rsa_bits(), number) {
             (Some(_), 1) => "CRT parameters",

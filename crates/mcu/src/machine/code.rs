@@ -84,7 +84,7 @@ impl Code {
             if self.dsp == Dsp::Absent && instruction.effect.needs_dsp() {
                 let encoding = u32::from(memory.half(address).ok()?) << 16
                     | u32::from(memory.half(address.wrapping_add(2)).ok()?);
-                instruction.effect = Effect::Unknown { encoding };
+                instruction.effect = Effect::Unknown(encoding);
             }
             memory.note_executed(address, u32::from(instruction.facts.size));
             let (flash, ram) = (self.flash.index(address), self.ram.index(address));

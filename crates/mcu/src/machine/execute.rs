@@ -2,7 +2,9 @@
 
 use super::arithmetic::{shift_with_carry, unary};
 use super::{BusError, Halt, Interrupted, Machine, Monitor, Reason, dsp, products};
-use crate::instruction::{Access, Effect, Indirect, Long, NonZero, Register, Sign};
+use crate::instruction::{
+    Access, Effect, Indirect, Long, LongOperands, NonZero, Operands, Register, Sign,
+};
 
 const fn magnitudes(n: u32, m: u32) -> (u32, u32) {
     (
@@ -18,59 +20,38 @@ impl Machine {
     pub(super) fn execute(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
         match *effect {
-            Effect::DataRegister {
-                alu,
-                flags,
-                rd,
-                rn,
-                rm,
-            } => {
-                let operands = (registers.get(rn), registers.get(rm));
-                registers.alu(alu, flags, rd, operands, registers.carry);
+            Effect::DataRegister(alu, flags, r) => {
+                let values = registers.operands(r);
+                registers.alu(alu, flags, r.d, values, registers.carry);
             }
-            Effect::DataImmediate {
-                alu,
-                flags,
-                rd,
-                rn,
-                carry,
-                value,
-            } => {
-                let operands = (registers.get(rn), value);
-                registers.alu(alu, flags, rd, operands, registers.immediate_carry(carry));
+            Effect::DataImmediate(alu, flags, r, carry, value) => {
+                let values = (registers.get(r.n), value);
+                registers.alu(alu, flags, r.d, values, registers.immediate_carry(carry));
             }
-            Effect::DataShifted {
-                alu,
-                flags,
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => {
-                let (value, carry) =
-                    shift_with_carry(registers.get(rm), shift, u32::from(amount), registers.carry);
-                registers.alu(alu, flags, rd, (registers.get(rn), value), carry);
+            Effect::DataShifted(alu, flags, r, (shift, amount)) => {
+                let (n, m) = registers.operands(r);
+                let (value, carry) = shift_with_carry(m, shift, u32::from(amount), registers.carry);
+                registers.alu(alu, flags, r.d, (n, value), carry);
             }
-            Effect::MultiplyLong { .. } => self.multiply_long(effect),
-            Effect::Load { .. }
-            | Effect::LoadRegister { .. }
-            | Effect::LoadLiteral { .. }
-            | Effect::LoadDouble { .. }
-            | Effect::LoadMultiple { .. }
-            | Effect::LoadExclusive { .. } => return self.load(effect, after),
-            Effect::Store { .. }
-            | Effect::StoreRegister { .. }
-            | Effect::StoreDouble { .. }
-            | Effect::StoreMultiple { .. }
-            | Effect::StoreExclusive { .. } => self.store(effect)?,
-            Effect::Branch { .. }
-            | Effect::BranchConditional { .. }
-            | Effect::CompareBranch { .. }
-            | Effect::BranchLink { .. }
-            | Effect::BranchLinkRegister { .. }
-            | Effect::BranchRegister { .. }
-            | Effect::TableBranch { .. } => return self.branch(effect, after),
+            Effect::MultiplyLong(long, r) => self.multiply_long(long, r),
+            Effect::Load(_)
+            | Effect::LoadRegister(_)
+            | Effect::LoadLiteral(..)
+            | Effect::LoadDouble(_)
+            | Effect::LoadMultiple(_)
+            | Effect::LoadExclusive(_) => return self.load(effect, after),
+            Effect::Store(_)
+            | Effect::StoreRegister(_)
+            | Effect::StoreDouble(_)
+            | Effect::StoreMultiple(_)
+            | Effect::StoreExclusive(_) => self.store(effect)?,
+            Effect::Branch(_)
+            | Effect::BranchConditional(..)
+            | Effect::CompareBranch(..)
+            | Effect::BranchLink(_)
+            | Effect::BranchLinkRegister(_)
+            | Effect::BranchRegister(..)
+            | Effect::TableBranch(..) => return self.branch(effect, after),
             Effect::If | Effect::Nop => {}
             _ => self.compute(effect)?,
         }
@@ -78,92 +59,47 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn multiply_long(&mut self, effect: &Effect) {
-        let Effect::MultiplyLong {
-            long,
-            low,
-            high,
-            rn,
-            rm,
-        } = *effect
-        else {
-            return; // `execute` has seen to that.
-        };
+    fn multiply_long(&mut self, long: Long, r: LongOperands) {
         let registers = &mut self.registers;
-        let (n, m) = (registers.get(rn), registers.get(rm));
+        let (n, m) = (registers.get(r.n), registers.get(r.m));
         self.operands = match long {
             Long::Smull | Long::Smlal => magnitudes(n, m),
             _ => (n, m),
         };
-        let result = products::long(long, n, m, registers.get(high), registers.get(low));
-        registers.set(low, result as u32);
-        registers.set(high, (result >> 32) as u32);
+        let result = products::long(long, n, m, registers.get(r.high), registers.get(r.low));
+        registers.set(r.low, result as u32);
+        registers.set(r.high, (result >> 32) as u32);
     }
 
     /// What is neither the plainest arithmetic nor memory nor a branch.
     fn compute(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
         match *effect {
-            Effect::ShiftRegister {
-                shift,
-                flags,
-                rd,
-                rn,
-                rm,
-            } => {
-                let operands = (registers.get(rn), registers.get(rm));
-                registers.shift_register(shift, flags, rd, operands);
+            Effect::ShiftRegister(shift, flags, r) => {
+                registers.shift_register(shift, flags, r.d, registers.operands(r));
             }
-            Effect::MoveTop { rd, value } => {
-                let low = registers.get(rd) & 0xffff;
-                registers.set(rd, u32::from(value) << 16 | low);
+            Effect::MoveTop(d, value) => {
+                let low = registers.get(d) & 0xffff;
+                registers.set(d, u32::from(value) << 16 | low);
             }
-            Effect::Multiply {
-                multiply,
-                flags,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                let operands = (registers.get(rn), registers.get(rm));
-                registers.multiply(multiply, flags, rd, operands, ra);
+            Effect::Multiply(multiply, flags, r, ra) => {
+                registers.multiply(multiply, flags, r.d, registers.operands(r), ra);
             }
-            Effect::Divide { sign, rd, rn, rm } => {
-                let (n, m) = (registers.get(rn), registers.get(rm));
+            Effect::Divide(sign, r) => {
+                let (n, m) = registers.operands(r);
                 self.operands = match sign {
                     Sign::Signed => magnitudes(n, m),
                     Sign::Unsigned => (n, m),
                 };
-                registers.set(rd, products::divide(sign, n, m));
+                registers.set(r.d, products::divide(sign, n, m));
             }
-            Effect::Extend {
-                extend,
-                rd,
-                rn,
-                rm,
-                rotation,
-            } => {
-                let addend = registers.addend(rn);
-                let value = dsp::extend(extend, registers.get(rm), rotation, addend);
-                registers.set(rd, value);
+            Effect::Extend(extend, r, rotation) => {
+                let addend = registers.addend(r.n);
+                let value = dsp::extend(extend, registers.get(r.m), rotation, addend);
+                registers.set(r.d, value);
             }
-            Effect::Unary {
-                unary: which,
-                rd,
-                rm,
-            } => {
-                registers.set(rd, unary(which, registers.get(rm)));
-            }
-            Effect::BitField {
-                field,
-                rd,
-                rn,
-                lsb,
-                width,
-            } => {
-                registers.bit_field(field, rd, rn, (lsb, width));
-            }
+            Effect::Unary(which, r) => registers.set(r.d, unary(which, registers.get(r.m))),
+            Effect::BitField(field, r, place) => registers.bit_field(field, r.d, r.n, place),
             _ => return self.compute_dsp(effect),
         }
         Ok(())
@@ -172,76 +108,49 @@ impl Machine {
     /// The DSP extension, and what is no computation at all.
     fn compute_dsp(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let registers = &mut self.registers;
-        match *effect {
-            Effect::MultiplyLongDsp {
-                long,
-                low,
-                high,
-                rn,
-                rm,
-            } => {
-                let (n, m) = (registers.get(rn), registers.get(rm));
-                let result =
-                    products::long_dsp(long, n, m, registers.get(high), registers.get(low));
-                registers.set(low, result as u32);
-                registers.set(high, (result >> 32) as u32);
+        if let Effect::MultiplyLongDsp(long, r) = *effect {
+            let (n, m) = (registers.get(r.n), registers.get(r.m));
+            let (high, low) = (registers.get(r.high), registers.get(r.low));
+            let result = products::long_dsp(long, n, m, high, low);
+            registers.set(r.low, result as u32);
+            registers.set(r.high, (result >> 32) as u32);
+            return Ok(());
+        }
+        let (d, result) = match *effect {
+            Effect::Saturating(saturating, r) => {
+                let (n, m) = registers.operands(r);
+                (r.d, registers.saturating(saturating, n, m))
             }
-            Effect::Saturating {
-                saturating,
-                rd,
-                rn,
-                rm,
-            } => {
-                let result = registers.saturating(saturating, registers.get(rn), registers.get(rm));
-                registers.set(rd, result);
+            Effect::Saturate(sign, r, bits, shift) => {
+                let value = registers.get(r.n);
+                (r.d, registers.saturate(sign, bits, value, shift))
             }
-            Effect::Saturate {
-                sign,
-                rd,
-                rn,
-                bits,
-                shift,
-                amount,
-            } => {
-                let result = registers.saturate(sign, bits, registers.get(rn), (shift, amount));
-                registers.set(rd, result);
+            Effect::Saturate16(sign, r, bits) => {
+                let value = registers.get(r.n);
+                (r.d, registers.saturate16(sign, bits, value))
             }
-            Effect::Saturate16 { sign, rd, rn, bits } => {
-                let result = registers.saturate16(sign, bits, registers.get(rn));
-                registers.set(rd, result);
+            Effect::Parallel(lanes, kind, r) => {
+                let (n, m) = registers.operands(r);
+                (r.d, registers.parallel(lanes, kind, n, m))
             }
-            Effect::Parallel {
-                lanes,
-                kind,
-                rd,
-                rn,
-                rm,
-            } => {
-                let result = registers.parallel(lanes, kind, registers.get(rn), registers.get(rm));
-                registers.set(rd, result);
+            Effect::Select(r) => {
+                let (n, m) = registers.operands(r);
+                (r.d, registers.select(n, m))
             }
-            Effect::Select { rd, rn, rm } => {
-                registers.set(rd, registers.select(registers.get(rn), registers.get(rm)));
-            }
-            Effect::Pack {
-                rd,
-                rn,
-                rm,
-                shift,
-                amount,
-            } => {
-                let result = dsp::pack(registers.get(rn), registers.get(rm), shift, amount);
-                registers.set(rd, result);
+            Effect::Pack(r, (shift, amount)) => {
+                let (n, m) = registers.operands(r);
+                (r.d, dsp::pack(n, m, shift, amount))
             }
             _ => return self.control(effect),
-        }
+        };
+        registers.set(d, result);
         Ok(())
     }
 
     /// What computes nothing: special registers, the monitor, and what ends the straight way.
     fn control(&mut self, effect: &Effect) -> Result<(), Interrupted> {
         let halt = match *effect {
-            Effect::ReadSpecial { rd, special } => {
+            Effect::ReadSpecial(rd, special) => {
                 let value = self.read_special(special);
                 self.registers.set(rd, value);
                 return Ok(());
@@ -254,9 +163,9 @@ impl Machine {
                 self.monitor = Monitor::Open;
                 return Ok(());
             }
-            Effect::Breakpoint { number } => Halt::Breakpoint(number),
+            Effect::Breakpoint(number) => Halt::Breakpoint(number),
             Effect::Barrier => Halt::Refetch,
-            Effect::Unknown { encoding } => Halt::Fault(Reason::Unknown(encoding)),
+            Effect::Unknown(encoding) => Halt::Fault(Reason::Unknown(encoding)),
             // `execute` and the two after it have taken all others.
             _ => Halt::Undecoded,
         };
@@ -268,25 +177,25 @@ impl Machine {
     fn branch(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
         let registers = &mut self.registers;
         match *effect {
-            Effect::BranchConditional { condition, target } if registers.holds(condition) => {
+            Effect::BranchConditional(condition, target) if registers.holds(condition) => {
                 Ok(target)
             }
-            Effect::CompareBranch {
-                rn,
-                nonzero,
-                target,
-            } if (registers.get(rn) != 0) == (nonzero == NonZero::Set) => Ok(target),
-            Effect::Branch { target } => Ok(target),
-            Effect::BranchLink { target } => {
+            Effect::CompareBranch(rn, nonzero, target)
+                if (registers.get(rn) != 0) == (nonzero == NonZero::Set) =>
+            {
+                Ok(target)
+            }
+            Effect::Branch(target) => Ok(target),
+            Effect::BranchLink(target) => {
                 registers.set(Register::LR, after | 1);
                 Ok(target)
             }
-            Effect::BranchLinkRegister { rm } => {
+            Effect::BranchLinkRegister(rm) => {
                 let target = registers.get(rm);
                 registers.set(Register::LR, after | 1);
                 self.exchange(target)
             }
-            Effect::BranchRegister { rm, kind } => {
+            Effect::BranchRegister(kind, rm) => {
                 let value = registers.get(rm);
                 match kind {
                     Indirect::Exchange => self.exchange(value),
@@ -294,18 +203,13 @@ impl Machine {
                     Indirect::Add => Ok(registers.get(Register::PC).wrapping_add(value) & !1),
                 }
             }
-            Effect::TableBranch { rn, rm, access } => self.table_branch(rn, rm, access),
+            Effect::TableBranch(access, r) => self.table_branch(access, r),
             _ => Ok(after),
         }
     }
 
-    fn table_branch(
-        &mut self,
-        rn: Register,
-        rm: Register,
-        access: Access,
-    ) -> Result<u32, Interrupted> {
-        let (base, index) = (self.registers.get(rn), self.registers.get(rm));
+    fn table_branch(&mut self, access: Access, r: Operands) -> Result<u32, Interrupted> {
+        let (base, index) = self.registers.operands(r);
         let scaled = match access {
             Access::Byte => index,
             _ => index << 1,

@@ -42,7 +42,6 @@ fn at<const N: usize>(bytes: &[u8], offset: u32) -> Option<[u8; N]> {
 
 impl Memory {
     /// Erased flash and cleared RAM.
-    #[must_use]
     pub fn new(layout: Layout) -> Self {
         Self {
             flash: vec![0xff; layout.flash_size as usize],
@@ -55,13 +54,11 @@ impl Memory {
     }
 
     /// Where it lies.
-    #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// The offset into flash of an address that lies there, by either of its two names.
-    #[must_use]
     pub fn flash_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.flash_base);
         if offset < self.layout.flash_size {
@@ -71,7 +68,6 @@ impl Memory {
     }
 
     /// The offset into RAM of an address that lies there.
-    #[must_use]
     pub fn ram_offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.layout.ram_base);
         (offset < self.layout.ram_size).then_some(offset)
@@ -111,63 +107,42 @@ impl Memory {
     }
 
     /// Reads a word, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn word(&self, address: u32) -> Result<u32, BusError> {
         self.read(address).map(u32::from_le_bytes)
     }
 
     /// Reads a halfword, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn half(&self, address: u32) -> Result<u16, BusError> {
         self.read(address).map(u16::from_le_bytes)
     }
 
     /// Reads a byte.
-    ///
-    /// # Errors
-    /// Where there is no memory.
     #[inline(always)]
     pub fn byte(&self, address: u32) -> Result<u8, BusError> {
         self.read(address).map(u8::from_le_bytes)
     }
 
     /// Writes a word, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_word(&mut self, address: u32, value: u32) -> Result<(), BusError> {
         self.write(address, value.to_le_bytes())
     }
 
     /// Writes a halfword, aligned or not.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_half(&mut self, address: u32, value: u16) -> Result<(), BusError> {
         self.write(address, value.to_le_bytes())
     }
 
     /// Writes a byte.
-    ///
-    /// # Errors
-    /// Where there is no RAM.
     #[inline(always)]
     pub fn set_byte(&mut self, address: u32, value: u8) -> Result<(), BusError> {
         self.write(address, [value])
     }
 
     /// Puts bytes there before the start: the one way to write flash.
-    ///
-    /// # Errors
-    /// When they do not fit.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), BusError> {
         let place = if let Some(offset) = self.ram_offset(address) {
             self.ram.get_mut(offset as usize..)
@@ -184,9 +159,6 @@ impl Memory {
     }
 
     /// Bytes from there on.
-    ///
-    /// # Errors
-    /// When they do not all lie in one memory.
     pub fn bytes(&self, address: u32, length: usize) -> Result<&[u8], BusError> {
         let (memory, offset) = if let Some(offset) = self.ram_offset(address) {
             (&self.ram, offset)

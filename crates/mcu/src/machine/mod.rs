@@ -56,7 +56,8 @@ pub enum Reason {
     Bus(#[from] BusError),
     /// Not simulated, or no instruction at all. 16-bit encodings stand in the low half.
     #[error(
-        "the encoding {0:#x} is not simulated (floating point, coprocessors, supervisor calls and undefined instructions are not, nor is the DSP extension on a Cortex-M3)"
+        "the encoding {0:#x} is not simulated (no floating point, coprocessors, supervisor calls or undefined \
+         instructions, and no DSP extension on a Cortex-M3)"
     )]
     Unknown(u32),
     /// There is no memory to fetch from.
@@ -119,7 +120,6 @@ pub struct Machine {
 impl Machine {
     /// A machine that will begin at `entry` with this stack pointer. Code in flash is at the alias
     /// that `entry` names.
-    #[must_use]
     pub fn new(memory: Memory, entry: u32, stack: u32) -> Self {
         let layout = memory.layout();
         let aliased = entry.wrapping_sub(layout.flash_base) >= layout.flash_size;
@@ -142,26 +142,22 @@ impl Machine {
     }
 
     /// The same without the DSP extension, as a Cortex-M3 is. To be said before it runs.
-    #[must_use]
     pub fn without_dsp(mut self) -> Self {
         self.code.forbid_dsp();
         self
     }
 
     /// Instructions retired so far.
-    #[must_use]
     pub const fn executed(&self) -> u64 {
         self.executed
     }
 
     /// The address of the next instruction.
-    #[must_use]
     pub const fn pc(&self) -> u32 {
         self.pc
     }
 
     /// What the program wrote by semihosting.
-    #[must_use]
     pub fn output(&self) -> &[u8] {
         &self.output
     }

@@ -1,6 +1,6 @@
 //! Core registers and flags.
 
-use crate::instruction::{Condition, Register};
+use crate::instruction::{Condition, Operands, Register};
 
 /// R0 to R15 and the application flags (APSR, A2.3.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,9 +25,14 @@ pub struct Registers {
 impl Registers {
     /// The value of a register. The PC reads as the address of the instruction plus 4.
     #[inline(always)]
-    #[must_use]
     pub const fn get(&self, register: Register) -> u32 {
         self.core[register.number()]
+    }
+
+    /// The values of Rn and Rm.
+    #[inline(always)]
+    pub(super) const fn operands(&self, r: Operands) -> (u32, u32) {
+        (self.get(r.n), self.get(r.m))
     }
 
     /// Sets a register.
@@ -45,7 +50,6 @@ impl Registers {
 
     /// Whether a condition holds (A7.3.1).
     #[inline(always)]
-    #[must_use]
     pub const fn holds(&self, condition: Condition) -> bool {
         match condition {
             Condition::Eq => self.zero,
@@ -67,7 +71,6 @@ impl Registers {
     }
 
     /// APSR as MRS reads it.
-    #[must_use]
     pub fn apsr(&self) -> u32 {
         u32::from(self.negative) << 31
             | u32::from(self.zero) << 30

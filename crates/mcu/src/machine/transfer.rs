@@ -1,7 +1,10 @@
 //! Loads, stores and special registers.
 
 use super::{BusError, Interrupted, Machine, Monitor};
-use crate::instruction::{Access, Direction, Effect, Index, Register, WriteBack};
+use crate::instruction::{
+    Access, Direction, DoubleTransfer, Effect, Index, MultipleTransfer, Register, ScaledTransfer,
+    WriteBack,
+};
 
 /// The special registers of MRS and MSR that matter without exceptions (B5.1.1).
 const APSR_LAST: u8 = 3;
@@ -42,53 +45,33 @@ impl Machine {
         }
     }
 
-    fn scaled(&self, rn: Register, rm: Register, shift: u8) -> u32 {
-        let offset = self.registers.get(rm) << (shift & 3);
-        self.registers.get(rn).wrapping_add(offset)
+    fn scaled(&self, t: &ScaledTransfer) -> u32 {
+        let offset = self.registers.get(t.rm) << (t.shift & 3);
+        self.registers.get(t.rn).wrapping_add(offset)
     }
 
     #[inline(always)]
     pub(super) fn load(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let (access, rt, address) = match *effect {
-            Effect::Load {
-                access,
-                rt,
-                rn,
-                index,
-                offset,
-            } => {
-                let (address, base) = self.address(rn, index, offset);
-                let value = self.read(access, address);
+        let (access, rt, address) = match effect {
+            Effect::Load(t) => {
+                let (address, base) = self.address(t.rn, t.index, t.offset);
+                let value = self.read(t.access, address);
                 let value = self.check(value)?;
                 if let Some(base) = base {
-                    self.registers.set(rn, base);
+                    self.registers.set(t.rn, base);
                 }
-                return self.loaded(rt, address, value, after);
+                return self.loaded(t.rt, address, value, after);
             }
-            Effect::LoadRegister {
-                access,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => (access, rt, self.scaled(rn, rm, shift)),
-            Effect::LoadLiteral {
-                access,
-                rt,
-                address,
-            } => (access, rt, address),
-            Effect::LoadExclusive {
-                access,
-                rt,
-                rn,
-                offset,
-            } => {
-                let address = self.registers.get(rn).wrapping_add(u32::from(offset));
+            Effect::LoadRegister(t) => (t.access, t.rt, self.scaled(t)),
+            Effect::LoadLiteral(access, rt, address) => (*access, *rt, *address),
+            Effect::LoadExclusive(t) => {
+                let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
                 self.monitor = Monitor::Exclusive;
-                (access, rt, self.check(aligned_for(access, address))?)
+                (t.access, t.rt, self.check(aligned_for(t.access, address))?)
             }
-            Effect::LoadDouble { .. } => return self.load_double(effect, after),
-            _ => return self.load_multiple(effect, after),
+            Effect::LoadDouble(t) => return self.load_double(t, after),
+            Effect::LoadMultiple(t) => return self.load_multiple(t, after),
+            _ => return Ok(after), // `execute` has seen to that.
         };
         let value = self.read(access, address);
         let value = self.check(value)?;
@@ -112,20 +95,10 @@ impl Machine {
         Ok(after)
     }
 
-    fn load_double(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let Effect::LoadDouble {
-            rt,
-            rt2,
-            rn,
-            index,
-            offset,
-        } = *effect
-        else {
-            return Ok(after); // `load` has seen to that.
-        };
-        let (address, base) = self.address(rn, index, i32::from(offset));
+    fn load_double(&mut self, t: &DoubleTransfer, after: u32) -> Result<u32, Interrupted> {
+        let (address, base) = self.address(t.rn, t.index, i32::from(t.offset));
         // LDRD (literal), A7.7.51: Align(PC, 4) and a multiple of four.
-        let address = if rn == Register::PC {
+        let address = if t.rn == Register::PC {
             address & !3
         } else {
             address
@@ -137,31 +110,22 @@ impl Machine {
         );
         let (low, high) = (self.check(low)?, self.check(high)?);
         if let Some(base) = base {
-            self.registers.set(rn, base);
+            self.registers.set(t.rn, base);
         }
-        self.registers.set(rt, low);
-        self.registers.set(rt2, high);
+        self.registers.set(t.rt, low);
+        self.registers.set(t.rt2, high);
         Ok(after)
     }
 
     #[inline(always)]
-    fn load_multiple(&mut self, effect: &Effect, after: u32) -> Result<u32, Interrupted> {
-        let Effect::LoadMultiple {
-            rn,
-            list,
-            direction,
-            write_back,
-        } = *effect
-        else {
-            return Ok(after); // `load` has taken all others.
-        };
-        let (mut address, base) = self.multiple(rn, list, direction)?;
+    fn load_multiple(&mut self, t: &MultipleTransfer, after: u32) -> Result<u32, Interrupted> {
+        let (mut address, base) = self.multiple(t)?;
         self.access = address;
         let mut next = after;
-        if write_back == WriteBack::Yes {
-            self.registers.set(rn, base);
+        if t.write_back == WriteBack::Yes {
+            self.registers.set(t.rn, base);
         }
-        let mut rest = list;
+        let mut rest = t.list;
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
@@ -179,15 +143,10 @@ impl Machine {
 
     /// The lowest address of a multiple transfer, and what the base becomes.
     #[inline(always)]
-    fn multiple(
-        &mut self,
-        rn: Register,
-        list: u16,
-        direction: Direction,
-    ) -> Result<(u32, u32), Interrupted> {
-        let base = self.registers.get(rn);
-        let bytes = 4 * list.count_ones();
-        let (lowest, after) = match direction {
+    fn multiple(&mut self, t: &MultipleTransfer) -> Result<(u32, u32), Interrupted> {
+        let base = self.registers.get(t.rn);
+        let bytes = 4 * t.list.count_ones();
+        let (lowest, after) = match t.direction {
             Direction::IncrementAfter => (base, base.wrapping_add(bytes)),
             Direction::DecrementBefore => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
         };
@@ -196,93 +155,57 @@ impl Machine {
 
     #[inline(always)]
     pub(super) fn store(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let (access, rt, address) = match *effect {
-            Effect::Store {
-                access,
-                rt,
-                rn,
-                index,
-                offset,
-            } => {
-                let (address, base) = self.address(rn, index, offset);
+        let (access, rt, address) = match effect {
+            Effect::Store(t) => {
+                let (address, base) = self.address(t.rn, t.index, t.offset);
                 self.access = address;
-                let written = self.write(access, address, self.registers.get(rt));
+                let written = self.write(t.access, address, self.registers.get(t.rt));
                 self.check(written)?;
                 if let Some(base) = base {
-                    self.registers.set(rn, base);
+                    self.registers.set(t.rn, base);
                 }
                 return Ok(());
             }
-            Effect::StoreRegister {
-                access,
-                rt,
-                rn,
-                rm,
-                shift,
-            } => (access, rt, self.scaled(rn, rm, shift)),
-            Effect::StoreExclusive {
-                access,
-                rd,
-                rt,
-                rn,
-                offset,
-            } => {
-                let address = self.registers.get(rn).wrapping_add(u32::from(offset));
-                self.access = self.check(aligned_for(access, address))?;
+            Effect::StoreRegister(t) => (t.access, t.rt, self.scaled(t)),
+            Effect::StoreExclusive(t) => {
+                let address = self.registers.get(t.rn).wrapping_add(u32::from(t.offset));
+                self.access = self.check(aligned_for(t.access, address))?;
                 // There is nobody else, so only CLREX and other STREX end the monitor's exclusive state.
                 let fails = std::mem::replace(&mut self.monitor, Monitor::Open) == Monitor::Open;
                 if !fails {
-                    let written = self.write(access, address, self.registers.get(rt));
+                    let written = self.write(t.access, address, self.registers.get(t.rt));
                     self.check(written)?;
                 }
-                self.registers.set(rd, u32::from(fails));
+                self.registers.set(t.rd, u32::from(fails));
                 return Ok(());
             }
-            Effect::StoreDouble { .. } => return self.store_double(effect),
-            _ => return self.store_multiple(effect),
+            Effect::StoreDouble(t) => return self.store_double(t),
+            Effect::StoreMultiple(t) => return self.store_multiple(t),
+            _ => return Ok(()), // `execute` has seen to that.
         };
         self.access = address;
         let written = self.write(access, address, self.registers.get(rt));
         self.check(written)
     }
 
-    fn store_double(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let Effect::StoreDouble {
-            rt,
-            rt2,
-            rn,
-            index,
-            offset,
-        } = *effect
-        else {
-            return Ok(()); // `store` has seen to that.
-        };
-        let (address, base) = self.address(rn, index, i32::from(offset));
+    fn store_double(&mut self, t: &DoubleTransfer) -> Result<(), Interrupted> {
+        let (address, base) = self.address(t.rn, t.index, i32::from(t.offset));
         self.access = self.check(aligned(address))?;
-        for (register, address) in [(rt, address), (rt2, address.wrapping_add(4))] {
+        for (register, address) in [(t.rt, address), (t.rt2, address.wrapping_add(4))] {
             let written = self.memory.set_word(address, self.registers.get(register));
             self.check(written)?;
         }
         if let Some(base) = base {
-            self.registers.set(rn, base);
+            self.registers.set(t.rn, base);
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn store_multiple(&mut self, effect: &Effect) -> Result<(), Interrupted> {
-        let Effect::StoreMultiple {
-            rn,
-            list,
-            direction,
-            write_back,
-        } = *effect
-        else {
-            return Ok(()); // `store` has taken all others.
-        };
-        let (mut address, base) = self.multiple(rn, list, direction)?;
+    fn store_multiple(&mut self, t: &MultipleTransfer) -> Result<(), Interrupted> {
+        let (mut address, base) = self.multiple(t)?;
         self.access = address;
-        let mut rest = list;
+        let mut rest = t.list;
         while rest != 0 {
             let register = Register::new(rest.trailing_zeros());
             rest &= rest - 1;
@@ -290,8 +213,8 @@ impl Machine {
             self.check(written)?;
             address = address.wrapping_add(4);
         }
-        if write_back == WriteBack::Yes {
-            self.registers.set(rn, base);
+        if t.write_back == WriteBack::Yes {
+            self.registers.set(t.rn, base);
         }
         Ok(())
     }

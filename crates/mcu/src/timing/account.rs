@@ -3,6 +3,7 @@
 use std::ops::{AddAssign, Sub};
 
 use crate::instruction::Class;
+use crate::named::named;
 
 /// Instructions of a class, and the cycles that they themselves took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,50 +14,25 @@ pub struct Tally {
     pub cycles: u64,
 }
 
-/// Why the pipeline stood still.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stall {
-    /// Multiplications, beyond one cycle each.
-    Multiplier,
-    /// Divisions, beyond one cycle each.
-    Divider,
-    /// Loads and stores, beyond one cycle each: a single load takes two, a multiple one and one a word.
-    Memory,
-    /// An address computed by the instruction before.
-    Address,
-    /// Refilling the pipeline after a branch.
-    Refill,
-    /// Instructions that flash had not yet delivered.
-    Fetch,
-    /// Data read from flash.
-    Data,
-}
-
-impl Stall {
-    /// All causes.
-    pub const ALL: [Self; 7] = [
-        Self::Multiplier,
-        Self::Divider,
-        Self::Memory,
-        Self::Address,
-        Self::Refill,
-        Self::Fetch,
-        Self::Data,
-    ];
-
-    /// In words.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Multiplier => "multiplier",
-            Self::Divider => "divider",
-            Self::Memory => "load-use and transfers",
-            Self::Address => "address dependency",
-            Self::Refill => "branch refill",
-            Self::Fetch => "flash wait, instructions",
-            Self::Data => "flash wait, data",
-        }
+named! {
+    /// Why the pipeline stood still.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Stall {
+        /// Multiplications, beyond one cycle each.
+        Multiplier = "multiplier",
+        /// Divisions, beyond one cycle each.
+        Divider = "divider",
+        /// Loads and stores, beyond one cycle each: a single load takes two, a multiple one and one a word.
+        Memory = "load-use and transfers",
+        /// An address computed by the instruction before.
+        Address = "address dependency",
+        /// Refilling the pipeline after a branch.
+        Refill = "branch refill",
+        /// Instructions that flash had not yet delivered.
+        Fetch = "flash wait, instructions",
+        /// Data read from flash.
+        Data = "flash wait, data",
     }
 }
 
@@ -90,7 +66,6 @@ pub struct Account {
 
 impl Account {
     /// What a class came to.
-    #[must_use]
     pub const fn class(&self, class: Class) -> Tally {
         let (count, extra) = (self.counts[class as usize], self.extra[class as usize]);
         let folded = match class {
@@ -104,10 +79,9 @@ impl Account {
     }
 
     /// What each kind of instruction came to: classes of one name together, in the order of [`Class::ALL`].
-    #[must_use]
     pub fn kinds(&self) -> Vec<(&'static str, Tally)> {
         let mut kinds: Vec<(&'static str, Tally)> = Vec::new();
-        for class in Class::ALL {
+        for &class in Class::ALL {
             let tally = self.class(class);
             match kinds.last_mut() {
                 Some((name, sum)) if *name == class.name() => {
@@ -121,19 +95,16 @@ impl Account {
     }
 
     /// IT instructions that took no cycle.
-    #[must_use]
     pub const fn folded(&self) -> u64 {
         self.folded
     }
 
     /// Instructions retired.
-    #[must_use]
     pub fn instructions(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Cycles in all.
-    #[must_use]
     pub fn cycles(&self) -> u64 {
         let extra: u64 = self.extra.iter().sum();
         self.instructions() + extra - self.folded
@@ -144,7 +115,6 @@ impl Account {
     }
 
     /// Cycles that a cause cost.
-    #[must_use]
     pub fn stall(&self, stall: Stall) -> u64 {
         let beyond_one = |classes: &[Class]| {
             classes

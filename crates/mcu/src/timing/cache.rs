@@ -33,7 +33,6 @@ struct Slot {
 
 impl Cache {
     /// An empty cache before a flash of so many reads.
-    #[must_use]
     pub fn new(shape: CacheShape, reads: u32) -> Self {
         let lines = reads.div_ceil(u32::from(shape.reads_per_line));
         Self {

@@ -41,7 +41,6 @@ pub struct Fetch {
 
 impl Fetch {
     /// Nothing fetched yet. `flash_size` is rounded up to a power of two, `ram_base` lies above flash.
-    #[must_use]
     pub fn new(timing: FlashTiming, flash_size: u32, ram_base: u32) -> Self {
         let shift = u32::from(timing.read_bytes).trailing_zeros();
         let flash = flash_size.next_power_of_two();
@@ -62,7 +61,6 @@ impl Fetch {
     }
 
     /// The caches of instructions and data, for their hit rates.
-    #[must_use]
     pub const fn caches(&self) -> (Option<&Cache>, Option<&Cache>) {
         (self.instructions.as_ref(), self.data.as_ref())
     }

@@ -111,7 +111,6 @@ impl FlashTiming {
     pub const MOST_WAITS: u8 = 15;
 
     /// What is wrong with it, if anything.
-    #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         let shapes = [self.instruction_cache, self.data_cache];
         if !self.read_bytes.is_power_of_two() || self.read_bytes < 4 {

@@ -38,7 +38,6 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// At the beginning of time, caches empty.
-    #[must_use]
     pub fn new(core: CoreTiming, flash: FlashTiming, layout: &Layout) -> Self {
         Self {
             core,
@@ -54,13 +53,11 @@ impl Pipeline {
     }
 
     /// Cycles so far.
-    #[must_use]
     pub const fn now(&self) -> u64 {
         self.now
     }
 
     /// Everything so far.
-    #[must_use]
     pub fn account(&self) -> Account {
         let mut account = self.account.clone();
         let (instructions, data) = self.fetch.caches();
@@ -74,7 +71,6 @@ impl Pipeline {
     }
 
     /// The phases that have ended, and the one under way.
-    #[must_use]
     pub fn phases(&self) -> Vec<Phase> {
         let mut phases = self.phases.clone();
         phases.push(Phase {

@@ -13,8 +13,7 @@ pub fn arguments(reserved: Option<&str>) -> Result<CInitializeArgs, String> {
     let Some(text) = reserved else {
         return Ok(CInitializeArgs::new(flags));
     };
-    let text =
-        CString::new(text).map_err(|_| "x-init-reserved has a zero octet in it".to_owned())?;
+    let text = CString::new(text).map_err(|_| "x-init-reserved contains a zero byte".to_owned())?;
     let Some(text) = NonNull::new(text.into_raw()) else {
         return Ok(CInitializeArgs::new(flags));
     };

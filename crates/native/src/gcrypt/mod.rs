@@ -63,7 +63,7 @@ impl Libgcrypt {
         // libgcrypt demands, and `OnceLock` lets one thread only get here.
         let version = unsafe { (calls.check_version)(ptr::null()) };
         if version.is_null() {
-            return Err(format!("{file} does not tell its version"));
+            return Err(format!("{file} does not report its version"));
         }
         // SAFETY: a version is a constant C string of the library, which is never unloaded.
         let version = unsafe { CStr::from_ptr(version) };

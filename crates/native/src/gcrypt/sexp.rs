@@ -13,7 +13,7 @@ pub enum Sexp {
 
 /// Not an S-expression, from this octet on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an S-expression at octet {0}")]
+#[error("not an S-expression at byte {0}")]
 pub struct SexpError(usize);
 
 impl Sexp {

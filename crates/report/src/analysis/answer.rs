@@ -100,23 +100,22 @@ impl Analysis {
             Provenance::Predicted | Provenance::Published => false,
         });
         if ran && record.series.is_none() {
-            parts
-                .push("one run, and another one differs by more than its intervals say".to_owned());
+            parts.push("one run; a repeat may differ by more than these intervals".to_owned());
         }
-        format!("How far to trust it: {}.", parts.join("; "))
+        format!("How certain: {}.", parts.join("; "))
     }
 }
 
 fn nothing(rows: &[Row]) -> String {
     let failed = rows.iter().filter(|row| row.failure.is_some()).count();
     match (rows.len(), failed) {
-        (0, _) => "There is no case in this run, and so no answer.".to_owned(),
+        (0, _) => "This run has no case, and so no answer.".to_owned(),
         (all, failed) if failed > 0 => format!(
-            "There is no figure in this run: {failed} of {} failed.",
+            "This run has no figure: {failed} of {} failed.",
             counted(all, "case")
         ),
         (all, _) => format!(
-            "There is no figure in this run: nothing was measured of its {}.",
+            "This run has no figure: nothing measured in {}.",
             counted(all, "case")
         ),
     }
@@ -153,7 +152,7 @@ fn fastest(groups: &[Group<'_>], rows: &[Row]) -> String {
             "{device} is the fastest device for {}",
             match cases.len() {
                 1 => cases[0].clone(),
-                n => format!("each of the {n} operations that several devices had"),
+                n => format!("each of the {n} operations that several devices performed"),
             }
         ));
     } else {
@@ -165,7 +164,7 @@ fn fastest(groups: &[Group<'_>], rows: &[Row]) -> String {
         }
         if !open.is_empty() {
             parts.push(format!(
-                "for {} the two fastest are not told apart",
+                "for {} the two fastest are not distinguishable",
                 listed(&open)
             ));
         }
@@ -191,14 +190,16 @@ fn of_one_device(groups: &[Group<'_>], rows: &[Row]) -> String {
     let said = |(row, mean): (&Row, Seconds)| format!("{} at {}", row.case, units::duration(mean));
     match ends {
         (Some(first), Some(last)) if first.0.id != last.0.id => format!(
-            "No operation was had on two devices; the fastest is {}, the slowest {}.",
+            "No operation was measured on two devices; the fastest is {}, the slowest {}.",
             said(first),
             said(last)
         ),
-        (Some(only), _) => format!("One operation was had alone: {}.", said(only)),
+        (Some(only), _) => format!("One operation was measured without load: {}.", said(only)),
         (None, _) => {
             let figures = rows.iter().filter(|row| row.mean().is_some()).count();
-            format!("No operation was had alone; there are {figures} figures under load.")
+            format!(
+                "No operation was measured without load; there are {figures} figures under load."
+            )
         }
     }
 }
@@ -227,7 +228,7 @@ fn against_the_cpu(groups: &[Group<'_>]) -> String {
         return "The CPU itself was not measured".to_owned();
     }
     if factors.is_empty() {
-        return "The CPU alone was measured".to_owned();
+        return "Only the CPU was measured".to_owned();
     }
     let number = |factor: f64| units::ratio(keymark_stats::Ratio(factor));
     let said = factors.iter().map(|(name, low, high)| {
@@ -266,12 +267,12 @@ fn too_long(rows: &[Row], plan: &Plan) -> String {
     let unknown = of(Answer::Unknown).count();
     if unknown > 0 {
         let cases = counted(unknown, "case");
-        said = format!("{said}, and of {cases} too little is known to say");
+        said = format!("{said}; too little is known of {cases} to say");
     }
     let grows = rows.iter().filter(|row| row.overload.is_some()).count();
     if grows > 0 {
         said = format!(
-            "{said}, and {} with a queue that only grows",
+            "{said}, and {} with a queue that keeps growing",
             counted(grows, "case")
         );
     }
@@ -324,17 +325,14 @@ fn precision(rows: &[Row]) -> Option<String> {
         if least == most {
             format!("their 95 % intervals are ±{least}")
         } else {
-            format!("their 95 % intervals reach from ±{least} to ±{most}")
+            format!("their 95 % intervals range from ±{least} to ±{most}")
         }
     });
     match (bounds, open) {
         (None, 0) => None,
         (None, _) => Some("no mean is bounded on both sides".to_owned()),
         (Some(bounds), 0) => Some(bounds),
-        (Some(bounds), open) => Some(format!(
-            "{bounds}, and {} not bounded",
-            counted(open, "mean")
-        )),
+        (Some(bounds), open) => Some(format!("{bounds}; {} not bounded", counted(open, "mean"))),
     }
 }
 

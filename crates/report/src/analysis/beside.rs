@@ -63,10 +63,10 @@ impl Analysis {
             .column(Column::name("source"), |line| line.source.clone())
             .provenance()
             .table();
-        let text = "published figures are of other machines and programs, and have no interval: they stand beside the \
-                    run's own, and enter none of them";
+        let text = "published figures come from other machines and programs, and have no interval: they are shown \
+                    beside the run's own and are part of none of them";
         let picture = Figure::Means {
-            title: "mean time of an operation, beside published ones".to_owned(),
+            title: "mean time of an operation, beside published figures".to_owned(),
             tolerance: Seconds(record.plan.settings.tolerance.as_secs_f64()),
             means,
         };

@@ -37,20 +37,21 @@ impl PublishedFigure {
 }
 
 /// Which table of strengths is used.
-const SECURITY: &str = "security: of certificate and key exchange the weaker one, by NIST SP 800-57 part 1 rev. 5, table 2 \
-                        (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
+const SECURITY: &str = "security: the weaker of certificate and key exchange, by NIST SP 800-57 part 1 rev. 5, \
+                        table 2 (P-256 and RSA-3072 128 bit, P-384 192 bit; tables after CNSA have P-384 at 128)";
 
 type WhichParts = fn(&Parts) -> bool;
 
 /// Tables of parts, and which stand in each: those that were measured on the way, and those beside the operations.
 const PARTS: [(&str, WhichParts); 2] = [
     (
-        "where the time goes, as measured on the way (processor time of the programs, time of the PC/SC calls)",
+        "where the time goes, by process (processor time of the programs, time of the PC/SC calls)",
         |parts| !parts.0.contains_key(&Part::ProgramStart),
     ),
     (
-        "where the time goes in a process an operation (measured beside it: a process that does nothing, what one takes \
-         more that only loads the key, the operation in keymark's own process; the rest is what nobody measured)",
+        "where the time goes with one process for each operation (measured separately: a process that does \
+         nothing, the additional time to load the key, the operation in keymark's own process; the rest was not \
+         measured)",
         |parts| parts.0.contains_key(&Part::ProgramStart),
     ),
 ];
@@ -120,7 +121,7 @@ impl Analysis {
         if kinds.len() > 1 {
             let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
             let mixed = format!(
-                "figures of different kinds stand in one table: {}",
+                "this table mixes figures of different kinds: {}",
                 words.join(", ")
             );
             blocks.push(remark(RemarkKind::MixedProvenance, mixed));
@@ -139,7 +140,7 @@ impl Analysis {
             .filter(|(_, limit)| *limit == LoadLimit::Client)
             .map(|(case, _)| {
                 let text = format!(
-                    "{case}: the client had no time left, and its rate is its own; give it more cores"
+                    "{case}: the client was the bottleneck and set the rate; give it more cores"
                 );
                 remark(RemarkKind::Limit, text)
             })
@@ -152,7 +153,7 @@ impl Analysis {
         remarks.extend(record.cases.iter().filter_map(|case| {
             let why = case.server_load.as_ref()?.unsteady.as_ref()?;
             let text = format!(
-                "{}: no steady state, so that only siege's figures tell something: {why}",
+                "{}: no steady state, so only siege's figures mean something: {why}",
                 case.case
             );
             Some(remark(RemarkKind::Imprecision, text))
@@ -165,7 +166,7 @@ impl Analysis {
                 remarks,
             ),
             Section::headed(
-                "as siege counts (all of the load, its start and end too)",
+                "as siege counts (the whole load, including its start and end)",
                 vec![Block::Table(tables::siege(&self.rows))],
             ),
         ]
@@ -177,7 +178,7 @@ impl Analysis {
         blocks.extend(family.libraries().into_iter().map(Block::Remark));
         blocks.extend(family.lost_in_overhead().map(Block::Remark));
         let heading = format!(
-            "where the time goes in {} (one at a time; mean of each layer less the one below)",
+            "where the time goes in {} (one at a time; mean of each layer minus the one below)",
             family.layers.family
         );
         Section::headed(heading, blocks)
@@ -190,7 +191,7 @@ impl Analysis {
         let pairs: Vec<_> = measured.filter_map(pair).collect();
         (!pairs.is_empty()).then(|| {
             Section::headed(
-                "twins beside the published figures (the difference is this host against the article's)",
+                "twins beside the published figures (they differ by this host against the article's)",
                 vec![Block::Table(tables::twins(&pairs))],
             )
         })
@@ -203,7 +204,7 @@ impl Analysis {
         let (shown, all) = tables::levels(&self.scaling);
         if shown.len() < all {
             let text = format!(
-                "{} of {all} concurrencies are shown; JSON has all",
+                "showing {} of {all} concurrencies; JSON has all",
                 shown.len()
             );
             blocks.push(remark(RemarkKind::Limit, text));

@@ -38,7 +38,7 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
     if let Some(harness) = record.harness {
         let ns = |nanoseconds: u64| units::duration(Seconds(nanoseconds as f64 * 1e-9));
         lines.push(format!(
-            "each sample holds {} of the clock's own time (resolution {}), and {} lie between two samples",
+            "timer overhead: {} per sample (resolution {}); {} between two samples",
             ns(harness.clock_reading_ns),
             ns(harness.clock_resolution_ns),
             ns(harness.loop_ns)
@@ -47,13 +47,15 @@ pub(super) fn head(record: &Record, speed: Option<&MachineSpeed>) -> Vec<String>
     lines.extend(speed.map(machine_speed));
     match environment.view {
         View::None => {}
-        View::Terminal => lines.push("its progress was seen on a terminal".to_owned()),
+        View::Terminal => lines.push("progress display: on".to_owned()),
     }
     match record.state {
-        RunState::Interrupted => lines.push("ended early, before all was measured".to_owned()),
-        RunState::Unfinished => lines.push(
-            "unfinished: keymark was killed; what was measured until then is here".to_owned(),
-        ),
+        RunState::Interrupted => {
+            lines.push("ended early, before everything was measured".to_owned());
+        }
+        RunState::Unfinished => {
+            lines.push("unfinished: keymark was killed; figures until then are shown".to_owned());
+        }
         RunState::Finished | RunState::Published => {}
     }
     lines
@@ -66,7 +68,7 @@ fn machine_speed(speed: &MachineSpeed) -> String {
     } = speed;
     let off = |time: Seconds| (time.0 / mean.value.0 - 1.0) * 100.0;
     format!(
-        "the machine's own speed: {} for a fixed calculation, from {:+.0} % to {:+.0} % in nine of ten ({n} blocks)",
+        "machine speed: {} for a fixed calculation, 90 % of {n} checks within {:+.0} % to {:+.0} %",
         units::duration(mean.value),
         off(*p5),
         off(*p95),
@@ -106,7 +108,7 @@ fn settings(settings: &Settings) -> String {
 /// When cases end, and in which order they are measured.
 pub(crate) fn stop_and_order(settings: &Settings) -> String {
     let stop = match settings.stop {
-        StopRule::Runs(runs) => format!("{runs} operations a case"),
+        StopRule::Runs(runs) => format!("{runs} operations of each case"),
         StopRule::Precision { target, .. } => format!(
             "until the mean is known to ±{} %",
             target.fraction() * 100.0

@@ -91,7 +91,8 @@ pub(super) fn sections(record: &Record) -> Vec<Section> {
         .collect();
     if !spent.is_empty() {
         sections.push(Section::headed(
-            "where the time of a transaction goes (the private-key operation by itself, and the rest by subtraction)",
+            "where the time of a transaction goes (the private-key operation measured by itself, the rest by \
+             subtraction)",
             vec![Block::Table(breakdown(&spent)), remark(EXPLAINED)],
         ));
     }
@@ -113,9 +114,9 @@ pub(super) fn sections(record: &Record) -> Vec<Section> {
     sections
 }
 
-const EXPLAINED: &str = "the private key alone is measured: by the server's libcrypto or the token, in keymark's process \
-                         before and after the load; the rest of the handshake and HTTP are differences of means, and \
-                         waiting for a server that is busy is in them";
+const EXPLAINED: &str = "only the private key is measured: with the server's libcrypto or the token, in keymark's \
+                         process before and after the load; the rest of the handshake and HTTP are differences of \
+                         means, and include waiting for a busy server";
 
 fn remark(text: impl Into<String>) -> Block {
     Block::Remark(Remark::new(RemarkKind::Basis, text))
@@ -234,7 +235,7 @@ fn failed(case: &Case, calls: &TokenCalls) -> Option<Block> {
         }
     }
     if made == 0 {
-        words.push("the server asked its token for nothing: are the sessions resumed?".to_owned());
+        words.push("the server did not use its token: are the sessions resumed?".to_owned());
     }
     (!words.is_empty()).then(|| remark(format!("{case}: {}", words.join(", "))))
 }

@@ -39,8 +39,8 @@ fn overloaded(row: &Row) -> Option<Remark> {
         .growth
         .map(|growth| format!(" by {}", units::rate(growth)));
     let text = format!(
-        "{}: operations arrive faster than they are served ({} of what the workers can do): the queue \
-         grows{}, and latencies with it",
+        "{}: operations arrive faster than they are served ({} of what the workers can do): the queue grows{}, \
+         and so do latencies",
         row.case,
         units::percent(overload.utilisation.0),
         by.unwrap_or_default()
@@ -106,7 +106,7 @@ impl Analysis {
         }
         by_device.into_iter().map(|((device, assumed), what)| {
             let text = format!(
-                "{device}: the device's time of {} is assumed, {assumed}: nobody measured it",
+                "{device}: the device's time of {} is assumed ({assumed}); nobody measured it",
                 what.join(", ")
             );
             Remark::new(RemarkKind::Basis, text)
@@ -136,8 +136,8 @@ impl Analysis {
             && found.len() * 3 >= self.rows.len()
         {
             let text = format!(
-                "{} of {} cases have two groups of durations: it is this machine that runs at two speeds (most \
-                 apart: {}: {})",
+                "{} of {} cases have two groups of durations: this machine runs at two speeds (widest apart: {}: \
+                 {})",
                 found.len(),
                 self.rows.len(),
                 worst.case,
@@ -161,22 +161,26 @@ impl Analysis {
         let StopRule::Precision { target, .. } = plan.settings.stop else {
             return Vec::new();
         };
+        let wanted = units::percent(target.fraction());
         let ended = [
-            (Stopped::OutOfTime, "could not be reached in the time given"),
+            (
+                Stopped::OutOfTime,
+                format!("did not reach ±{wanted} in the available time"),
+            ),
             (
                 Stopped::RuleMet,
-                "was reached at some point and is not in the end",
+                format!("reached ±{wanted}, but ended wider"),
             ),
         ];
-        let remark = |(stopped, what): (Stopped, &str)| {
+        let remark = |(stopped, what): (Stopped, String)| {
             let missed = self.missed(stopped, target.fraction());
             let (&(best, _), &(worst, row)) = (missed.first()?, missed.last()?);
-            let (case, wanted) = (&row.case, units::percent(target.fraction()));
+            let case = &row.case;
             let text = if missed.len() == 1 {
-                format!("{case}: ±{wanted} {what}; reached: {}", reached(worst))
+                format!("{case}: {what}; in the end: {}", reached(worst))
             } else {
                 format!(
-                    "±{wanted} {what} by {} of {} cases; reached: {} to {} ({case})",
+                    "{} of {} cases {what}; in the end: {} to {} ({case})",
                     missed.len(),
                     self.rows.len(),
                     reached(best),
@@ -252,7 +256,7 @@ impl Analysis {
         times.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
         let line = |(row, mean): &(&Row, Seconds)| {
             let text = format!(
-                "a thread of {MESSAGES} messages opens in {} ({} on {}, {})",
+                "decrypting {MESSAGES} messages takes {} ({} on {}, {})",
                 units::duration(Seconds(mean.0 * f64::from(MESSAGES))),
                 row.case.algorithm,
                 row.case.device,
@@ -320,7 +324,7 @@ impl FamilyBreakdown {
             .iter()
             .min_by(|a, b| share(a).0.total_cmp(&share(b).0))?;
         let text = format!(
-            "the operation itself is lost in the overhead (below a tenth of {}'s time) in {} of {} cases; least: {} {} {}, {}",
+            "the key is under 10 % of {}'s time in {} of {} cases; least: {} {} {}, {}",
             whole.name,
             lost.len(),
             self.breakdowns
@@ -349,8 +353,8 @@ fn limited(finding: &Finding) -> String {
             gained(gain)
         ),
         Finding::Library { workers, processes } => format!(
-            "the library is the limit: {workers} processes do {} of what {workers} threads do, which share a \
-             lock in it or its one connection",
+            "the library is the limit: {workers} processes do {} of what {workers} threads do; threads share a \
+             lock or connection in it",
             gained(processes)
         ),
         Finding::Device {
@@ -364,29 +368,28 @@ fn limited(finding: &Finding) -> String {
             at_a_time(gain.value)
         ),
         Finding::NoneSeen { workers, gain } => format!(
-            "no limit was seen: {workers} do {} of what one does",
+            "no limit seen: {workers} do {} of what one does",
             gained(gain)
         ),
         Finding::Undecided(Undecided::Imprecise) => {
-            "what limits them is not decided: intervals are too wide, or there are none; measure longer (--total-time, \
-             or more --runs)"
+            "the limit is not known: intervals are too wide or missing; measure longer (--total-time, or more \
+             --runs)"
                 .to_owned()
         }
         Finding::Undecided(Undecided::TooShort(watched)) => format!(
-            "what limits them is not said: some were watched for {} only; measure longer (--total-time, or more --runs)",
+            "the limit is not known: some were measured for only {}; measure longer (--total-time, or more --runs)",
             units::duration(*watched)
         ),
         Finding::Undecided(Undecided::ThreadsAlone) => {
-            "the library may be the limit, or the device: --processes with as many tells them apart".to_owned()
+            "the limit may be the library or the device: as many --processes show which".to_owned()
         }
         Finding::Undecided(Undecided::ThreadsCalculating) => {
-            "a lock in the library may be the limit, or other programs that take the cores: --processes with as \
-             many tells them apart"
+            "the limit may be a lock in the library, or other programs on the cores: as many --processes show \
+             which"
                 .to_owned()
         }
         Finding::Undecided(Undecided::Calculation) => {
-            "more is done one at a time than one waits for the device: other programs take the cores, or \
-             processes share a lock"
+            "the device alone does not explain the limit: other programs take the cores, or processes share a lock"
                 .to_owned()
         }
     }
@@ -397,7 +400,7 @@ fn at_a_time(gain: Ratio) -> String {
     if lanes <= 1.0 {
         "it does one operation at a time".to_owned()
     } else {
-        format!("it does as much as {lanes:.0} at a time")
+        format!("it does up to {lanes:.0} at a time")
     }
 }
 
@@ -405,7 +408,7 @@ fn at_a_time(gain: Ratio) -> String {
 fn refused_text(Refused { workers, had }: Refused) -> String {
     let most = had.map(|had| format!(", {had} could"));
     format!(
-        "the device's sessions are the limit: {workers} workers could not be had{}",
+        "the device's sessions are the limit: {workers} workers were refused{}",
         most.unwrap_or_default()
     )
 }
@@ -432,8 +435,8 @@ fn severity(warning: &Warning) -> Option<(RemarkKind, f64)> {
 fn said(warning: &Warning) -> String {
     match warning {
         Warning::TwoModes(modes) => format!(
-            "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes \
-             them: look at the histogram",
+            "two groups of durations, about {} and {} ({:.0} % in the slower); no single figure describes them: \
+             see the histogram",
             units::duration(modes.lower),
             units::duration(modes.upper),
             modes.upper_share.0 * 100.0

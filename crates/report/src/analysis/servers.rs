@@ -20,13 +20,13 @@ impl Analysis {
             (heading(difference), relative(&self.rows, rates, difference))
         });
         let all = [(
-            "limits of servers: the best rate over users, the fewest users that reach 95 % of it (the knee)",
+            "limits of servers: the best rate over users, and the fewest users that reach 95 % of it (the knee)",
             limits,
         )]
         .into_iter()
         .chain(rates)
         .chain([(
-            "a server is killed in the middle: what failed from then on, and for how long",
+            "a server is killed during the load: what failed from then on, and for how long",
             lost,
         )]);
         all.filter(|(_, table)| !table.rows.is_empty())
@@ -40,8 +40,8 @@ const fn heading(difference: Difference) -> &'static str {
         Difference::KeyExchange => {
             "what key exchanges cost (times the RSA key exchange with that certificate)"
         }
-        Difference::Servers => "what several servers give (times one of them)",
-        Difference::Beside => "what a second certificate costs (times the certificate alone)",
+        Difference::Servers => "throughput of several servers (times that of one)",
+        Difference::Beside => "what a second certificate costs (times a single certificate)",
     }
 }
 

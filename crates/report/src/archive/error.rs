@@ -11,16 +11,15 @@ use crate::visible::excerpt;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// Neither `$KEYMARK_ARCHIVE` nor a home directory.
-    #[error(
-        "there is no home directory to keep the archive in; set HOME, or name a file with --archive"
-    )]
+    #[error("no home directory for the archive; set HOME, or name a file with --archive")]
     NoHome,
     /// Some other file.
-    #[error("{0} is not an archive of keymark; name another file with --archive")]
+    #[error("{0} is not a keymark archive; name another file with --archive")]
     Foreign(PathBuf),
     /// Written by a later keymark.
     #[error(
-        "the archive {path} is of version {found}, this keymark reads up to {known}; update keymark or name another file with --archive"
+        "archive {path} has version {found}, but this keymark reads up to {known}; update keymark, or name \
+         another file with --archive"
     )]
     Newer {
         /// The archive.
@@ -45,8 +44,8 @@ pub enum ArchiveError {
     },
     /// Its last runs are in a log that cannot be read where nothing can be written.
     #[error(
-        "the archive {path} was left in the middle of writing and cannot be put in order where it cannot be written; copy it \
-         with {log} to a directory of yours and name the copy with --archive"
+        "a program was killed while it wrote to archive {path}, which cannot be repaired where it is read-only; \
+         copy it with {log} to a directory of yours and name the copy with --archive"
     )]
     Unfinished {
         /// The archive.
@@ -56,27 +55,26 @@ pub enum ArchiveError {
     },
     /// Another process writes.
     #[error(
-        "the archive {0} is locked by another program; wait until that is done, or name another file with --archive"
+        "another program has locked archive {0}; wait for it, or name another file with --archive"
     )]
     Locked(PathBuf),
     /// The file or its directory belongs to somebody else.
     #[error(
-        "there is no permission to read and write {0}; change its owner or mode, or name another file with --archive"
+        "no permission to read and write {0}; change its owner or mode, or name another file with --archive"
     )]
     NoPermission(PathBuf),
     /// The file or its directory cannot be written.
     #[error(
-        "the archive {0} cannot be written, it or its directory is read-only; make both writable, or name another file with --archive"
+        "cannot write archive {0}: it or its directory is read-only; make both writable, or name another file \
+         with --archive"
     )]
     ReadOnly(PathBuf),
     /// No room left.
-    #[error(
-        "there is no room left for the archive {0}; free some, or name a file elsewhere with --archive"
-    )]
+    #[error("no space left for archive {0}; free some, or name a file elsewhere with --archive")]
     Full(PathBuf),
     /// The content makes no sense.
     #[error(
-        "the archive {path} is damaged ({}); restore a copy, or name another file with --archive",
+        "archive {path} is damaged ({}); restore a copy, or name another file with --archive",
         excerpt(.reason)
     )]
     Damaged {
@@ -87,7 +85,7 @@ pub enum ArchiveError {
     },
     /// Nothing to choose the last run from.
     #[error(
-        "the archive {path} has no run '{}': it has {count}, published figures aside; 'keymark runs' lists them",
+        "archive {path} has no run '{}': it has {count}, not counting published figures; 'keymark runs' lists them",
         excerpt(.wanted)
     )]
     NotSoMany {
@@ -99,7 +97,7 @@ pub enum ArchiveError {
         count: u32,
     },
     /// No run of that name.
-    #[error("the archive {path} has no run '{}'; 'keymark runs' lists those it has", excerpt(.wanted))]
+    #[error("archive {path} has no run '{}'; 'keymark runs' lists its runs", excerpt(.wanted))]
     NoSuchRun {
         /// The archive.
         path: PathBuf,
@@ -108,7 +106,7 @@ pub enum ArchiveError {
     },
     /// The beginning of several names.
     #[error(
-        "'{}' is the beginning of {count} runs ({}); give more of the name",
+        "{count} runs begin with '{}' ({}); give more of the name",
         excerpt(.prefix), excerpt(.examples)
     )]
     Ambiguous {
@@ -120,7 +118,7 @@ pub enum ArchiveError {
         examples: String,
     },
     /// A series, where one run is wanted.
-    #[error("{} is a series; 'keymark runs' lists its runs, name one of them", excerpt(.wanted))]
+    #[error("{} is a series; name one of its runs, which 'keymark runs' lists", excerpt(.wanted))]
     NotOneRun {
         /// What was asked for.
         wanted: String,
@@ -135,7 +133,7 @@ pub enum ArchiveError {
     },
     /// The name is taken.
     #[error(
-        "another run called {} is in the archive {path} already; keep this one in a file of its own with --archive",
+        "archive {path} has another run {}; put this one in a separate file with --archive",
         excerpt(.id)
     )]
     Exists {
@@ -145,10 +143,10 @@ pub enum ArchiveError {
         id: String,
     },
     /// A number that SQLite has no room for.
-    #[error("{0} is beyond what an archive can hold; the record makes no sense, measure again")]
+    #[error("{0} is too large for an archive, and cannot be right; measure again")]
     TooLarge(&'static str),
     /// Any other failure of the database.
-    #[error("the archive {path} failed: {source}; try again, or name another file with --archive")]
+    #[error("archive {path}: {source}; try again, or name another file with --archive")]
     Database {
         /// The archive.
         path: PathBuf,
@@ -156,7 +154,7 @@ pub enum ArchiveError {
         source: rusqlite::Error,
     },
     /// Any other failure of the file system.
-    #[error("the archive {path} cannot be opened: {source}; name another file with --archive")]
+    #[error("cannot open archive {path}: {source}; name another file with --archive")]
     Io {
         /// The archive.
         path: PathBuf,

@@ -22,7 +22,8 @@ pub enum RunSelector {
 /// Text that names no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' names no run: write 'last', 'last~1' for the one before, or the beginning of a name that 'keymark runs' lists; of a series 'series:last' and so on"
+    "'{0}' is not a run: write 'last', 'last~1' for the one before, or the beginning of a name that 'keymark \
+     runs' lists; for a series 'series:last' and so on"
 )]
 pub struct SelectorError(String);
 

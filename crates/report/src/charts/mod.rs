@@ -8,6 +8,9 @@
 //! | `svg/` | SVG: colours resolved, no styles, the same bytes each time |
 //! | `terminal/` | text, in Unicode or ASCII |
 //! | `png.rs` | PNG of the SVG, with a font of its own (feature `png`) |
+//!
+//! The writer is our own: kuva 0.6 began an axis at 10⁻⁷ s for times from 16 ms, and had neither a text alternative
+//! nor a way to show provenance but colour; plotters 0.3.7 lost labels of categories and laid its legend over data.
 
 #![cfg_attr(
     test,

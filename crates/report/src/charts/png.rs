@@ -23,7 +23,7 @@ const SCALE: f32 = 2.0;
 #[derive(Debug, Error)]
 pub enum PngError {
     /// The SVG is refused.
-    #[error("the chart's SVG cannot be read: {0}")]
+    #[error("cannot read the chart's SVG: {0}")]
     Svg(#[from] resvg::usvg::Error),
     /// There is no room for its pixels.
     #[error("a picture of {width} × {height} pixels is too large")]
@@ -34,7 +34,7 @@ pub enum PngError {
         height: u32,
     },
     /// The pixels cannot be written.
-    #[error("the picture cannot be written as PNG: {0}")]
+    #[error("cannot write the picture as PNG: {0}")]
     Encoding(String),
 }
 

@@ -56,9 +56,9 @@ fn environment(comparison: &Comparison) -> Vec<Section> {
         [&pair.old, &pair.new].map(|case| case.provenance != Provenance::Published) == [true; 2]
     });
     if !lines.is_empty() {
-        vec![Section::headed("what differs besides", lines)]
+        vec![Section::headed("other differences", lines)]
     } else if runs > 1 && known {
-        let same = "nothing that is recorded of machine, programs and settings differs";
+        let same = "same machine, programs and settings";
         vec![Section::bare(vec![remark(same.to_owned())])]
     } else {
         Vec::new()
@@ -84,7 +84,8 @@ fn geometric(comparison: &Comparison, means: &[GeometricMean]) -> Option<Section
             mean.provenance[1]
         })
         .table();
-    let text = "of these cases, each counted once (Fleming & Wallace 1986); it is not the time that all of them take";
+    let text = "geometric mean over these cases, each counted once (Fleming & Wallace 1986); not the time that \
+                all of them take";
     let remark = Remark::new(RemarkKind::Units, text);
     Some(Section::headed(
         "over all cases",
@@ -101,7 +102,7 @@ fn borrowed(comparison: &Comparison) -> Vec<Remark> {
     let name = |side: usize| comparison.sides.get(side).map_or("", |side| &*side.name);
     let said = others.into_iter().map(|(side, other)| {
         let text = format!(
-            "{} has no such case to compare with: cases of {} take its place",
+            "{} has no such case: compared with cases of {} instead",
             name(side),
             name(other)
         );
@@ -156,14 +157,14 @@ fn reason(comparison: &Comparison, grounds: Grounds, side: usize) -> Option<Stri
         Grounds::Copies => (cases > 1).then(|| format!("two copies in one run: {corrected}")),
         Grounds::SameRun => Some(format!("measured in turn in one run: {corrected}")),
         Grounds::SameRuns => Some(format!(
-            "measured in turn in each of {new} runs, whose ratios are the units: {corrected}"
+            "measured in turn in each of {new} runs; each run counts once: {corrected}"
         )),
         Grounds::Alternating => Some(format!(
-            "{new} pairs of runs, one of each in turn, which are the units: {corrected}"
+            "{new} pairs of runs in turn; each pair counts once: {corrected}"
         )),
         Grounds::Series => Some(format!(
-            "{old} runs against {new}, which are the units: {corrected}, since the machine changes between series \
-             ('bench --against PROGRAM' lets two programs take turns)"
+            "{old} runs against {new}; each run counts once: {corrected}, since the machine changes between \
+             series ('bench --against PROGRAM' lets two programs take turns)"
         )),
         Grounds::FewRuns => Some(few(comparison, side, [old, new])),
         Grounds::Exact | Grounds::Nothing => None,
@@ -184,12 +185,12 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
     let possible = judged().any(|pair| comparison.criteria.margin(pair.grounds).is_some());
     let text = if possible {
         format!(
-            "'same' is what lies within ±{within} with its whole interval (two one-sided tests: Schuirmann 1987)"
+            "'same': the whole interval lies within ±{within} (two one-sided tests: Schuirmann 1987)"
         )
     } else {
         format!(
-            "nothing is called the same within ±{within} (--equivalence): series at different times differ by up to \
-             {apart} for no reason that their runs show; let them take turns"
+            "no verdict 'same' within ±{within} (--equivalence): series at different times may differ by up to \
+             {apart} without a visible reason; let them take turns"
         )
     };
     Some(Remark::new(RemarkKind::Units, text))
@@ -204,7 +205,7 @@ fn mixed(pairs: &[Pair]) -> Option<Remark> {
     let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
     (words.len() > 1).then(|| {
         let text = format!(
-            "figures of different kinds are compared: {}",
+            "this comparison mixes figures of different kinds: {}",
             words.join(", ")
         );
         Remark::new(RemarkKind::MixedProvenance, text)
@@ -217,11 +218,11 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
     let deviation = percent(machine.deviation);
     let known = match machine.runs {
         0 => format!(
-            "runs of the same case are assumed to differ by {deviation} (standard deviation) for want of \
-             earlier ones"
+            "there are no earlier runs; runs of the same case are assumed to differ by {deviation} (standard \
+             deviation)"
         ),
         runs => format!(
-            "runs of the same case differ by {deviation} here (standard deviation, of {runs} earlier runs)"
+            "runs of the same case differ by {deviation} here (standard deviation of {runs} earlier runs)"
         ),
     };
     let evidence = comparison
@@ -234,7 +235,7 @@ fn few(comparison: &Comparison, side: usize, [old, new]: [usize; 2]) -> String {
         .fold(f64::INFINITY, f64::min);
     let sides = match (old, new) {
         (1, 1) => "between single runs".to_owned(),
-        _ => format!("with {old} against {new} runs, a series being {MIN_RUNS} at least"),
+        _ => format!("with {old} against {new} runs, where a series has at least {MIN_RUNS}"),
     };
     let factor = if least.is_finite() {
         format!("by a factor below {} ", units::ratio(Ratio(least)))
@@ -258,7 +259,7 @@ fn assumptions(pairs: &[Pair]) -> BTreeSet<Remark> {
         .flat_map(|pair| [&pair.old, &pair.new].into_iter().zip(pair.assumed));
     let said = cases.filter_map(|(case, assumed)| {
         let text = format!(
-            "{}: the device's time of {} {} is assumed, {}: nobody measured it",
+            "{}: the device's time of {} {} is assumed ({}); nobody measured it",
             case.device, case.algorithm, case.operation, assumed?
         );
         Some(Remark::new(RemarkKind::Basis, text))

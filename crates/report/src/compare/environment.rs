@@ -161,7 +161,7 @@ fn speed(sides: &[Side]) -> Option<Difference> {
         times().fold(0.0, f64::max),
     );
     (most > least * (1.0 + SPEED)).then(|| Difference {
-        what: "the machine's own speed, by a fixed calculation".to_owned(),
+        what: "machine speed, by a fixed calculation".to_owned(),
         values: known
             .iter()
             .map(|(side, time)| (units::duration(*time), vec![side.name.clone()]))

@@ -108,8 +108,8 @@ fn cut<T>(list: &mut Vec<T>, limit: usize, what: &str) -> Option<Remark> {
 
 fn left_out(limit: usize, all: usize, what: &str) -> Remark {
     let text = format!(
-        "the first {limit} of {all} {what} are shown: 'keymark export RUN --format csv' has all rows, \
-         '--format document' everything"
+        "showing the first {limit} of {all} {what}: 'keymark export RUN --format csv' has all rows, '--format \
+         document' everything"
     );
     Remark::new(RemarkKind::Capped, text)
 }

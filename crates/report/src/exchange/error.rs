@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// It cannot be read.
-    #[error("{path} cannot be read: {source}; check its name and permissions")]
+    #[error("cannot read {path}: {source}; check its name and permissions")]
     Io {
         /// The file.
         path: PathBuf,
@@ -18,7 +18,7 @@ pub enum ImportError {
     #[error("{0} is empty; export the run again")]
     Empty(PathBuf),
     /// It breaks off.
-    #[error("{path} breaks off at line {line}, column {column}; copy or export it again")]
+    #[error("{path} ends too early, at line {line}, column {column}; copy or export it again")]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -28,7 +28,9 @@ pub enum ImportError {
         column: usize,
     },
     /// JSON, or nearly, but of something else.
-    #[error("{path} is no run exported by keymark: {reason}; 'keymark export' writes such files")]
+    #[error(
+        "{path} is not a run exported by keymark: {reason}; 'keymark export' writes such files"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -36,7 +38,7 @@ pub enum ImportError {
         reason: String,
     },
     /// Written by a later keymark.
-    #[error("{path} follows schema {found}, this keymark reads up to {known}; update keymark")]
+    #[error("{path} follows schema {found}, but this keymark reads up to {known}; update keymark")]
     Newer {
         /// The file.
         path: PathBuf,
@@ -46,9 +48,7 @@ pub enum ImportError {
         known: u32,
     },
     /// A run whose parts do not fit together.
-    #[error(
-        "{path} contradicts itself: {reason}; export the run again and leave the file unedited"
-    )]
+    #[error("{path} contradicts itself: {reason}; export the run again and do not edit the file")]
     Inconsistent {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum ImportError {
     },
     /// More of something than any run that was measured has.
     #[error(
-        "{path} is larger than keymark imports: {reason}; export the run again and leave the file unedited"
+        "{path} is too large to import: {reason}; export the run again and do not edit the file"
     )]
     TooLarge {
         /// The file.
@@ -67,8 +67,8 @@ pub enum ImportError {
     },
     /// Nothing that is known.
     #[error(
-        "{path} is neither a run exported by keymark nor a table of published figures, which has the columns {wanted}; \
-         'keymark export' writes the former"
+        "{path} is neither a run exported by keymark ('keymark export' writes these) nor a table of published \
+         figures with the columns {wanted}"
     )]
     Neither {
         /// The file.
@@ -78,7 +78,7 @@ pub enum ImportError {
     },
     /// A table with other columns.
     #[error(
-        "{path} has the columns {found}; a table of published figures has {wanted}: rename or convert them"
+        "{path} has the columns {found}, but a table of published figures needs {wanted}: rename or convert them"
     )]
     Columns {
         /// The file.

@@ -20,7 +20,7 @@ pub struct Folder {
 
 /// Something that is called like a record and is not opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path} is {what}, and only plain files are read; put the file itself there")]
+#[error("{path} is {what}, but only plain files are read; put the file itself there")]
 pub struct NoFile {
     /// Where it is.
     pub path: PathBuf,
@@ -29,7 +29,7 @@ pub struct NoFile {
 
 /// The folder cannot be listed.
 #[derive(Debug, thiserror::Error)]
-#[error("the folder {path} cannot be read: {source}; check its name and permissions")]
+#[error("cannot read folder {path}: {source}; check its name and permissions")]
 pub struct Unreadable {
     /// Which folder.
     pub path: PathBuf,

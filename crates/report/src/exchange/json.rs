@@ -128,7 +128,7 @@ fn contradiction(record: &Record) -> Option<String> {
     }
     if cases.len() != plan.cases.len() {
         return Some(format!(
-            "its plan has {} cases, but it holds {}",
+            "its plan has {} cases, but it has {}",
             plan.cases.len(),
             cases.len()
         ));
@@ -141,7 +141,7 @@ fn contradiction(record: &Record) -> Option<String> {
                 case_contradiction(case)
             } else {
                 Some(format!(
-                    "the plan has {} in the place of {}",
+                    "the plan has {} instead of {}",
                     excerpt(&planned.to_string()),
                     excerpt(&case.case.to_string())
                 ))
@@ -158,7 +158,7 @@ fn case_contradiction(record: &CaseRecord) -> Option<String> {
         if let Some(Band { low, high }) = published.band
             && (low.0 <= 0.0 || high.0 <= 0.0)
         {
-            return Some(format!("a band from {} to {} s", low.0, high.0));
+            return Some(format!("an invalid band from {} to {} s", low.0, high.0));
         }
         if !record.blocks.is_empty() {
             return Some("a published mean beside samples".to_owned());
@@ -219,5 +219,5 @@ fn load_contradiction(load: &ServerLoad) -> Option<&'static str> {
         return Some("a load of no users");
     }
     let within = rate_within_limit.is_none_or(|rate| rate > 0.0);
-    (!within || !tried.iter().all(possible)).then_some("a rate or a share that cannot be")
+    (!within || !tried.iter().all(possible)).then_some("an impossible rate or share")
 }

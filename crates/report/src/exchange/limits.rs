@@ -42,17 +42,17 @@ pub(super) fn excess(record: &Record) -> Option<String> {
         .or_else(|| {
             let blocks = record.cases.iter().flat_map(|case| &case.blocks);
             let samples: usize = blocks.map(|block| block.samples.len() + 1).sum();
-            (samples > SAMPLES).then(|| format!("{samples} samples, of at most {SAMPLES}"))
+            (samples > SAMPLES).then(|| format!("{samples} samples; the limit is {SAMPLES}"))
         })
 }
 
 pub(super) fn cases(count: usize) -> Option<String> {
-    (count > CASES).then(|| format!("{count} cases, of at most {CASES}"))
+    (count > CASES).then(|| format!("{count} cases; the limit is {CASES}"))
 }
 
 pub(super) fn name(whose: &str, name: &str) -> Option<String> {
     let length = name.len();
-    (length > NAME).then(|| format!("the name of {whose} has {length} bytes, of at most {NAME}"))
+    (length > NAME).then(|| format!("the name of {whose} has {length} bytes; the limit is {NAME}"))
 }
 
 /// Of the longest text, as far as it has been read.
@@ -141,7 +141,7 @@ pub(super) fn without_mark(content: &[u8]) -> &[u8] {
 
 fn workers(case: &Case) -> Option<String> {
     let workers = case.concurrency();
-    (workers > WORKERS).then(|| format!("a case has {workers} workers, of at most {WORKERS}"))
+    (workers > WORKERS).then(|| format!("a case has {workers} workers; the limit is {WORKERS}"))
 }
 
 /// The longest text in JSON, before anything is made of it.

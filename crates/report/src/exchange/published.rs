@@ -76,7 +76,7 @@ pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
         .map_err(refused)?;
         if !known.insert(case.case.key()) {
             return Err(refused(format!(
-                "{} stands in an earlier line too",
+                "{} is also in an earlier line",
                 excerpt(&case.case.to_string())
             )));
         }
@@ -133,7 +133,7 @@ fn of_csv(path: &Path, error: &csv::Error) -> ImportError {
         } => {
             format!("it has {len} fields, not {expected_len}")
         }
-        csv::ErrorKind::Utf8 { .. } => "it is not text in UTF-8".to_owned(),
+        csv::ErrorKind::Utf8 { .. } => "it is not UTF-8 text".to_owned(),
         _ => excerpt(&error.to_string()),
     };
     ImportError::Line {
@@ -217,7 +217,7 @@ fn stack(line: &Line<'_>) -> Result<StackName, String> {
     }
     let known: Vec<_> = STACKS.iter().map(StackName::word).collect();
     Err(format!(
-        "no stack is called '{stack}'; there are: {}",
+        "unknown stack '{stack}'; choose from {}",
         known.join(", ")
     ))
 }
@@ -245,7 +245,7 @@ fn mean(line: &Line<'_>) -> Result<Seconds, String> {
         .filter(|mean: &f64| mean.is_finite() && *mean > 0.0);
     seconds.map(Seconds).ok_or_else(|| {
         let text = excerpt(text);
-        format!("mean_s '{text}' is no number of seconds above 0")
+        format!("mean_s '{text}' must be a number of seconds above 0")
     })
 }
 
@@ -258,7 +258,7 @@ fn number(line: &Line<'_>) -> Result<Option<u64>, String> {
     let number = text.parse::<u32>().ok().filter(|n| *n > 0);
     number
         .map(|n| Some(n.into()))
-        .ok_or_else(|| format!("n '{}' is no number of operations", excerpt(text)))
+        .ok_or_else(|| format!("n '{}' must be a number of operations", excerpt(text)))
 }
 
 fn record(path: &Path, cases: Vec<CaseRecord>) -> Record {

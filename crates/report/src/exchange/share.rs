@@ -2,6 +2,8 @@
 //!
 //! Names are taken out of text that comes from outside (versions, products, reasons of failures, notes), never out of
 //! keymark's own words: a user who is called `agent` does not turn the stack into something else.
+//!
+//! It goes through the record's texts one by one: a new field with text from outside has to be added here.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ pub const SHIPPED: [Shipped; 5] = shipped![
 
 /// Text that names none of them, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{wanted}' names no published figures; there are: {}", names(.known))]
+#[error("unknown published figures '{wanted}'; choose from {}", names(.known))]
 pub struct UnknownFigures {
     wanted: String,
     known: Vec<&'static str>,

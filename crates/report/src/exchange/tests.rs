@@ -50,7 +50,7 @@ fn an_export_that_breaks_off_anywhere_is_refused() {
     assert!(
         error
             .to_string()
-            .starts_with("run.json breaks off at line 1"),
+            .starts_with("run.json ends too early, at line 1"),
         "{error}"
     );
 }
@@ -65,7 +65,7 @@ fn other_json_is_refused() {
         let error = json::parse(Path::new("x.json"), other.as_bytes()).unwrap_err();
         assert!(matches!(error, ImportError::Foreign { .. }), "{error:?}");
         assert!(
-            error.to_string().contains("no run exported by keymark"),
+            error.to_string().contains("not a run exported by keymark"),
             "{error}"
         );
     }
@@ -80,7 +80,7 @@ fn a_newer_schema_is_refused_whatever_it_looks_like() {
         assert!(
             newer
                 .to_string()
-                .ends_with("this keymark reads up to 1; update keymark"),
+                .ends_with("but this keymark reads up to 1; update keymark"),
             "{newer}"
         );
     }
@@ -113,7 +113,7 @@ fn a_record_that_contradicts_itself_is_refused() {
     );
     refused(
         &|run| drop(run["cases"].as_array_mut().unwrap().pop()),
-        "its plan has 3 cases, but it holds 2",
+        "its plan has 3 cases, but it has 2",
     );
     refused(
         &|run| run["cases"][1]["case"]["algorithm"] = json!("rsa3072"),
@@ -327,7 +327,10 @@ fn what_no_run_can_have_measured_is_refused() {
         let workers = NonZeroU32::new(limits::WORKERS + 1).unwrap();
         record.cases[0].case.load = Load::closed(workers);
     });
-    assert!(said.contains("100001 workers, of at most 100000"), "{said}");
+    assert!(
+        said.contains("100001 workers; the limit is 100000"),
+        "{said}"
+    );
     let said = refused(&|record| record.cases = vec![whole.cases[0].clone(); limits::CASES + 1]);
     assert!(said.contains("5001 cases"), "{said}");
     let said = refused(&|record| {

@@ -37,13 +37,13 @@ const FAMILIES: [Family; 9] = [
     Family {
         name: "keymark_operation_median_seconds",
         unit: "seconds",
-        help: "Time that half of the operations did not exceed.",
+        help: "Median time of an operation.",
         value: |case| Some(case.median?.0),
     },
     Family {
         name: "keymark_operation_p99_seconds",
         unit: "seconds",
-        help: "Time that 99 % of the operations did not exceed.",
+        help: "99th percentile of the time of an operation.",
         value: |case| Some(case.p99?.0),
     },
     Family {

@@ -52,7 +52,7 @@ pub(super) fn chart(title: &str, distributions: &[Distribution]) -> Option<Chart
             heading,
             y: Axis::Scale(
                 Scale::new(
-                    "share of operations that take no longer",
+                    "share finished within a given time",
                     Unit::Share,
                     Spacing::Linear,
                 )
@@ -89,7 +89,7 @@ fn percentiles(one: &Distribution, series: usize) -> impl Iterator<Item = Mark> 
             return None;
         }
         let text = format!(
-            "{}: {level} % take no longer than {}",
+            "{}: {level} % finish within {}",
             visible(&one.of.label),
             units::estimated_duration(estimate)
         );

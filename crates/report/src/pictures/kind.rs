@@ -71,17 +71,19 @@ impl Kind {
     /// What it shows, and what a run has to have for it.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Means => "mean times as dots with intervals, and the line of what users tolerate",
+            Self::Means => "mean times as dots with intervals, and the limit that users tolerate",
             Self::Bars => "the same as bars",
-            Self::Layers => "what the time is made of: cases through several stacks, or with parts",
-            Self::Distributions => "share of operations that take no longer, with percentiles",
-            Self::Histogram => "how often each duration came, of cases with two groups of them",
-            Self::Throughput => "throughput and speed-up over concurrency: --concurrency 1,2,4",
-            Self::Load => "response time over load, with the knee: several users or rates",
-            Self::Samples => "durations in their order, with drift and the machine's own speed",
-            Self::Security => "cost over strength: algorithms of several strengths",
-            Self::Heatmap => "algorithms and devices: several of both",
-            Self::Predictions => "predictions with their band: keymark mcu predict",
+            Self::Layers => "parts of the time: needs several stacks, or parts",
+            Self::Distributions => "share finished within a given time, with percentiles",
+            Self::Histogram => "distribution of durations, for cases with two groups",
+            Self::Throughput => {
+                "throughput and speed-up over concurrency: needs --concurrency 1,2,4"
+            }
+            Self::Load => "response time over load, with the knee: needs several users or rates",
+            Self::Samples => "durations in order of time, with drift and machine speed",
+            Self::Security => "cost over strength: needs algorithms of several strengths",
+            Self::Heatmap => "algorithms by devices: needs several of both",
+            Self::Predictions => "predictions with their band: needs keymark mcu predict",
         }
     }
 
@@ -118,7 +120,7 @@ impl FromStr for Kind {
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|kind| kind.word() == word);
-        known.ok_or_else(|| format!("no picture is called '{word}'"))
+        known.ok_or_else(|| format!("unknown kind of picture '{word}'"))
     }
 }
 

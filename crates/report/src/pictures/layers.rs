@@ -39,7 +39,7 @@ pub(super) fn chart(title: &str, stacks: &[Stack]) -> Option<Chart> {
     };
     let scale = if shares {
         Scale::new(
-            "share of the time, which stands on the right",
+            "share of the time, shown on the right",
             Unit::Share,
             Spacing::Linear,
         )
@@ -76,7 +76,7 @@ fn notes(shown: &[&Stack], all: usize) -> Vec<String> {
     );
     if beside.len() > NOTES {
         notes.push(format!(
-            "{} more are no part; the table has them.",
+            "{} more are not shown; the table has them.",
             beside.len() - NOTES
         ));
     }

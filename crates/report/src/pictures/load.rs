@@ -42,7 +42,7 @@ pub(super) fn chart(title: &str, load: LoadUnit, curves: &[LoadCurve]) -> Option
         knees.iter().cloned().chain(marks).collect::<Vec<Mark>>()
     };
     let mut panels = vec![Panel {
-        heading: Some("response time: mean, and what 99 % do not exceed (broken lines)".to_owned()),
+        heading: Some("response time: mean, and 99th percentile (broken lines)".to_owned()),
         y: Axis::Scale(Scale::new("", Unit::Seconds, Spacing::Logarithmic)),
         height: 240.0,
         marks: each(times),
@@ -80,7 +80,7 @@ fn notes(shown: &[&LoadCurve], all: usize) -> Vec<String> {
             .map(|rate| units::rate(PerSecond(*rate)))
             .collect();
         notes.push(format!(
-            "{}: the queue grew at {}, so that no time can be told.",
+            "{}: the queue grew at {}, so there is no time.",
             visible(&curve.of.label),
             rates.join(", ")
         ));

@@ -49,9 +49,8 @@ pub(super) fn chart(title: &str, means: &[Mean]) -> Option<Chart> {
         .iter()
         .map(|(column, row, mean)| field((*column, *row), mean, share(mean)));
     let each: Vec<String> = shown.iter().map(|(_, _, mean)| said(mean)).collect();
-    let mut notes = vec![
-        "Dark is slow, by the logarithm; the bare operation where it was measured.".to_owned(),
-    ];
+    let mut notes =
+        vec!["Dark is slow (logarithmic); the bare operation where it was measured.".to_owned()];
     notes.extend(left_out(shown.len(), placed.len(), "figures"));
     let labels = rows.names().iter().take(ROWS).map(|label| Row {
         label: label.clone(),

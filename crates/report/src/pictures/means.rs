@@ -57,7 +57,8 @@ pub(super) fn chart(title: &str, tolerance: Seconds, means: &[Mean], form: Form)
     }
     if form == Form::Bars {
         notes.push(
-            "On a logarithmic axis bars begin anywhere: only their ends say something.".to_owned(),
+            "On a logarithmic axis the foot of a bar is arbitrary: only its end has a meaning."
+                .to_owned(),
         );
     }
     let kind = match form {
@@ -249,7 +250,7 @@ fn summary(title: &str, tolerance: Seconds, means: &[&Mean]) -> String {
         .filter(|mean| mean.mean.value.0 > tolerance.0)
         .count();
     text += &format!(
-        "; {over} of them longer than the {} tolerated. ",
+        "; {over} of them longer than the tolerated {}. ",
         units::duration(tolerance)
     );
     let each: Vec<String> = means.iter().map(|mean| said(mean)).collect();

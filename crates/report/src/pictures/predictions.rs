@@ -41,7 +41,7 @@ pub(super) fn chart(title: &str, tolerance: Seconds, predictions: &[Predicted]) 
         marks.push(dot(one, row));
     }
     let each: Vec<String> = shown.iter().map(|one| said(one)).collect();
-    let mut notes = vec!["Lines: the least and the most with one assumption varied.".to_owned()];
+    let mut notes = vec!["Lines: the least and the most when one assumption is varied.".to_owned()];
     notes.extend(left_out(shown.len(), all, "predictions"));
     let x = Scale::new("predicted time", Unit::Seconds, Spacing::Logarithmic);
     Some(Chart {

@@ -37,9 +37,7 @@ pub(super) fn chart(
     panels.extend(speed(machine));
     let mut notes = Vec::new();
     if shown.iter().any(|one| one.joined > 1) {
-        notes.push(
-            "Where there are many samples, a dot is the median of a stretch of them.".to_owned(),
-        );
+        notes.push("Where there are many samples, a dot is the median of several.".to_owned());
     }
     if shown.iter().any(|one| one.trend.is_some()) {
         notes.push("Broken lines: the trend over the case (Theil & Sen).".to_owned());
@@ -111,7 +109,7 @@ fn panel(one: &Timeline) -> Panel {
 fn drift(one: &Timeline) -> String {
     match one.drift {
         Some(drift) => format!(
-            "{:+.1} % from begin to end ({})",
+            "{:+.1} % from start to end ({})",
             drift.relative_change.0 * 100.0,
             if drift.p_value < 0.01 {
                 "p < 0.01".to_owned()
@@ -147,7 +145,9 @@ fn speed(machine: &[(Seconds, Ratio)]) -> Option<Panel> {
         label: "its mean".to_owned(),
     });
     Some(Panel {
-        heading: Some("the machine itself: time of a fixed calculation, off its mean".to_owned()),
+        heading: Some(
+            "the machine itself: time of a fixed calculation, relative to its mean".to_owned(),
+        ),
         y: Axis::Scale(Scale::new("", Unit::Change, Spacing::Linear)),
         height: 90.0,
         marks: vec![mean, line],

@@ -156,7 +156,7 @@ fn gains(curve: &ThroughputCurve, series: usize) -> Vec<Mark> {
 
 fn line(curve: &ThroughputCurve, series: usize, points: Vec<(f64, f64)>, path: Path) -> Mark {
     let what = match path {
-        Path::Fitted => ": the law fitted to it",
+        Path::Fitted => ": fitted law",
         Path::Straight => "",
     };
     Mark::Line(Line {

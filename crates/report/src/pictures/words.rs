@@ -66,5 +66,5 @@ pub(super) fn listed(all: &[String], most: usize) -> String {
 
 /// What a picture leaves out.
 pub(super) fn left_out(shown: usize, all: usize, what: &str) -> Option<String> {
-    (shown < all).then(|| format!("{shown} of {all} {what} are shown; the tables have them all."))
+    (shown < all).then(|| format!("Showing {shown} of {all} {what}; the tables have all."))
 }

@@ -205,7 +205,7 @@ impl<'a> Layout<'a> {
         let missing: Vec<String> = left.chain(shortened).collect();
         if !missing.is_empty() {
             lines.push(format!(
-                "left out for want of width: {} (--wide shows all)",
+                "hidden columns (terminal too narrow): {} (--wide shows all)",
                 missing.join(", ")
             ));
         }

@@ -35,7 +35,7 @@ pub fn render(document: &Document) -> String {
         .flat_map(|conditions| &conditions.commands);
     for (index, again) in commands.enumerate() {
         if index == 0 {
-            begin(&mut text, "## to do it again\n");
+            begin(&mut text, "## repeat this run\n");
         }
         // Set in, so that nothing in it can end the block.
         begin(&mut text, &format!("    {}\n", visible(&again.command)));

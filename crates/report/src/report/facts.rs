@@ -68,7 +68,7 @@ fn known(record: &Record) -> Vec<(String, String)> {
 
 const fn ended(state: RunState) -> &'static str {
     match state {
-        RunState::Unfinished => "not: keymark was killed, or is measuring still",
+        RunState::Unfinished => "no: keymark was killed, or is still measuring",
         RunState::Finished => "by itself",
         RunState::Interrupted => "early, by the user",
         RunState::Published => "not run here: published figures",

@@ -114,16 +114,13 @@ impl Catalogue {
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if entry.id.is_empty() || !entry.id.chars().all(plain) || ids.contains(&entry.id) {
                 return Err(wrong(format!(
-                    "'{}' is no id, or stands there twice",
+                    "'{}' is not an id, or is given twice",
                     entry.id
                 )));
             }
             // So that no name from a record ever leads to it.
             if address::may_be_unique(&entry.id) {
-                return Err(wrong(format!(
-                    "'{}' looks like an id that is made",
-                    entry.id
-                )));
+                return Err(wrong(format!("'{}' looks like a generated id", entry.id)));
             }
             ids.push(entry.id.clone());
             catalogue.add(entry)?;

@@ -22,15 +22,17 @@ pub use sections::KeySection;
 pub use source::{Held, Origin, Source, SourceDevice};
 
 /// What has to be known before two rows are set against one another. Stands on every page with figures of several sources.
-pub const NO_RANKING: &str = "Figures of different machines, programs and days stand here side by side. They are no ranking: a \
-    lower figure may be due to another processor behind the same device, another version, other load, or another way to the key. \
-    Within one record the figures were measured in turns and can be compared; across machines they cannot. Intervals hold for \
-    their own run only, and another run differs by more.";
+pub const NO_RANKING: &str = "This page shows figures of different machines, programs and days side by side. They \
+                              are not a ranking: a lower figure may be due to another processor behind the same \
+                              device, another version, other load, or another way to the key. Figures within one \
+                              record were measured in turn and can be compared; across machines they cannot. \
+                              Intervals hold for their own run only; another run may differ by more.";
 
 /// By which table strengths are told.
-pub const SECURITY: &str = "Security against attackers without a quantum computer, by NIST SP 800-57 part 1 rev. 5, table 2; of \
-    post-quantum algorithms by the category of FIPS 203 to 205; of a TLS handshake that of the weaker one of certificate and key \
-    exchange. Tables after CNSA have P-384 at 128 bits.";
+pub const SECURITY: &str = "Security against attackers without a quantum computer, by NIST SP 800-57 part 1 rev. \
+                            5, table 2; for post-quantum algorithms by the category of FIPS 203 to 205; for a TLS \
+                            handshake that of the weaker of certificate and key exchange. Tables after CNSA have \
+                            P-384 at 128 bits.";
 
 /// What the kinds of figures are, and how they are drawn.
 pub const fn says(kind: Provenance) -> &'static str {
@@ -40,10 +42,10 @@ pub const fn says(kind: Provenance) -> &'static str {
             "a token's real firmware or module, running on the machine's processor (a half-filled mark)"
         }
         Provenance::Twin => {
-            "a real program with a device that is not there: its time is taken from somebody's figures (a hatched mark)"
+            "a real program with a simulated device, whose times are somebody's figures (a hatched mark)"
         }
-        Provenance::Predicted => "a model says so; nothing was measured (a dotted mark)",
-        Provenance::Published => "an article or a maker says so (a hollow mark)",
+        Provenance::Predicted => "calculated by a model; nothing was measured (a dotted mark)",
+        Provenance::Published => "stated by an article or a maker (a hollow mark)",
     }
 }
 

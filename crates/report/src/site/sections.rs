@@ -68,7 +68,7 @@ fn section((algorithm, operation, strength): Key, held: &[(&Source, &Held)]) -> 
         .filter_map(|(source, _)| source.machine.as_ref())
         .collect();
     let security = strength.map_or_else(
-        || "of a strength that no table has".to_owned(),
+        || "of unlisted strength".to_owned(),
         |strength| {
             let weak = if strength.is_weak() {
                 ", which is weak"
@@ -118,9 +118,9 @@ fn brackets(held: &[(&Source, &Held)]) -> &'static str {
     if banded == 0 {
         ". In brackets the 95 % intervals."
     } else if banded == held.len() {
-        ". In brackets what the assumptions of a prediction leave open."
+        ". In brackets the band of a prediction's assumptions."
     } else {
-        ". In brackets the 95 % intervals; of predictions, what their assumptions leave open."
+        ". In brackets the 95 % intervals; for predictions, the band of their assumptions."
     }
 }
 
@@ -241,7 +241,7 @@ fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
         remarks.push(Remark::new(
             RemarkKind::MixedProvenance,
             format!(
-                "Figures of different kinds stand here: {}.",
+                "This section mixes figures of different kinds: {}.",
                 kinds.join(", ")
             ),
         ));
@@ -254,7 +254,7 @@ fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
             remarks.push(Remark::new(RemarkKind::Failure, text));
         }
         if let Some(assumed) = row.assumed {
-            let text = format!("{of}: nobody measured this time; it is taken {assumed}");
+            let text = format!("{of}: nobody measured this time; it is assumed ({assumed})");
             remarks.push(Remark::new(RemarkKind::Basis, text));
         }
         if let Some(note) = &held.note {

@@ -312,6 +312,6 @@ fn predictions_have_their_band_and_no_interval() {
     assert!(
         section
             .about
-            .ends_with("In brackets what the assumptions of a prediction leave open.")
+            .ends_with("In brackets the band of a prediction's assumptions.")
     );
 }

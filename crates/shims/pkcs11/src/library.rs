@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use cryptoki_sys::CKR_OK;
 use keymark_shim_protocol::pkcs11::Traced;
 use keymark_shim_protocol::pkcs11::settings::{
-    DEVICE, MODULE, Queue, Settings, TRACE, TWIN, TwinSettings,
+    DEVICE, MODULE, Manner, Settings, TRACE, TWIN, TwinSettings,
 };
 
 use crate::clock;
@@ -56,7 +56,7 @@ impl Library {
         let module = settings.module.ok_or_else(|| {
             let file =
                 beside.map_or_else(String::new, |path| format!(", nor is {}", path.display()));
-            format!("no module to hand calls to: {MODULE} is not set{file}")
+            format!("no module to pass calls to: {MODULE} is not set{file}")
         })?;
         let trace = settings.trace.map(|path| {
             Trace::open(&path).map_err(|error| format!("the trace {}: {error}", path.display()))
@@ -90,7 +90,7 @@ fn give(variables: &BTreeMap<String, String>, target: &Target, module: &Path) {
             .iter()
             .map(|(name, value)| format!("{name}={value}"));
         tell(&format!(
-            "the module {} cannot be given its variables, as {reason}; start the program with {}",
+            "cannot set the environment of module {}: {reason}; start the program with {}",
             module.display(),
             assignments.collect::<Vec<_>>().join(" ")
         ));
@@ -114,14 +114,14 @@ fn with_environment(
     let path = |name, beside| variable(name).map(PathBuf::from).or(beside);
     let twin = match variable(TWIN) {
         None => settings.twin,
-        Some(profile) => Some(TwinSettings {
-            profile: text(TWIN, profile)?,
-            device: None,
-            queue: Queue::default(),
-            left: Default::default(),
-            lanes: 1,
-            seed: 1,
-        }),
+        Some(profile) => {
+            let profile = text(TWIN, profile)?;
+            let shared = TwinSettings::of(profile, PathBuf::new(), Manner::default());
+            Some(TwinSettings {
+                device: None,
+                ..shared
+            })
+        }
     };
     Ok(Settings {
         module: path(MODULE, settings.module),
@@ -137,7 +137,7 @@ fn with_environment(
 fn text(name: &str, value: OsString) -> Result<String, String> {
     value
         .into_string()
-        .map_err(|_| format!("{name} is no text"))
+        .map_err(|_| format!("{name} is not text"))
 }
 
 /// By which path this library was loaded: a symbolic link's own, which the loader keeps.

@@ -62,8 +62,8 @@ fn tell_of_nesting(outer: Call) {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     if !IS_TOLD.swap(true, Relaxed) {
         tell(&format!(
-            "{} asks the module for something while it is at work, which is refused: 'openssl -provider pkcs11' does \
-             that; name the provider in openssl.cnf, or take the engine",
+            "{} calls the module while the module is at work, which is refused: 'openssl -provider pkcs11' does \
+             that; name the provider in openssl.cnf, or use the engine",
             outer.name()
         ));
     }
@@ -81,7 +81,7 @@ impl Trace {
         let file = trace::create(path)?;
         let header = Mapping::of(&file, 0, HEADER)?;
         if header.word(0).load(Relaxed) != trace::MAGIC {
-            return Err(io::Error::other("it is no trace of PKCS#11 calls"));
+            return Err(io::Error::other("it is not a trace of PKCS#11 calls"));
         }
         Ok(Self { file, header })
     }

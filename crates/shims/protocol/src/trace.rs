@@ -26,7 +26,6 @@ macro_rules! calls {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
             /// Its name.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => concat!("SCard", stringify!($name)),)+ }
             }
@@ -89,13 +88,11 @@ pub struct TracedCall {
 
 impl TracedCall {
     /// How long the call took.
-    #[must_use]
     pub const fn duration(&self) -> Duration {
         Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
     }
 
     /// As it stands in the file.
-    #[must_use]
     pub fn encode(&self) -> [u8; RECORD] {
         let card = self.card.map_or(u64::MAX, |card| {
             u64::try_from(card.as_nanos()).unwrap_or(u64::MAX - 1)
@@ -125,7 +122,6 @@ impl TracedCall {
     }
 
     /// From the file; `None` for what is no record.
-    #[must_use]
     pub fn decode(record: &[u8; RECORD]) -> Option<Self> {
         let word = |at: usize| -> Option<u64> {
             Some(u64::from_le_bytes(*record.get(at..)?.first_chunk()?))
@@ -164,7 +160,7 @@ impl TracedCall {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file.
-    #[error("the trace {path} cannot be read: {source}")]
+    #[error("cannot read the trace {path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -172,7 +168,7 @@ pub enum TraceError {
         source: io::Error,
     },
     /// Its content.
-    #[error("{0} is no trace of PC/SC calls, or was cut off")]
+    #[error("{0} is not a trace of PC/SC calls, or is incomplete")]
     Foreign(PathBuf),
 }
 
@@ -185,7 +181,6 @@ pub struct TraceReader {
 
 impl TraceReader {
     /// Begins at the first record. The file need not be there yet.
-    #[must_use]
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.into(),
@@ -194,9 +189,6 @@ impl TraceReader {
     }
 
     /// The records that were added since the last time.
-    ///
-    /// # Errors
-    /// When the file is no trace.
     pub fn read(&mut self) -> Result<Vec<TracedCall>, TraceError> {
         let failed = |source| TraceError::Io {
             path: self.path.clone(),

@@ -1,10 +1,9 @@
 //! The homes of a run: one for each algorithm and protection, and for each card, made when first needed.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
 use keymark_bench::case::{Case, DeviceName, Protection};
@@ -16,18 +15,15 @@ use keymark_stores::tokens::reader::Reader;
 use keymark_stores::user::Pin;
 
 use super::Gnupg;
-use super::card_link::CardLink;
+use super::card_home;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
-use super::token_home::TokenHomes;
-use super::{inserted_card, made_card};
+use super::scdaemon::CardLink;
+use super::token_home;
 use crate::private_dir::PrivateDir;
-
-/// Homes by algorithm and protection.
-type FileHomes = HashMap<(Algorithm, Protection), Arc<KeyHome>>;
-/// Homes with cards: of a card in a reader one, of others one an algorithm.
-type CardHomes = HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>;
+use crate::programs::MadeOnce;
+use crate::programs::RefusedPins;
 
 /// A card with keys, in a reader of this process.
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]
@@ -43,9 +39,12 @@ pub struct LoadedCard {
 pub struct GnupgHomes {
     gnupg: Gnupg,
     passphrase: Passphrase,
-    file_homes: Mutex<FileHomes>,
-    card_homes: Mutex<CardHomes>,
-    token_homes: Mutex<TokenHomes>,
+    file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
+    /// Of a card in a reader one, of others one an algorithm.
+    card_homes: MadeOnce<(DeviceName, Option<Algorithm>), KeyHome>,
+    /// By the key's module and URI: a token may have a key of its own for each operation.
+    token_homes: MadeOnce<(PathBuf, String), KeyHome>,
+    refused: RefusedPins,
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -62,26 +61,21 @@ impl std::fmt::Debug for GnupgHomes {
 
 impl GnupgHomes {
     /// Homes will be made in a private directory.
-    ///
-    /// # Errors
-    /// When there can be none.
     pub fn new(gnupg: Gnupg) -> Result<Self, Error> {
         let (dir, passphrase) = (PrivateDir::new()?, Passphrase::random()?);
         Ok(Self {
             gnupg,
             dir,
             passphrase,
-            file_homes: Mutex::default(),
-            card_homes: Mutex::default(),
-            token_homes: Mutex::default(),
+            file_homes: MadeOnce::default(),
+            card_homes: MadeOnce::default(),
+            token_homes: MadeOnce::default(),
+            refused: RefusedPins::default(),
             directories: AtomicUsize::new(0),
         })
     }
 
     /// The home in which a case is measured: the store says where the key is.
-    ///
-    /// # Errors
-    /// When gpg, its agent or a card refuses.
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
         if let Family::KyberComposite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
@@ -104,64 +98,31 @@ impl GnupgHomes {
 
     /// The home of an algorithm's key, made at the first call. The protected home holds a copy of
     /// the key of the unprotected one, so that the two differ in nothing else.
-    ///
-    /// # Errors
-    /// When the store does not hand out its keys, or gpg or its agent refuses.
     pub fn file_home(
         &self,
         store: &dyn KeyStore,
         algorithm: Algorithm,
         protection: Protection,
     ) -> Result<Arc<KeyHome>, Error> {
-        let shared = shared_home(algorithm);
-        let homes = &mut *self
-            .file_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let plain = self.plain_home(homes, store, shared)?;
+        let algorithm = shared_home(algorithm);
+        let plain = self.file_homes.get((algorithm, Protection::None), || {
+            let parts = Parts::of(store, algorithm)?;
+            let home = Home::new(&self.gnupg, self.directory()?)?;
+            certificate::make(&home, &parts)?;
+            let keys = home.keys()?;
+            Ok(KeyHome::of_files(home, keys))
+        })?;
         match protection {
             Protection::None => Ok(plain),
-            Protection::Cached => self.protected_home(homes, &plain, shared),
+            Protection::Cached => self.file_homes.get((algorithm, protection), || {
+                let path = self.directory()?;
+                copy_keys(&plain.home, &path)?;
+                let home = Home::new(&self.gnupg, path)?;
+                home.protect(&self.passphrase)?;
+                home.prime(&self.passphrase)?;
+                Ok(KeyHome::of_files(home, plain.keys.clone()))
+            }),
         }
-    }
-
-    fn plain_home(
-        &self,
-        homes: &mut FileHomes,
-        store: &dyn KeyStore,
-        algorithm: Algorithm,
-    ) -> Result<Arc<KeyHome>, Error> {
-        let named = (algorithm, Protection::None);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let parts = Parts::of(store, algorithm)?;
-        let home = Home::new(&self.gnupg, self.directory()?)?;
-        certificate::make(&home, &parts)?;
-        let keys = home.keys()?;
-        let made = Arc::new(KeyHome::of_files(home, keys));
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
-    }
-
-    fn protected_home(
-        &self,
-        homes: &mut FileHomes,
-        plain: &KeyHome,
-        algorithm: Algorithm,
-    ) -> Result<Arc<KeyHome>, Error> {
-        let named = (algorithm, Protection::Cached);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let path = self.directory()?;
-        copy_keys(&plain.home, &path)?;
-        let home = Home::new(&self.gnupg, path)?;
-        home.protect(&self.passphrase)?;
-        home.prime(&self.passphrase)?;
-        let made = Arc::new(KeyHome::of_files(home, plain.keys.clone()));
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
     }
 
     /// The home whose keys are on a card, made at the first call. A card that was made for the run has
@@ -178,25 +139,19 @@ impl GnupgHomes {
             CardPlace::Made { .. } => Some(algorithm),
             CardPlace::Pcscd(_) => None,
         };
-        let named = (device.clone(), own);
-        let mut homes = self
-            .card_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let path = self.directory()?;
-        let made = Arc::new(match card.place() {
-            CardPlace::Made { reader, test_keys } => {
-                let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-                made_card::load(store, algorithm, &plain, card.as_ref())?;
-                made_card::home(&self.gnupg, path, &plain, reader.clone(), card.as_ref())?
+        self.card_homes.get((device.clone(), own), || {
+            let path = self.directory()?;
+            match card.place() {
+                CardPlace::Made { reader, test_keys } => {
+                    let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
+                    card_home::load(store, algorithm, &plain, card.as_ref())?;
+                    card_home::made_home(&self.gnupg, path, &plain, reader.clone(), card.as_ref())
+                }
+                CardPlace::Pcscd(reader) => {
+                    card_home::inserted_home(&self.gnupg, &card, reader, path)
+                }
             }
-            CardPlace::Pcscd(reader) => inserted_card::home(&self.gnupg, &card, reader, path)?,
-        });
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
+        })
     }
 
     /// The home whose key is on a token, made at the first call.
@@ -208,25 +163,22 @@ impl GnupgHomes {
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.with_certificate()?;
-        let mut homes = self
-            .token_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        homes.home(&self.gnupg, || self.directory(), &key, &public)
+        let named = (key.module().to_owned(), key.uri(None));
+        self.token_homes.get(named, || {
+            self.refused.check(&key.token_uri())?;
+            token_home::home(&self.gnupg, self.directory()?, &key, &public, &self.refused)
+        })
     }
 
     /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home
     /// without a card; for who puts it into a reader of their own.
-    ///
-    /// # Errors
-    /// When the firmware or GnuPG refuses.
     pub fn loaded_card(
         &self,
         cards: &dyn KeyStore,
         algorithm: Algorithm,
     ) -> Result<LoadedCard, Error> {
         let lacking = || {
-            let reason = format!("no key of {algorithm} can be on such a card");
+            let reason = format!("such a card cannot hold a {algorithm} key");
             Error::call("making a card", reason, "")
         };
         let capabilities = cards.capabilities()?;
@@ -240,7 +192,7 @@ impl GnupgHomes {
             return Err(lacking());
         };
         let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-        made_card::load(cards, algorithm, &plain, card.as_ref())?;
+        card_home::load(cards, algorithm, &plain, card.as_ref())?;
         Ok(LoadedCard {
             reader: reader.clone(),
             pin: card.user_pin()?,
@@ -249,12 +201,9 @@ impl GnupgHomes {
     }
 
     /// A home for such a card, which is reached in that way.
-    ///
-    /// # Errors
-    /// When GnuPG or the card refuses.
     pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
         let path = self.directory()?;
-        made_card::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)
+        card_home::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)
     }
 
     /// One for the next home; that of a home which came to nothing is not taken again.

@@ -21,6 +21,8 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
+    /// For each signature anew, if the card wants that.
+    pub(super) signing_pin: Option<SigningPin>,
     pub(super) card: HomeCard,
 }
 
@@ -32,11 +34,7 @@ pub(super) enum HomeCard {
     /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
-    Inserted {
-        card: Arc<dyn CardAccess>,
-        /// For each signature anew, if the card wants that.
-        signing_pin: Option<SigningPin>,
-    },
+    Inserted(Arc<dyn CardAccess>),
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
@@ -58,6 +56,7 @@ impl KeyHome {
             home,
             keys,
             meter: None,
+            signing_pin: None,
             card: HomeCard::None,
         }
     }
@@ -68,20 +67,19 @@ impl KeyHome {
             meter: Meter::of(&home)?.map(Arc::new),
             home,
             keys,
+            signing_pin: None,
             card,
         })
     }
 
     /// What measures the parts of a case's operations: where there is a card, and one worker.
-    #[must_use]
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
     }
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
-        else {
+        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return;
         };
         match card.check_touch(slot) {
@@ -93,65 +91,45 @@ impl KeyHome {
     /// Keys in files want no touch.
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
-    ///
-    /// # Errors
-    /// When it does not.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
         if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());
         }
         Err(Error::call(
-            format!("letting {} workers at one card", case.concurrency()),
-            "it wants its PIN for every signature: a PIN refused meanwhile would cost several tries",
-            "--stack raw asks it in turn; gpg --card-edit, admin, forcesig has the card keep its PIN",
+            format!("letting {} workers use one card", case.concurrency()),
+            "it needs its PIN for every signature: a refused PIN would cost several tries",
+            "--stack raw asks it in turn; gpg --card-edit, admin, forcesig makes the card remember its PIN",
         ))
     }
 
-    /// The PIN that the card's operation needs, told each time.
-    ///
-    /// # Errors
-    /// When it was refused before: no PIN is tried twice.
+    /// The PIN that the card's operation needs, told each time; refused before, it is not tried again.
     pub(crate) fn pin_for(&self, operation: Operation) -> Result<Option<Pin>, Error> {
-        let HomeCard::Inserted {
-            signing_pin: Some(signing),
-            ..
-        } = &self.card
+        let Some(signing) = self
+            .signing_pin
+            .as_ref()
+            .filter(|_| operation == Operation::Sign)
         else {
             return Ok(None);
         };
-        if Slot::of(operation) != Some(Slot::Signature) {
-            return Ok(None);
-        }
         if signing.refused.load(Ordering::Acquire) {
             return Err(Error::call(
                 "VERIFY",
-                "a signature with this PIN has failed before; no PIN is tried twice",
+                "a signature with this PIN failed before; no PIN is tried twice",
                 "",
             ));
         }
         Ok(Some(signing.pin.clone()))
     }
 
-    /// Keys in files want none.
     /// An operation failed that was given this PIN, if any.
     pub(crate) fn pin_was_refused(&self, pin: Option<&Pin>) {
-        if let (
-            Some(_),
-            HomeCard::Inserted {
-                signing_pin: Some(signing),
-                ..
-            },
-        ) = (pin, &self.card)
-        {
+        if let (Some(_), Some(signing)) = (pin, &self.signing_pin) {
             signing.refused.store(true, Ordering::Release);
         }
     }
 
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
     /// else that which gpg would use.
-    ///
-    /// # Errors
-    /// When it would use none, with the reason.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
             let mut keys = self.keys.iter();
@@ -174,8 +152,7 @@ impl KeyHome {
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
     /// card has it.
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
-        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
-        else {
+        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return Ok(None);
         };
         let fingerprint = card.fingerprint(slot)?;

@@ -12,10 +12,10 @@ pub(crate) const LIBGCRYPT: OwnLibrary = OwnLibrary {
         name: "OpenSSL",
         point: Point::RAW,
     },
-    explanation: "raw is libgcrypt, which gpg-agent calculates with, where keys are in memory; OpenSSL is what \
-                  the same operation would take with that library",
-    stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' holds the difference of the \
-               two libraries as well; --library openssl,libgcrypt tells them apart",
+    explanation: "for keys in memory raw is libgcrypt, which gpg-agent calculates with; the column OpenSSL is the \
+                  same operation with that library",
+    stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ agent' includes the difference of the \
+               two libraries; --library openssl,libgcrypt separates them",
 };
 
 /// The key alone, its agent, a passphrase, a process an operation.
@@ -52,9 +52,9 @@ pub(super) fn layers() -> Layers {
             name: "agent",
             point: gnupg,
             server: agent,
-            explanation: "gpg-agent is one thread and holds every secret key, yet only its part of an operation \
-                          queues for it: its bound is the time alone over the agent's part, the cores' bound is \
-                          cores times the time alone over the processor time; the lower of the two is the limit",
+            explanation: "gpg-agent is one thread and holds every secret key, but only its part of an operation \
+                          queues for it: agent's bound = single-worker time ÷ agent time; cores' bound = cores × \
+                          single-worker time ÷ processor time; the lower one is the limit",
         }),
         opens_messages: Some(StackName::GNUPG),
     }

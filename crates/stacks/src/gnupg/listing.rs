@@ -47,7 +47,7 @@ impl Flaw {
             Self::Expired => "has expired",
             Self::Invalid => "is not valid",
             Self::Disabled => "is disabled",
-            Self::Offline => "has its secret part elsewhere",
+            Self::Offline => "has no secret part here",
         }
     }
 
@@ -86,25 +86,21 @@ impl ListedKey {
     }
 
     /// How gpg is told to use this very key and no other of its OpenPGP key (gpg(1), "By fingerprint").
-    #[must_use]
     pub fn exactly(&self) -> String {
         format!("{}!", self.fingerprint)
     }
 
     /// Whether gpg uses it for the operation.
-    ///
-    /// # Errors
-    /// When it does not, with the reason.
     pub fn check(&self, operation: Operation) -> Result<(), Error> {
         let reason = match self.flaw {
             Some(flaw) => flaw.words(),
             None if self.can(operation) => return Ok(()),
-            None => "is not meant for that",
+            None => "is not meant for this use",
         };
         Err(Error::call(
             "gpg --list-secret-keys",
             format!(
-                "the key {} that could {operation} {reason}",
+                "the key {}, which could {operation}, {reason}",
                 self.fingerprint
             ),
             "gpg --edit-key changes that, or measure with --stack raw",
@@ -118,7 +114,6 @@ impl ListedKey {
 }
 
 /// Secret keys and subkeys, in order. What is wrong with a primary key is so with its subkeys.
-#[must_use]
 pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
     let mut keys: Vec<ListedKey> = Vec::new();
     let mut inherited = None;

@@ -4,23 +4,19 @@
 pub mod agent;
 pub mod assuan;
 pub mod card_home;
-pub mod card_link;
 mod certificate;
-mod driver;
 pub mod home;
 pub mod homes;
-mod inserted_card;
 pub mod key_file;
 pub mod key_home;
 mod layers;
 pub mod listing;
-mod made_card;
 pub mod messages;
 pub mod meter;
 pub mod owner;
 pub mod process;
 mod provider;
-mod scdaemon;
+pub mod scdaemon;
 pub mod signatures;
 pub mod status;
 mod token_home;
@@ -41,7 +37,7 @@ pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.
 const OLDEST: (u32, u32) = (2, 2);
-const INSTALL: &str = "apt-get install gnupg gpg-agent brings it on Debian and Ubuntu";
+const INSTALL: &str = "install it with 'apt-get install gnupg gpg-agent' (Debian, Ubuntu)";
 
 /// The installed GnuPG.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +53,6 @@ pub struct Gnupg {
 
 impl Gnupg {
     /// Its version and that of the library that does the arithmetic.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         let libgcrypt = self.libgcrypt.iter();
         let libgcrypt = libgcrypt.map(|version| ("libgcrypt".to_owned(), version.clone()));
@@ -66,9 +61,6 @@ impl Gnupg {
     }
 
     /// Asks the installed gpg; programs are looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing, too old, or without its agent.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let directory = directory.map(Path::to_owned);
         let mut gnupg = Self {
@@ -104,7 +96,6 @@ impl Gnupg {
     }
 
     /// A command that runs one of GnuPG's programs.
-    #[must_use]
     pub fn command(&self, program: &str) -> Command {
         // One that is not there fails when it is started, and never stands in for that of another place.
         let absent = || self.directory.clone().unwrap_or_default().join(program);
@@ -122,9 +113,6 @@ impl Gnupg {
     }
 
     /// One of GnuPG's programs that are not for the command line.
-    ///
-    /// # Errors
-    /// When gpgconf does not say where they are.
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
         let directory = home::unescaped(directory.trim());

@@ -35,24 +35,6 @@ const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
 /// The same where gnupg-pkcs11-scd has one, too.
 const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
-/// What a stack of the family asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Program {
-    Agent,
-    Gpg,
-}
-
-impl Program {
-    fn of(stack: StackName) -> Option<Self> {
-        let programs = [
-            (StackName::AGENT, Self::Agent),
-            (StackName::GNUPG, Self::Gpg),
-        ];
-        let mut programs = programs.into_iter();
-        programs.find_map(|(name, program)| (name == stack).then_some(program))
-    }
-}
-
 #[derive(Debug)]
 struct GnupgProvider(Result<Gnupg, Error>);
 
@@ -82,10 +64,11 @@ impl StackProvider for GnupgProvider {
     }
 
     fn guess(&self, case: &Case) -> Duration {
-        let alone = match Program::of(case.stack) {
-            Some(Program::Agent) => Duration::from_millis(2),
-            Some(Program::Gpg) | None => Duration::from_millis(15),
-        };
+        let alone = Duration::from_millis(if case.stack == StackName::AGENT {
+            2
+        } else {
+            15
+        });
         match case.parameters.protection() {
             Protection::None => alone,
             Protection::Cached => alone + Duration::from_millis(200),
@@ -94,26 +77,19 @@ impl StackProvider for GnupgProvider {
 
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
         let homes = Arc::new(GnupgHomes::new(self.0.clone()?)?);
-        let open = |wanted: &Use| -> Result<Box<dyn Stack>, Error> {
+        let open = |wanted: &Use| -> Box<dyn Stack> {
             let (homes, store) = (Arc::clone(&homes), Arc::clone(&wanted.store));
-            match Program::of(wanted.stack) {
-                Some(Program::Agent) => Ok(Box::new(AgentStack::new(homes, store, run.seed))),
-                Some(Program::Gpg) => Ok(Box::new(GnupgStack::new(homes, store))),
-                None => Err(Error::call(
-                    "opening a stack",
-                    format!("GnuPG has none called {}", wanted.stack),
-                    "",
-                )),
+            if wanted.stack == StackName::AGENT {
+                Box::new(AgentStack::new(homes, store, run.seed))
+            } else {
+                Box::new(GnupgStack::new(homes, store))
             }
         };
-        uses.iter().map(open).collect()
+        Ok(uses.iter().map(open).collect())
     }
 }
 
 /// GnuPG, if it is here and can get at the device.
-///
-/// # Errors
-/// When it is missing, its sockets have no room, or it has no way to a card.
 pub fn reachable<'g>(
     gnupg: &'g Result<Gnupg, Error>,
     device: &dyn Device,
@@ -122,13 +98,13 @@ pub fn reachable<'g>(
     private_dir::check_room_for_socket(LONGEST_SOCKET)?;
     if device.has(AccessKind::Card) {
         // Without the library scdaemon has no way to the card.
-        super::driver::driver()?;
+        super::scdaemon::driver()?;
     } else if device.has(AccessKind::Module) {
         token_link::program()?;
         private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
-        crate::on_token::has_a_key(device)?;
+        crate::provider::has_key_on_token(device)?;
     } else if !device.has(AccessKind::KeyFile) {
-        let reason = "GnuPG has no way to keys of such a device that keymark knows";
+        let reason = "keymark knows no way for GnuPG to use keys of such a device";
         return Err(Error::call("reaching the key", reason, ""));
     }
     Ok(gnupg)
@@ -157,7 +133,7 @@ fn parameters(device: &dyn Device) -> Vec<Parameters> {
 /// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`). Of a test key on a token the
 /// owner's keyring would know nothing.
 fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
-    let composites = device.has(AccessKind::KeyFile) && Program::of(stack) == Some(Program::Gpg);
+    let composites = device.has(AccessKind::KeyFile) && stack == StackName::GNUPG;
     let own = gnupg
         .algorithms
         .iter()

@@ -1,6 +1,6 @@
 //! A private home with one card, for a program that is traced.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
@@ -14,7 +14,7 @@ use keymark_stores::device::{Device, Run};
 use super::home::Home;
 use super::homes::GnupgHomes;
 use super::key_home::KeyHome;
-use super::{Gnupg, inserted_card, provider};
+use super::{Gnupg, card_home, provider};
 use crate::private_dir::PrivateDir;
 
 /// The home; everything is gone when it is dropped.
@@ -46,9 +46,6 @@ pub enum PinEntry {
 impl TracedCard {
     /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
     /// with its owner's keys otherwise.
-    ///
-    /// # Errors
-    /// When it is no card, has no key, or GnuPG or the card refuses.
     pub fn new(device: &dyn Device, algorithm: Algorithm, entry: PinEntry) -> Result<Self, Error> {
         let gnupg = Gnupg::find(None);
         let gnupg = provider::reachable(&gnupg, device)?.clone();
@@ -59,7 +56,7 @@ impl TracedCard {
             .clone()
             .find(|capability| capability.algorithm == algorithm);
         let no_card = || {
-            let reason = format!("{} is no card with a key", device.identity().device);
+            let reason = format!("{} is not a card with a key", device.identity().device);
             Error::call("looking for a card", reason, "name a card with --device")
         };
         let capability = of_algorithm.or_else(|| offered.clone().next());
@@ -83,7 +80,7 @@ impl TracedCard {
             CardPlace::Pcscd(reader) => {
                 let dir = PrivateDir::new()?;
                 let path = dir.subdirectory("g")?;
-                let home = inserted_card::private_home(&gnupg, card.as_ref(), reader, path)?;
+                let home = card_home::private_home(&gnupg, card.as_ref(), reader, path)?;
                 match entry {
                     PinEntry::Pinentry => {
                         home.has_card(card.aid()?)?;
@@ -101,7 +98,6 @@ impl TracedCard {
     }
 
     /// The home.
-    #[must_use]
     pub fn home(&self) -> &Home {
         match self {
             Self::Made { home, .. } => &home.home,
@@ -110,17 +106,9 @@ impl TracedCard {
     }
 
     /// The file with the calls.
-    #[must_use]
     pub fn trace(&self) -> &Path {
         let trace = self.home().card().and_then(|card| card.trace.as_deref());
         trace.unwrap_or(self.home().path())
-    }
-
-    /// The agent's socket for ssh, wherever GnuPG has it.
-    #[must_use]
-    pub fn ssh_socket(&self) -> Option<PathBuf> {
-        let socket = self.home().listed_path("agent-ssh-socket").ok()?;
-        socket.exists().then_some(socket)
     }
 }
 

@@ -28,9 +28,9 @@ pub(super) fn layers() -> Layers {
                 name: "the OpenSSL that is built in",
                 point: Point::RAW,
             },
-            explanation: "raw is the installed libcrypto, which the program loads, where keys are in memory",
-            stand_in: "raw is the OpenSSL that is built in, but the program loads the installed one: what its process adds \
-                       holds the difference of the two as well; --library openssl,openssl-system tells them apart",
+            explanation: "for keys in memory raw is the installed libcrypto, which the program loads",
+            stand_in: "raw is the OpenSSL that is built in, but the program loads the installed one: the process \
+                       includes the difference of the two; --library openssl,openssl-system separates them",
         }),
         steps: vec![
             step("+ process (file)", OpenSslWay::File),

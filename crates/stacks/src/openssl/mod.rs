@@ -35,9 +35,6 @@ pub struct OpenSsl {
 
 impl OpenSsl {
     /// Asks the installed one; it is looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let place = directory.map_or_else(|| "PATH".into(), Path::to_string_lossy);
         let program = program::locate(directory, PROGRAM)
@@ -58,15 +55,11 @@ impl OpenSsl {
     }
 
     /// Its version.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         BTreeMap::from([("openssl-program".to_owned(), self.version.clone())])
     }
 
     /// Whether it has that way to a key.
-    ///
-    /// # Errors
-    /// When something is missing, with what brings it.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
         match way {
             OpenSslWay::File => Ok(()),
@@ -80,7 +73,7 @@ fn missing(reason: String) -> Error {
     Error::Missing {
         what: PROGRAM.to_owned(),
         reason,
-        advice: "apt-get install openssl brings it on Debian and Ubuntu".to_owned(),
+        advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
     }
 }
 
@@ -95,13 +88,13 @@ fn version(said: &str) -> Option<String> {
 fn loadable(said: &str, directory: &str, way: OpenSslWay) -> Result<PathBuf, Error> {
     let (what, advice) = match way {
         OpenSslWay::Provider => (
-            "pkcs11-provider, by which OpenSSL reaches PKCS#11 tokens,",
-            "apt-get install pkcs11-provider brings it on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
+            "pkcs11-provider, through which OpenSSL reaches PKCS#11 tokens,",
+            "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
              bookworm-backports",
         ),
         OpenSslWay::Engine | OpenSslWay::File => (
-            "libp11's engine, by which OpenSSL reaches PKCS#11 tokens,",
-            "apt-get install libengine-pkcs11-openssl brings it on Debian and Ubuntu",
+            "libp11's engine, through which OpenSSL reaches PKCS#11 tokens,",
+            "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
         ),
     };
     let missing = |reason: String| Error::Missing {

@@ -1,8 +1,9 @@
 //! What the program offers on a device, and how its cases are made ready.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Case, Library, Load, OpenSslWay, Parameters, StackName, Worker};
@@ -17,11 +18,13 @@ use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
-use super::place::{PinRefused, Place};
+use super::place::Place;
 use super::process::PkeyutlProcess;
 use super::references::References;
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
+use crate::programs::MadeOnce;
+use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::raw::RawStack;
 
@@ -74,7 +77,9 @@ impl StackProvider for OpenSslProvider {
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
         let places = Arc::new(Places {
             openssl: self.0.clone()?,
-            places: Mutex::default(),
+            places: MadeOnce::default(),
+            refused: RefusedPins::default(),
+            number: AtomicU32::new(0),
             directory: PrivateDir::new()?,
         });
         let open = |wanted: &Use| -> Box<dyn Stack> {
@@ -94,7 +99,7 @@ impl OpenSslProvider {
         self.0.as_ref().map_err(Clone::clone)?.has(way)?;
         let on_token = device.has(AccessKind::Module);
         if on_token {
-            crate::on_token::has_a_key(device)?;
+            crate::provider::has_key_on_token(device)?;
         }
         let reached = |can: &Capability| !on_token || is_known_to_programs(can.algorithm.family());
         let there = device.present().iter().copied();
@@ -188,17 +193,11 @@ impl OpenSslStack {
 #[derive(Debug)]
 struct Places {
     openssl: OpenSsl,
-    places: Mutex<Known>,
+    places: MadeOnce<String, Place>,
+    refused: RefusedPins,
+    number: AtomicU32,
     /// Removed last.
     directory: PrivateDir,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    of_keys: HashMap<String, Arc<Place>>,
-    /// By the token's URI.
-    refused: HashMap<String, PinRefused>,
-    number: u32,
 }
 
 impl Places {
@@ -212,7 +211,7 @@ impl Places {
         }
         let key = access.into_module()?.for_programs()?;
         let name = format!("{way} {} {}", key.module().display(), key.uri(None));
-        let refused = self.refused(key.token_uri());
+        let refused = self.refused.clone();
         self.known(name, |directory| {
             Place::of_token(&self.openssl, directory, key, way, refused)
         })
@@ -223,25 +222,13 @@ impl Places {
         name: String,
         make: impl FnOnce(PathBuf) -> Result<Place, Error>,
     ) -> Result<Arc<Place>, Error> {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = known.of_keys.get(&name) {
-            return Ok(Arc::clone(place));
-        }
-        known.number += 1;
-        let directory = format!("k{}", known.number);
-        let place = Arc::new(make(self.directory.subdirectory(&directory)?)?);
-        known.of_keys.insert(name, Arc::clone(&place));
-        Ok(place)
-    }
-
-    fn refused(&self, token: String) -> PinRefused {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        known.refused.entry(token).or_default().clone()
+        self.places.get(name, || {
+            let directory = format!("k{}", self.next());
+            make(self.directory.subdirectory(&directory)?)
+        })
     }
 
     fn next(&self) -> u32 {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        known.number += 1;
-        known.number
+        self.number.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -1,8 +1,8 @@
 //! What the program says when it fails.
 
 /// What to do about an operation that failed, with a key that could be loaded before.
-pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same moment may \
-                                 not find it: with it, measure one worker";
+pub(super) const ADVICE: &str = "SoftHSM2 writes to its token at each login, and processes that start at the same \
+                                 moment may not find it: measure one worker";
 
 /// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
 const REFUSALS: [&str; 5] = [

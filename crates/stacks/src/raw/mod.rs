@@ -107,7 +107,6 @@ pub struct RawStack {
 
 impl RawStack {
     /// Measures keys of the store; messages are drawn with the seed.
-    #[must_use]
     pub fn new(store: Arc<dyn KeyStore>, seed: u64) -> Self {
         Self { store, seed }
     }

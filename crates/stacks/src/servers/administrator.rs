@@ -131,7 +131,7 @@ pub fn guide(
 ) -> Result<Guide, ServerError> {
     let named = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
     if host.is_empty() || host.starts_with('-') || !host.chars().all(named) {
-        let reason = "it is no name of a host: letters, digits, '.' and '-'";
+        let reason = "a host name may have only letters, digits, '.' and '-'";
         return Err(Error::call("naming the server", reason, "").into());
     }
     if let Some(second) = second {
@@ -237,7 +237,7 @@ fn title(installed: &Installed, sources: &[Source<'_>]) -> String {
         software, version, ..
     } = installed;
     format!(
-        "{software} {version} (OpenSSL {}) with {keys} {place}{other}. It takes the packages {}, openssl{package}.",
+        "{software} {version} (OpenSSL {}) with {keys} {place}{other}. It needs the packages {}, openssl{package}.",
         installed.openssl.version,
         software.package()
     )
@@ -254,7 +254,9 @@ fn made_in_file(algorithm: Algorithm, files: &Files<'_>) -> Result<Section, Serv
          (umask 077; openssl genpkey {options} -out {key})\n\
          openssl req -new -key {key} -subj /CN={host} \\\n    -addext subjectAltName=DNS:{host} -out {request}\n"
     );
-    let title = format!("The key, and a request for its certificate, which comes as {certificate}");
+    let title = format!(
+        "The key, and a request for its certificate; store the certificate as {certificate}"
+    );
     Ok(shell(title, commands))
 }
 
@@ -311,7 +313,7 @@ fn shared_sections(
     let pin = plain("the directory of the server's files", &pin_file)?;
     Ok(vec![
         shell(
-            "The PIN, in a file of root's",
+            "The PIN, in a file that only root can read",
             format!(
                 "install -d -m 700 {directory}\ninstall -m 600 /dev/null {pin}\n\
                  # Not as an argument, which everybody can see.\nread -rs PIN && printf %s \"$PIN\" > {pin}; unset PIN\n"
@@ -333,7 +335,7 @@ fn token_sections(
     let uri = token::uri(key, way, Some(&files.shared("pin")));
     let certificate = file_name(&files.path("certificate.pem"));
     let title = format!(
-        "A request for the certificate of the key in the HSM, which comes as {certificate}"
+        "A request for the certificate of the key in the HSM; store the certificate as {certificate}"
     );
     let mut sections = vec![shell(title, request(key, way, &uri, files)?)];
     let reference = match way {
@@ -403,7 +405,7 @@ fn environment(
 ) -> Result<Section, ServerError> {
     let assignments = assignments(key, files)?;
     let mut lines = comment(
-        "Each worker loads the module again, as its own user: that one has to be able to use the token's files (of \
+        "Each worker loads the module again, as its own user, who must be allowed to use the token's files (with \
          SoftHSM2: adduser www-data softhsm).",
         "",
     );

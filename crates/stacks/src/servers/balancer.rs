@@ -108,7 +108,7 @@ impl Balancer {
                 return Ok(self.running.look().map(drop)?);
             }
             if clock.now() >= deadline {
-                let how = format!("it takes no connection in {} s", READY.as_secs());
+                let how = format!("it accepted no connection within {} s", READY.as_secs());
                 return Err(unready("starting haproxy", &how, self.running.log()));
             }
             std::thread::sleep(STEP);

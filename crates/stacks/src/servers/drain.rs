@@ -33,10 +33,14 @@ impl RunningServer {
             }
             if clock.now() >= deadline {
                 let reason = format!(
-                    "{open} connections are open after {} s",
+                    "{open} connections are still open after {} s",
                     limit.as_secs_f64()
                 );
-                return Err(Error::call(call, reason, "give it longer, or a new server"));
+                return Err(Error::call(
+                    call,
+                    reason,
+                    "give it more time, or use a new server",
+                ));
             }
             std::thread::sleep(STEP);
         }

@@ -12,8 +12,8 @@ use crate::servers::version::Version;
 pub enum Impossible {
     /// libp11's engine and OpenSSL ≥ 3.0.
     #[error(
-        "RSA key exchange with a key on a token by the engine is impossible: OpenSSL {openssl} decrypts the premaster \
-         secret with a padding mode that engines' keys do not know; take the provider, or ECDHE"
+        "RSA key exchange is impossible with a key on a token through the engine: OpenSSL {openssl} decrypts the \
+         premaster secret with a padding mode that engines' keys do not support; use the provider, or ECDHE"
     )]
     RsaExchangeByEngine {
         /// The server's.
@@ -21,11 +21,11 @@ pub enum Impossible {
     },
     /// libp11 knows RSA and the NIST curves.
     #[error(
-        "a key for {0} on a token is impossible by the engine: libp11 knows RSA and the NIST curves"
+        "a {0} key on a token is impossible through the engine: libp11 supports RSA and the NIST curves"
     )]
     NotByEngine(Algorithm),
     /// Below 112 bits, and not allowed.
-    #[error("{0} is weak: it has 80 bits of security or less; allow it by --allow-weak")]
+    #[error("{0} is weak: it has 80 bits of security or less; allow it with --allow-weak")]
     Weak(String),
     /// No certificate for TLS can have such a key.
     #[error(
@@ -49,26 +49,26 @@ pub enum Impossible {
         openssl: Version,
     },
     /// EdDSA, ML-DSA and X25519MLKEM768 are not for TLS 1.2 or not there.
-    #[error("{0} is impossible with TLS 1.2 alone: it came with TLS 1.3")]
+    #[error("{0} is impossible with TLS 1.2: it needs TLS 1.3")]
     NeedsTls13(String),
     /// nginx has had `ssl_certificate` twice since 1.11.0.
     #[error(
-        "two certificates on one host are impossible with nginx {0}: it takes them since 1.11.0"
+        "two certificates on one host are impossible with nginx {0}: it accepts them since 1.11.0"
     )]
     TwoCertificates(Version),
     /// One RSA, one ECDSA.
-    #[error("two certificates on one host are an RSA and an ECDSA one, not {0} and {1}")]
+    #[error("two certificates on one host must be an RSA and an ECDSA one, not {0} and {1}")]
     NotADualPair(Algorithm, Algorithm),
     /// The configuration of OpenSSL has one module, and the server is handed one PIN.
     #[error(
-        "two keys on tokens are behind one module, by one way (engine or provider) and with one PIN"
+        "two keys on tokens must be behind one module, used in one way (engine or provider), with one PIN"
     )]
     TwoModules,
     /// haproxy passes on.
-    #[error("{0} stands before TLS servers here, and is none itself")]
+    #[error("{0} is used here in front of TLS servers, not as one")]
     NoTlsServer(Software),
     /// The cipher string leaves nothing for a key of this kind.
-    #[error("the cipher string '{ciphers}' has no cipher for a certificate of {algorithm}")]
+    #[error("the cipher string '{ciphers}' has no cipher for a {algorithm} certificate")]
     NoCipher {
         /// As it was given.
         ciphers: String,
@@ -79,9 +79,7 @@ pub enum Impossible {
     #[error("the cipher string '{0}' has DHE only, and nginx needs parameters for it")]
     NoDhParameters(String),
     /// What a configuration file cannot say.
-    #[error(
-        "{what} cannot stand in a configuration: {path:?} has letters that mean something there"
-    )]
+    #[error("{what} cannot be in a configuration: {path:?} has characters with a meaning there")]
     Unspeakable {
         /// What it is.
         what: &'static str,

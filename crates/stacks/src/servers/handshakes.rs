@@ -115,14 +115,15 @@ pub struct Ciphers(String);
 pub enum UnknownWord {
     /// A cipher string has letters, digits and `:+!-_=`.
     #[error(
-        "'{0}' is no cipher string: letters, digits and :+!-_= make one, and the level of security is set by what is \
-         allowed"
+        "'{0}' is not a cipher string: use letters, digits and :+!-_=; the level of security follows from \
+         --allow-weak"
     )]
     Ciphers(String),
     /// Of key exchange.
     #[error(
-        "'{0}' is no key exchange; there are rsa, dhe-1024 to dhe-4096, dhe-ffdhe2048 to dhe-ffdhe4096, \
-         ecdhe-p256, ecdhe-p384, ecdhe-p521, ecdhe-x25519, and with TLS 1.3 x25519, p256, p384, p521, x25519mlkem768"
+        "'{0}' is not a key exchange; choose from rsa, dhe-1024 to dhe-4096, dhe-ffdhe2048 to dhe-ffdhe4096, \
+         ecdhe-p256, ecdhe-p384, ecdhe-p521, ecdhe-x25519, and with TLS 1.3 x25519, p256, p384, p521, \
+         x25519mlkem768"
     )]
     KeyExchange(String),
 }

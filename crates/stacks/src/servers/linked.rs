@@ -36,7 +36,7 @@ impl LinkedOpenSsl {
         Self::in_content(&content, &holder).ok_or_else(|| Error::Missing {
             what: "OpenSSL".to_owned(),
             reason: format!("{} uses none", file.display()),
-            advice: "the distribution's servers are built with it".to_owned(),
+            advice: "the distribution's servers use it".to_owned(),
         })
     }
 
@@ -75,12 +75,12 @@ impl LinkedOpenSsl {
             TokenWay::Engine => (
                 &self.engines,
                 "libp11's engine",
-                "apt-get install libengine-pkcs11-openssl brings it on Debian and Ubuntu",
+                "install it with 'apt-get install libengine-pkcs11-openssl' (Debian, Ubuntu)",
             ),
             TokenWay::Provider => (
                 &self.providers,
                 "pkcs11-provider",
-                "apt-get install pkcs11-provider brings it on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
+                "install it with 'apt-get install pkcs11-provider' on Debian 13 and Ubuntu 24.04, and on Debian 12 from \
                  bookworm-backports",
             ),
         };

@@ -71,9 +71,9 @@ impl Fault {
             Self::KeyMismatch => "certificate and private key do not belong together",
             Self::NoCipher => "the server's OpenSSL has none of the ciphers",
             Self::NoGroup => "the server's OpenSSL lacks one of the groups",
-            Self::Pin => "the token has refused the PIN",
+            Self::Pin => "the token refused the PIN",
             Self::Weak => "OpenSSL refuses a key or parameters as too small",
-            Self::Permission => "it may not read something",
+            Self::Permission => "it lacks a permission to read",
             Self::Files => "it has too few file descriptors",
         }
     }
@@ -81,14 +81,14 @@ impl Fault {
     /// What to do.
     pub(crate) const fn advice(self) -> &'static str {
         match self {
-            Self::PortTaken => "take another, or have a free one chosen",
+            Self::PortTaken => "choose another, or let keymark choose a free one",
             Self::KeyMismatch => "give the key that the certificate was made for",
-            Self::NoCipher => "'openssl ciphers -v STRING' says what a cipher string stands for",
+            Self::NoCipher => "'openssl ciphers -v STRING' shows the meaning of a cipher string",
             Self::NoGroup => {
-                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' say what it has"
+                "'openssl list -kem-algorithms' and 'openssl ecparam -list_curves' list what it has"
             }
             Self::Pin => "the PIN is not sent a second time",
-            Self::Weak => "allow it by --allow-weak",
+            Self::Weak => "allow it with --allow-weak",
             Self::Permission => "set TMPDIR to a directory that the server's user may pass through",
             Self::Files => "raise the limit: ulimit -n",
         }

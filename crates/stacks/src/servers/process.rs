@@ -1,4 +1,7 @@
 //! The processes of one server, from their start to their end.
+//!
+//! Processes are recorded as soon as they are seen: nginx's workers have another command line and outlive their
+//! master.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};

@@ -100,7 +100,9 @@ impl RunningServer {
                 Ok(()) => return Ok(self.running.look().map(drop)?),
                 Err(why) if clock.now() >= deadline => {
                     let seconds = READY.as_secs();
-                    return Err(self.unready(format!("it gives no answer in {seconds} s ({why})")));
+                    return Err(
+                        self.unready(format!("it did not answer within {seconds} s ({why})"))
+                    );
                 }
                 Err(_) => std::thread::sleep(STEP),
             }

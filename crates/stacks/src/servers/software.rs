@@ -151,7 +151,7 @@ impl Installed {
         let version = Version::behind(mark, &said).ok_or_else(|| {
             missing(
                 software,
-                format!("'{}' tells no version", program.display()),
+                format!("'{}' contains no version", program.display()),
             )
         })?;
         let modules = match software {
@@ -216,7 +216,7 @@ fn apache_modules(program: &Path, mpm: Mpm) -> Result<PathBuf, Error> {
     let mut places = PLACES.iter().map(Path::new);
     let place = places.find(|place| place.join("mod_ssl.so").is_file());
     let place = place.ok_or_else(|| {
-        let reason = format!("{} is there, and mod_ssl.so is not", program.display());
+        let reason = format!("{} is installed, but mod_ssl.so is not", program.display());
         missing(software, reason)
     })?;
     if place.join(mpm.file()).is_file() {
@@ -231,7 +231,7 @@ fn missing(software: Software, reason: String) -> Error {
         what: software.to_string(),
         reason,
         advice: format!(
-            "apt-get install {} brings it on Debian and Ubuntu",
+            "install it with 'apt-get install {}' (Debian, Ubuntu)",
             software.package()
         ),
     }

@@ -85,7 +85,7 @@ pub(crate) fn public_key(
     let openssl = program::locate(None, "openssl").ok_or_else(|| Error::Missing {
         what: "openssl".to_owned(),
         reason: "not in PATH".to_owned(),
-        advice: "apt-get install openssl brings it on Debian and Ubuntu".to_owned(),
+        advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
     })?;
     let directory = PrivateDir::new()?;
     let files = write(server, key, way, directory.path())?;
@@ -127,7 +127,7 @@ fn refused(call: &str, said: &str) -> Error {
     // The engine announces itself before.
     let reason = lines.find(|line| !line.is_empty() && !line.starts_with("Engine \""));
     let advice = if pin {
-        "the token has refused the PIN, which was tried once; no server was started"
+        "the token refused the PIN, which was tried once; no server was started"
     } else {
         "no server was started"
     };

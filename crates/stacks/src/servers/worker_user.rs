@@ -1,4 +1,7 @@
 //! Who a server's workers are: where root starts it, a user with no rights, and what that one may enter.
+//!
+//! libp11 and pkcs11-provider load the module again in each worker, so a temporary token lets that group use its
+//! files, except its PIN.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -37,8 +40,8 @@ impl WorkerUser {
         let (user, group) = found.ok_or_else(|| {
             Error::call(
                 "looking for a user without rights",
-                format!("there is none of {}", USERS.join(", ")),
-                "root's servers give their workers to one of them: adduser --system www-data",
+                format!("no user {} exists", USERS.join(", ")),
+                "root's servers run their workers as one of them: adduser --system www-data",
             )
         })?;
         Ok(Some(Self {
@@ -130,8 +133,8 @@ fn reachable(directory: &Path) -> Result<(), Error> {
         if meta.permissions().mode() & 0o001 == 0 {
             return Err(Error::call(
                 format!("letting the server's workers into {}", directory.display()),
-                format!("{} is closed to others", parent.display()),
-                "set TMPDIR to a directory that others may pass through, as /tmp",
+                format!("other users cannot pass through {}", parent.display()),
+                "set TMPDIR to a directory that others may pass through, such as /tmp",
             ));
         }
     }

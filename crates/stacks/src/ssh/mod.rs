@@ -2,9 +2,7 @@
 //! ssh asks for it when it logs in.
 
 pub mod agent;
-mod card;
 pub mod client;
-pub mod gpg_agent;
 pub mod key;
 pub mod protocol;
 mod provider;
@@ -19,7 +17,7 @@ use crate::program;
 
 pub use provider::FAMILY;
 
-const INSTALL: &str = "apt-get install openssh-client brings it on Debian and Ubuntu";
+const INSTALL: &str = "install it with 'apt-get install openssh-client' (Debian, Ubuntu)";
 
 /// The installed OpenSSH.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +31,6 @@ pub struct OpenSsh {
 
 impl OpenSsh {
     /// Its version and that of the library that does the arithmetic.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         let libcrypto = self.libcrypto.iter();
         let libcrypto = libcrypto.map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
@@ -42,9 +39,6 @@ impl OpenSsh {
     }
 
     /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing, or without its agent.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let ssh = locate(directory, "ssh")?;
         let missing = |reason: String| missing("ssh", reason);

@@ -1,9 +1,10 @@
 //! What SSH agents offer on a device, and how they are started for a run.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
@@ -21,11 +22,13 @@ use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
 use super::key::Scheme;
-use super::{OpenSsh, agent, gpg_agent, stack};
+use super::{OpenSsh, agent, stack};
 use crate::gnupg::home::Home;
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
 use crate::private_dir::{self, PrivateDir};
+use crate::programs::MadeOnce;
+use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 const SSH: StackName = StackName::of("ssh");
@@ -70,9 +73,10 @@ fn layers() -> Layers {
                 name: "libgcrypt",
                 point: libgcrypt.point,
             },
-            explanation: "raw is OpenSSL; '+ gpg-agent' stands on libgcrypt, which gpg-agent calculates with",
-            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' holds the \
-                       difference of the two libraries as well; --library openssl,libgcrypt tells them apart",
+            explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
+                          calculates with",
+            stand_in: "raw is OpenSSL, but gpg-agent calculates with libgcrypt: '+ gpg-agent' includes the \
+                       difference of the two libraries; --library openssl,libgcrypt separates them",
             ..libgcrypt
         }),
         steps: vec![
@@ -149,7 +153,7 @@ impl SshProvider {
         }
         if device.has(AccessKind::Module) {
             // And such a module is ssh-agent's.
-            crate::on_token::has_a_key(device)?;
+            crate::provider::has_key_on_token(device)?;
             return openssh.map(|_| vec![SshAgent::OpenSsh]);
         }
         match (openssh, gnupg) {
@@ -195,8 +199,8 @@ impl Stack for SshStack {
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
         let access = self.store.access(&key)?;
-        let workload = |socket: &Path, keeper: &Arc<dyn Any + Send + Sync>| {
-            stack::workload(socket, keeper, &public, case.concurrency(), self.seed)
+        let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
+            stack::workload(socket, &agent, &public, case.concurrency(), self.seed)
         };
         match agent {
             SshAgent::OpenSsh => {
@@ -205,20 +209,21 @@ impl Stack for SshStack {
                     (None, Some(module)) => self.agents.token_agent(&module)?,
                     (None, None) => return Err(unsupported("ssh-agent", capability)),
                 };
-                let socket = agent.socket().to_owned();
-                workload(&socket, &keeper(agent))
+                asking(agent.socket(), agent.clone())
             }
             SshAgent::GpgAgent => match (access.file, access.card) {
                 (Some(key), _) => {
                     let home = self.agents.home(&key)?;
-                    let socket = gpg_agent::socket(&home)?;
-                    workload(&socket, &keeper(home))
+                    asking(&home.ssh_socket()?, home)
                 }
                 (None, Some(_)) => {
                     let home = self.agents.card_home(case, self.store.as_ref())?;
-                    let socket = gpg_agent::socket(&home.home)?;
-                    let workload = workload(&socket, &keeper(Arc::clone(&home)))?;
-                    Ok(super::card::metered(workload, case, &home))
+                    let workload = asking(&home.home.ssh_socket()?, home.clone())?;
+                    let metered = |handle| gnupg::meter::metered(handle, case, &home);
+                    Ok(Workload {
+                        crew: workload.crew.wrapped(metered),
+                        ..workload
+                    })
                 }
                 (None, None) => Err(unsupported("gpg-agent", capability)),
             },
@@ -226,22 +231,17 @@ impl Stack for SshStack {
     }
 }
 
-/// An agent lives as long as anybody is connected to it.
-fn keeper<T: Any + Send + Sync>(agent: Arc<T>) -> Arc<dyn Any + Send + Sync> {
-    agent
-}
-
 /// The agents of a run: one of each kind for each algorithm's key, started when first needed.
 #[derive(Debug)]
 struct Agents {
     openssh: Result<OpenSsh, Error>,
     gnupg: Result<Gnupg, Error>,
-    ssh_agents: Mutex<HashMap<Algorithm, Arc<agent::SshAgent>>>,
-    homes: Mutex<HashMap<Algorithm, Arc<Home>>>,
+    ssh_agents: MadeOnce<Algorithm, agent::SshAgent>,
+    homes: MadeOnce<Algorithm, Home>,
     /// By the URI of their key.
-    token_agents: Mutex<HashMap<String, Arc<agent::SshAgent>>>,
-    /// The first refusal of each token's, by its URI: no second agent sends the PIN.
-    refused: Mutex<HashMap<String, Error>>,
+    token_agents: MadeOnce<String, agent::SshAgent>,
+    refused: RefusedPins,
+    directories: AtomicUsize,
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
     dir: PrivateDir,
@@ -252,10 +252,11 @@ impl Agents {
         Ok(Self {
             openssh: found.openssh.clone(),
             gnupg: found.gnupg.clone(),
-            ssh_agents: Mutex::default(),
-            homes: Mutex::default(),
-            token_agents: Mutex::default(),
-            refused: Mutex::default(),
+            ssh_agents: MadeOnce::default(),
+            homes: MadeOnce::default(),
+            token_agents: MadeOnce::default(),
+            refused: RefusedPins::default(),
+            directories: AtomicUsize::new(0),
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
@@ -263,16 +264,12 @@ impl Agents {
 
     /// OpenSSH's agent that has the key.
     fn ssh_agent(&self, key: &TestKey) -> Result<Arc<agent::SshAgent>, Error> {
-        let mut agents = lock(&self.ssh_agents);
-        if let Some(agent) = agents.get(&key.algorithm) {
-            return Ok(Arc::clone(agent));
-        }
-        let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
-        let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
-        agent.add(key)?;
-        let agent = Arc::new(agent);
-        agents.insert(key.algorithm, Arc::clone(&agent));
-        Ok(agent)
+        self.ssh_agents.get(key.algorithm, || {
+            let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+            let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
+            agent.add(key)?;
+            Ok(agent)
+        })
     }
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
@@ -284,7 +281,7 @@ impl Agents {
             return Err(Error::call(
                 "giving ssh-agent a token",
                 format!(
-                    "it would send the PIN to the module's other tokens as well: {}",
+                    "it would also send the PIN to the module's other tokens: {}",
                     others.join(", ")
                 ),
                 "leave only this token in the module, or measure it through raw or openssl",
@@ -292,36 +289,24 @@ impl Agents {
         }
         let key = access.for_programs()?;
         let (token, uri) = (key.token_uri(), key.uri(None));
-        let mut agents = lock(&self.token_agents);
-        if let Some(agent) = agents.get(&uri) {
-            return Ok(Arc::clone(agent));
-        }
-        // The agent does not say whether the PIN was wrong.
-        if let Some(error) = lock(&self.refused).get(&token) {
-            return Err(error.clone());
-        }
-        let number = agents.len() + lock(&self.refused).len();
-        let directory = self.dir.subdirectory(&format!("p-{number}"))?;
-        let agent = agent::SshAgent::with_token(openssh, &directory, &key);
-        let agent = Arc::new(agent.inspect_err(|error| {
-            lock(&self.refused).insert(token, error.clone());
-        })?);
-        agents.insert(uri, Arc::clone(&agent));
-        Ok(agent)
+        self.token_agents.get(uri, || {
+            self.refused.check(&token)?;
+            let number = self.directories.fetch_add(1, Ordering::Relaxed);
+            let directory = self.dir.subdirectory(&format!("p-{number}"))?;
+            // The agent does not say whether the PIN was wrong.
+            agent::SshAgent::with_token(openssh, &directory, &key)
+                .inspect_err(|error| self.refused.note(&token, error.clone()))
+        })
     }
 
     /// The home whose gpg-agent offers the key to ssh. It has no OpenPGP key: ssh asks for none.
     fn home(&self, key: &TestKey) -> Result<Arc<Home>, Error> {
-        let mut homes = lock(&self.homes);
-        if let Some(home) = homes.get(&key.algorithm) {
-            return Ok(Arc::clone(home));
-        }
-        let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
-        let home = Home::new(gnupg, self.directory("g", key)?)?;
-        gpg_agent::offer(&home, &key_file::put(&home, key)?)?;
-        let home = Arc::new(home);
-        homes.insert(key.algorithm, Arc::clone(&home));
-        Ok(home)
+        self.homes.get(key.algorithm, || {
+            let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
+            let home = Home::new(gnupg, self.directory("g", key)?)?;
+            home.offer_to_ssh(&key_file::put(&home, key)?)?;
+            Ok(home)
+        })
     }
 
     fn card_home(
@@ -336,8 +321,4 @@ impl Agents {
     fn directory(&self, kind: &str, key: &TestKey) -> Result<PathBuf, Error> {
         self.dir.subdirectory(&format!("{kind}-{}", key.algorithm))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

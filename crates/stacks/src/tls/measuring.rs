@@ -167,7 +167,7 @@ impl Measuring<'_> {
         let mut devices = self.keys.iter();
         let keys = devices.find(|keys| keys.identity().device == case.device);
         keys.ok_or_else(|| {
-            let reason = format!("{} is none of the plan's devices", case.device);
+            let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })
     }

@@ -91,8 +91,8 @@ fn of_server(
         KeyExchange::X448 | KeyExchange::SecP256r1MlKem768 | KeyExchange::SecP384r1MlKem1024 => {
             Err(Error::call(
                 "configuring a server",
-                format!("keymark configures none for {exchange} yet"),
-                "x25519, ecdhe-p256, ecdhe-p384, ecdhe-p521 and x25519mlkem768 are there",
+                format!("keymark does not configure {exchange} yet"),
+                "choose x25519, ecdhe-p256, ecdhe-p384, ecdhe-p521 or x25519mlkem768",
             ))
         }
     }
@@ -100,7 +100,13 @@ fn of_server(
 
 fn handshake_of(case: &Case) -> Result<(TlsVersion, KeyExchange), Error> {
     let tls = case.parameters.tls();
-    tls.ok_or_else(|| Error::call("starting a server", format!("{case} is no handshake"), ""))
+    tls.ok_or_else(|| {
+        Error::call(
+            "starting a server",
+            format!("{case} is not a handshake"),
+            "",
+        )
+    })
 }
 
 fn not_in(version: TlsVersion, exchange: KeyExchange) -> Error {

@@ -108,7 +108,7 @@ fn why_nothing(load: &ServerLoad) -> String {
     let failures = load.failures();
     let most = failures.iter().max_by_key(|(_, count)| **count);
     most.map_or_else(
-        || "no transaction was over before the load was".to_owned(),
+        || "no transaction finished before the load ended".to_owned(),
         |(class, count)| {
             format!(
                 "no transaction succeeded: {count} of {} {class}",

@@ -44,7 +44,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let wrong = || format!("'{word}' is no HOST:PORT, such as localhost:8443 or [::1]:443");
+        let wrong = || format!("'{word}' must be HOST:PORT, such as localhost:8443 or [::1]:443");
         let (host, port) = word.rsplit_once(':').ok_or_else(wrong)?;
         let port = port.parse().ok().filter(|port| *port > 0);
         let bare = host
@@ -126,7 +126,7 @@ impl Remote {
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
         let Address { host, port } = &self.address;
         let call = format!("looking up {host}");
-        let advice = "say it as an address, or look at /etc/hosts and the name server";
+        let advice = "give its address, or check /etc/hosts and the name server";
         let found = (host.as_str(), *port)
             .to_socket_addrs()
             .map_err(|error| Error::call(&call, error, advice))?;
@@ -151,8 +151,9 @@ impl Remote {
             device: DeviceName::new(self.address.to_string()),
             kind: REMOTE,
             provenance: Provenance::Measured,
-            product: "the key of a server that ran already; where it is kept is not known"
-                .to_owned(),
+            product:
+                "the key of a server that was already running; keymark cannot tell where it is kept"
+                    .to_owned(),
             serial: None,
             versions: BTreeMap::new(),
             assumed: Vec::new(),
@@ -249,11 +250,13 @@ const fn advice(error: &keymark_load::Error) -> &'static str {
     };
     match failure {
         Failure::Status(_) => "name something that it serves with --path",
-        Failure::Refused => "does the server run, and listen there?",
+        Failure::Refused => "is the server running and listening there?",
         Failure::Http(_) => {
-            "name a file with --path, of 16 MiB at most, whose length the server says"
+            "name a file with --path, of 16 MiB at most, whose length the server sends"
         }
-        Failure::Alert(_) | Failure::Unexpected(_) => "choose what it speaks with --kex and --tls",
+        Failure::Alert(_) | Failure::Unexpected(_) => {
+            "choose what it supports with --kex and --tls"
+        }
         Failure::Reset(_)
         | Failure::Closed(_)
         | Failure::ConnectTimeout
@@ -320,7 +323,7 @@ impl Asking<'_> {
             Pacing::Thinking(most) => thinking(count, most),
             Pacing::Open(rate) => saturating::arrivals(PerSecond(rate.per_second())),
             Pacing::Saturating { .. } => {
-                let why = "only of servers that keymark has started";
+                let why = "only possible for servers that keymark has started";
                 return Err(Error::call("looking for the server's limits", why, ""));
             }
         };

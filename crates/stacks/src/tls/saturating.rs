@@ -49,7 +49,7 @@ pub(super) fn search(
     let mut look = |demand, as_tried| -> Result<Observed, Error> {
         let measured = measure(demand)?;
         let observed = Observed::of(&measured).map_err(|none| {
-            let advice = "give the loads longer with --duration";
+            let advice = "make the loads longer with --duration";
             Error::call("looking for the server's limits", none, advice)
         })?;
         tried.push(Tried {
@@ -66,7 +66,7 @@ pub(super) fn search(
         search.tell(next, look(users(next), TriedDemand::Users(next.get()))?);
     }
     let found = search.found().ok_or_else(|| {
-        let advice = "'keymark tls bench --users 1' says of what class";
+        let advice = "'keymark tls bench --users 1' shows their class";
         Error::call(
             "looking for the server's limits",
             "every load failed",

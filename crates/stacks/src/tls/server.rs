@@ -27,7 +27,7 @@ impl Servers {
                 let words: Vec<_> = SERVERS.iter().map(|(name, _)| name.to_string()).collect();
                 Error::call(
                     "looking for a server",
-                    format!("none is called {name}"),
+                    format!("no server has the name {name}"),
                     format!("there are {}", words.join(", ")),
                 )
             })?;
@@ -61,7 +61,7 @@ impl Servers {
         self.by_stack.get(&name).ok_or_else(|| {
             Error::call(
                 "starting a server",
-                format!("{name} is none of the plan's"),
+                format!("{name} is not in the plan"),
                 "",
             )
         })

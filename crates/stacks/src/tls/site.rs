@@ -39,7 +39,7 @@ impl Starting<'_> {
     /// When it cannot be had, or does not start.
     pub fn start(&self, case: &Case, keys: &[&Keys], room: NonZeroU16) -> Result<Site, Error> {
         let first = keys.first().ok_or_else(|| {
-            let reason = format!("{} is none of the plan's devices", case.device);
+            let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })?;
         let parameters = case.parameters;

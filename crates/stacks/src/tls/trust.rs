@@ -28,7 +28,7 @@ pub(super) fn check(chain: &[Vec<u8>], authority: &Path, name: &str) -> Result<(
         Error::call(
             call,
             why,
-            "give its authority with --authority and its name with --server-name, or leave the first out",
+            "give its authority with --authority and its name with --server-name, or omit --authority",
         )
     })
 }

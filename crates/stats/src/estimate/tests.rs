@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::Computed;
+use super::Estimate;
 use crate::{Blocks, Sorted, Window, mean, quantile, ratio, spread, throughput};
 
 fn any_blocks() -> impl Strategy<Value = Blocks> {
@@ -39,7 +39,7 @@ proptest! {
             ratio::computed_independent(&x, &y, seed),
             ratio::computed_paired(&x, &y, seed),
         ];
-        for Computed { value, low, high, method } in computed.into_iter().flatten() {
+        for Estimate { value, low, high, method, .. } in computed.into_iter().flatten() {
             prop_assert!(low.is_none_or(|low| low <= value), "{method}: {low:?}, {value}");
             prop_assert!(high.is_none_or(|high| value <= high), "{method}: {value}, {high:?}");
         }

@@ -125,7 +125,7 @@ impl Content {
     fn note(&mut self, place: &str, progress: Progress) -> Result<(), String> {
         let mut writes = self.writes.iter_mut();
         let write = writes.find(|(write, _)| write.place == place);
-        let (_, now) = write.ok_or_else(|| format!("nothing is written to {place}"))?;
+        let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
         *now = progress;
         Ok(())
     }
@@ -211,7 +211,7 @@ fn failed(call: &str, path: &Path, error: io::Error) -> Error {
     Error::call(
         format!("{call} the journal {}", path.display()),
         error,
-        "what is changed on a token is noted there; $XDG_STATE_HOME chooses another place",
+        "keymark notes there what it changes on a token; $XDG_STATE_HOME chooses another place",
     )
 }
 
@@ -248,7 +248,7 @@ impl Journals {
         if let Some(left) = self.left().journals.iter().find(|left| of_token(left)) {
             return Err(Error::call(
                 format!("writing to {token}"),
-                format!("run {} has left a test key on it", left.content.run),
+                format!("run {} left a test key on it", left.content.run),
                 format!("'keymark token restore {}' removes it", token.serial()),
             ));
         }

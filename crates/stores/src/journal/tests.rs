@@ -32,7 +32,7 @@ fn what_a_dead_keymark_has_begun_is_found_and_what_a_live_one_has_is_not() {
     journal.undone("SIG").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(journal.path()), mode(&journals.0)), (0o600, 0o700));
-    assert!(journals.left().journals.is_empty(), "it is at work");
+    assert!(journals.left().journals.is_empty(), "it is still running");
     drop(journal);
     let mut left = journals.left();
     assert!(left.unreadable.is_empty());

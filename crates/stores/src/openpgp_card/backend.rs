@@ -167,7 +167,7 @@ pub(super) fn whole_response(
     }
     if let [.., 0x6C, exact] = response.as_slice() {
         let code = ReturnCode::status_word(u16::from_be_bytes([0x6C, *exact]));
-        let reason = "the card wants another length of the response; the command is not repeated";
+        let reason = "the card expects another length of the response; the command is not repeated";
         return Err(Error::refused("transmitting an APDU", code, reason, ""));
     }
     let mut part = Vec::new();
@@ -176,7 +176,7 @@ pub(super) fn whole_response(
         if part.len() <= 2 || response.len() > LONGEST {
             return Err(Error::call(
                 "GET RESPONSE",
-                "the card keeps something back for ever",
+                "the card never finishes its response",
                 "",
             ));
         }

@@ -162,8 +162,8 @@ impl CardDevice {
             CardPlace::Made { .. } => Ok(()),
             CardPlace::Pcscd(_) => Err(Error::call(
                 format!("writing to {}", self.name),
-                "a real card is never written to unasked",
-                "--write-to has test keys written to it, and removed again",
+                "keymark never writes to a real card unasked",
+                "--write-to lets keymark write test keys to it and remove them again",
             )),
         }
     }
@@ -263,8 +263,8 @@ impl CardAccess for CardDevice {
         }
         Err(Error::call(
             format!("using slot {slot} of {}", self.name),
-            "its key wants a touch for every use or now and then",
-            "--allow-touch measures it, with your finger on the button",
+            "its key needs a touch for every use or from time to time",
+            "--allow-touch measures it while you touch the button",
         ))
     }
 
@@ -362,7 +362,7 @@ impl KeyStore for CardDevice {
             return Err(Error::call(
                 format!("using slot {slot} of {}", self.name),
                 "there is no key in it",
-                "gpg --card-edit makes one; keymark does on a card that --write-to names",
+                "make one with gpg --card-edit, or let keymark make one with --write-to",
             ));
         }
         if found.algorithm != Some(key.algorithm) {

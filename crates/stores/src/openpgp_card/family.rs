@@ -118,12 +118,8 @@ fn named(names: &[String], user: &User) -> Result<Looked, Error> {
 fn ambiguous(name: &str, devices: &[String]) -> Error {
     Error::call(
         format!("looking for the card '{name}'"),
-        format!(
-            "{} cards are called so: {}",
-            devices.len(),
-            devices.join(", ")
-        ),
-        "name it in full",
+        format!("{} cards match: {}", devices.len(), devices.join(", ")),
+        "give its full name",
     )
 }
 
@@ -144,7 +140,7 @@ fn in_readers(user: &User) -> Looked {
             Ok(card) => looked.devices.push(Box::new(card)),
             Err(error) if pcsc::is_held(&error) => looked.held.push(reader),
             Err(error) => {
-                let left_out = format!("the card in '{reader}' is left out: {error}");
+                let left_out = format!("skipping the card in '{reader}': {error}");
                 user.notice.warn(&left_out);
             }
         }

@@ -113,8 +113,10 @@ impl KeyHandle for CardHandle {
             let status = status(call, &self.response)?;
             let data = &self.response[..self.response.len() - 2];
             let room = output.get_mut(length..length + data.len());
-            room.ok_or_else(|| Error::call(call, "the response is longer than any result", ""))?
-                .copy_from_slice(data);
+            room.ok_or_else(|| {
+                Error::call(call, "the response is longer than a result can be", "")
+            })?
+            .copy_from_slice(data);
             length += data.len();
             match status {
                 [0x90, 0x00] => return Ok(Performed { length, cpu: None }),

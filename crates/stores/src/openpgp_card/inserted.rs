@@ -160,7 +160,7 @@ fn slot_line(slot: &SlotFacts) -> String {
         KeyPresence::Generated => "key made on the card",
         KeyPresence::Imported => "key imported",
         KeyPresence::Present => "key",
-        KeyPresence::Unknown => "perhaps a key (the card does not say)",
+        KeyPresence::Unknown => "unknown (the card does not say whether there is a key)",
     };
     let touch = match slot.touch {
         TouchPolicy::Off => "no touch",

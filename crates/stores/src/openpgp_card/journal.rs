@@ -229,7 +229,7 @@ impl Undo {
                 Err(error) => return Err(failed("PUT DATA (C1-C3)", &error)),
             }
         }
-        Err(self.kept("the card takes no other attributes"))
+        Err(self.kept("the card accepts no other attributes"))
     }
 
     fn kept(&self, reason: &str) -> Error {

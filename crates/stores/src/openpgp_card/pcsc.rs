@@ -1,4 +1,6 @@
 //! Cards in readers, through pcscd.
+//!
+//! A connection never resets the card when it ends, as the crate `pcsc` does by default.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -72,7 +74,7 @@ fn no_service(starting: Option<String>) -> Error {
         None => Error::Missing {
             what: "pcscd".to_owned(),
             reason: format!("{call} finds no service"),
-            advice: "apt-get install pcscd brings it on Debian and Ubuntu".to_owned(),
+            advice: "install it with 'apt-get install pcscd' (Debian, Ubuntu)".to_owned(),
         },
     }
 }
@@ -212,14 +214,14 @@ fn failed(call: &str, error: pcsc::Error) -> Error {
             "end the programs that use the card, and measure this case again",
         ),
         pcsc::Error::SharingViolation => (
-            "another program has the card to itself".to_owned(),
-            "gpgconf --kill scdaemon makes GnuPG let go of it",
+            "another program has exclusive access to the card".to_owned(),
+            "'gpgconf --kill scdaemon' makes GnuPG release it",
         ),
         pcsc::Error::ReaderUnavailable | pcsc::Error::UnknownReader => {
             ("the reader is gone".to_owned(), "plug it in again")
         }
         pcsc::Error::NoService | pcsc::Error::ServiceStopped => {
-            ("pcscd is gone".to_owned(), "systemctl restart pcscd")
+            ("pcscd has ended".to_owned(), "systemctl restart pcscd")
         }
         other => (other.to_string(), ""),
     };

@@ -1,4 +1,7 @@
 //! Conversations with a card outside the timed region.
+//!
+//! A session is about the card that it found first, and refuses any other. An application that is selected is not
+//! selected again, which could forget verified PINs. This is the one place that sends a card's PIN.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -186,7 +189,7 @@ pub(super) fn failed(call: &str, error: &CardError) -> Error {
     };
     let (reason, advice) = match status {
         StatusBytes::PasswordNotChecked(tries) => (
-            format!("the PIN is wrong; {tries} tries are left, and it is not tried again"),
+            format!("the PIN is wrong; {tries} tries are left, and keymark does not try again"),
             "check the PIN before the next run",
         ),
         StatusBytes::AuthenticationMethodBlocked => (
@@ -215,7 +218,7 @@ fn code(status: &StatusBytes) -> ReturnCode {
 pub(super) fn refused(call: &str, status: [u8; 2]) -> Error {
     let meaning = StatusBytes::from((status[0], status[1]));
     let advice = match status {
-        [0x69, 0x82] => "was the card reset meanwhile? A PIN verified before is then lost",
+        [0x69, 0x82] => "was the card reset? Then it has forgotten the verified PIN",
         [0x66, 0x00] => "touch the card's button in time",
         [0x69, 0x85] => "is there a key in the slot?",
         _ => "",

@@ -74,7 +74,7 @@ impl CardDevice {
         Err(Error::call(
             format!("planning for {}", self.name),
             format!("a slot holds one key, and {}", crowded.join(", ")),
-            "choose one algorithm a slot with --algorithm and --operation",
+            "choose one algorithm for each slot with --algorithm and --operation",
         ))
     }
 
@@ -108,11 +108,11 @@ impl CardDevice {
             if (there, progress) == (algorithm, Progress::Written) {
                 return Ok(());
             }
-            let reason = format!("a test key of {there} has been begun there for this run");
+            let reason = format!("this run has already begun to write a {there} test key there");
             return Err(Error::call(
                 call(),
                 reason,
-                "a slot is written to once a run",
+                "a run writes to a slot only once",
             ));
         }
         let key = TestKey::generate(algorithm)?;
@@ -126,7 +126,7 @@ impl CardDevice {
             let said = |error| failed("GET DATA (C0)", &error);
             let changeable = card.extended_capabilities().map_err(said)?;
             if !changeable.algo_attrs_changeable() || !before.is_restorable() {
-                let reason = "this card could not be rid of it again";
+                let reason = "keymark could not remove it from this card";
                 return Err(Error::call(call(), reason, ""));
             }
             verify(&self.rules, card, Password::Admin)?;
@@ -154,7 +154,7 @@ impl CardDevice {
     ) -> Result<&'j mut Journal, Error> {
         if journal.is_none() {
             let (journals, run) = self.writing.place.get().ok_or_else(|| {
-                let reason = "there is no journal by which that could be undone";
+                let reason = "there is no journal to undo that";
                 Error::call(format!("writing to {token}"), reason, "")
             })?;
             *journal = Some(journals.begin(run, token)?);
@@ -172,7 +172,7 @@ impl CardDevice {
         }
         Err(Error::call(
             format!("writing to {}", self.name),
-            "a real card is never written to unasked",
+            "keymark never writes to a real card unasked",
             format!("--write-to {} allows it", token.serial()),
         ))
     }
@@ -217,18 +217,18 @@ impl CardDevice {
     ) -> Result<(), Error> {
         let call = || format!("reading the journal of {journalled}");
         if token != journalled {
-            let reason = format!("it is not that of {token}");
+            let reason = format!("it belongs to another token than {token}");
             return Err(Error::call(call(), reason, ""));
         }
         let undo = Undo::of(write)
-            .ok_or_else(|| Error::call(call(), "it does not describe a slot of a card", ""))?;
+            .ok_or_else(|| Error::call(call(), "it does not describe a card's slot", ""))?;
         let slot = undo.slot;
         self.session.with(|card| {
             match undo.needed(&SlotState::read(card, slot)?, progress) {
                 Needed::Nothing => Ok(()),
                 Needed::Foreign => {
                     let left = format!(
-                        "slot {slot} of {token} has another key than keymark's by now: it is left alone"
+                        "slot {slot} of {token} now has a key that is not keymark's; keymark leaves it alone"
                     );
                     self.user.notice.tell(&left);
                     Ok(())
@@ -261,7 +261,7 @@ impl CardDevice {
             }
         }
         self.user.notice.tell(&format!(
-            "another program uses {}, so it is not reset: its PIN stays verified until it is pulled out",
+            "another program uses {}, so keymark does not reset it: its PIN stays verified until it is pulled out",
             self.name
         ));
     }

@@ -128,18 +128,18 @@ impl TokenDevice {
         Err(match keys.first() {
             Some(says) => Error::call(
                 call,
-                format!("{} can do nothing that keymark measures", says.name()),
-                "RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive are measured",
+                format!("keymark can measure nothing with {}", says.name()),
+                "keymark measures RSA, ECDSA, EdDSA and ECDH keys that may sign, decrypt or derive",
             ),
             None if all.is_empty() => {
-                let advice = "without a key in the URI, test keys are measured";
-                Error::call(call, "there is no private key on it", advice)
+                let advice = "without a key in the URI, keymark measures test keys";
+                Error::call(call, "it has no private key", advice)
             }
             None => {
                 let names = named(all.iter());
                 Error::call(
                     call,
-                    "no private key is called so",
+                    "no private key has that name",
                     format!("it has {names}"),
                 )
             }
@@ -302,7 +302,7 @@ fn pin_line(login: Login) -> String {
     match login {
         Login::NotNeeded => "not needed".to_owned(),
         Login::Pin(pin) => format!("needed{}", state(pin)),
-        Login::OnToken(pin) => format!("entered on the token's own keys{}", state(pin)),
+        Login::OnToken(pin) => format!("entered on the token's keypad{}", state(pin)),
     }
 }
 

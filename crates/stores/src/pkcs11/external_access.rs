@@ -182,8 +182,8 @@ pub fn unseen(token: &TokenId) -> Error {
     let serial = token.serial();
     Error::call(
         format!("reaching a test key on token {serial}"),
-        "test keys are in keymark's own session, which no other program sees",
-        format!("--write-to {serial} has them written to the token; or {NAME_A_KEY}"),
+        "test keys are in keymark's own session, which no other program can see",
+        format!("--write-to {serial} writes them to the token; or {NAME_A_KEY}"),
     )
 }
 
@@ -313,7 +313,7 @@ pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<A
             public.push(Attribute::EcPoint(octet_string(&point)));
         }
         Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
-            return Err(refused(format!("not for keys of {}", key.algorithm)));
+            return Err(refused(format!("it cannot use keys of {}", key.algorithm)));
         }
     }
     Ok(public)

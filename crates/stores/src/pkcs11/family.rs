@@ -1,4 +1,7 @@
 //! Looking for tokens.
+//!
+//! Which token is meant is decided before anybody logs in, by what tokens show; a PIN that does not name its token
+//! goes to no second one.
 
 use std::path::PathBuf;
 
@@ -169,7 +172,9 @@ fn one_key_of_each(meant: &[Meant]) -> Result<(), Error> {
             if other.is_some() {
                 return Err(Error::call(
                     "looking for keys",
-                    format!("several are named on token {id}, and a run takes one of each token"),
+                    format!(
+                        "several are named on token {id}, but a run uses one key of each token"
+                    ),
                     "measure them one after the other",
                 ));
             }
@@ -201,10 +206,10 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
     Err(Error::call(
         "choosing a PIN",
         format!(
-            "what is given is the PIN of one token, and keys are named on {}",
+            "the given PIN is for one token, but keys are named on {}",
             names.join(" and ")
         ),
-        format!("write --pin-env {first}=VARIABLE, and so for each"),
+        format!("write --pin-env {first}=VARIABLE, once for each token"),
     ))
 }
 
@@ -230,7 +235,7 @@ fn with_key(
             return Err(Error::call(
                 "looking for the token with that key",
                 format!("it may be on {}", names.join(" or ")),
-                "say which in the URI: token=LABEL or serial=NUMBER",
+                "name the token in the URI: token=LABEL or serial=NUMBER",
             ));
         }
     }
@@ -240,17 +245,17 @@ fn with_key(
 pub(super) fn no_token(others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
     if !others.is_empty() {
-        let reason = format!("none matches; there is {}", others.join(", "));
+        let reason = format!("no token matches; found {}", others.join(", "));
         return Error::call(call, reason, "'keymark devices' shows each with its URI");
     }
     if blank {
-        let reason = "the module has none that is initialised";
+        let reason = "the module has no initialised token";
         return Error::call(call, reason, "pkcs11-tool --init-token makes one");
     }
     Error::call(
         call,
-        "the module has none in any slot",
-        "is it plugged in? for a card in a reader pcscd has to run",
+        "the module has no token in any slot",
+        "is it plugged in? a card in a reader needs a running pcscd",
     )
 }
 

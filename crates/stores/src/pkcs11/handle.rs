@@ -1,4 +1,8 @@
 //! One worker's way to a key: a session of its own, and what is timed in it.
+//!
+//! `C_SignInit` belongs to the operation, as there is no signature without it. What a key agreement yields is read
+//! afterwards (`collect`); hashing and DigestInfo come before (`arm`). Sessions of a token that limits them are
+//! opened when a block begins and closed when it ends, so that the cases of a run are not in each other's way.
 
 use std::sync::Arc;
 

@@ -10,22 +10,24 @@ use keymark_bench::error::Error;
 const NEEDS: [(&str, &str); 11] = [
     (
         "softokn3",
-        "NSS wants the directory of its keys in pReserved: --device \"pkcs11:?module-name=nss\
-         &x-init-reserved=configdir='sql:/DIRECTORY'\", or x-init-reserved in p11-kit's file for it",
+        "NSS needs the directory of its keys in pReserved: --device \
+         \"pkcs11:?module-name=nss&x-init-reserved=configdir='sql:/DIRECTORY'\", or x-init-reserved in p11-kit's \
+         file for it",
     ),
     (
         "tpm2_pkcs11",
         "is there a TPM (/dev/tpmrm0), and may you open it? $TPM2_PKCS11_TCTI names another, $TPM2_PKCS11_STORE \
-         where its keys are; --device swtpm is a TPM of keymark's own",
+         the place of its keys; --device swtpm makes a temporary TPM",
     ),
     (
         "kryoptic",
-        "$KRYOPTIC_CONF or ~/.config/kryoptic/token.conf names its tokens; --device kryoptic is one of keymark's own",
+        "$KRYOPTIC_CONF or ~/.config/kryoptic/token.conf names its tokens; --device kryoptic makes a temporary \
+         token",
     ),
     (
         "softhsm2",
-        "may you read its configuration and its directory of tokens? $SOFTHSM2_CONF names another; \
-         --device softhsm is a token of keymark's own",
+        "can you read its configuration and its directory of tokens? $SOFTHSM2_CONF names another; --device \
+         softhsm makes a temporary token",
     ),
     (
         "yubihsm",
@@ -38,20 +40,17 @@ const NEEDS: [(&str, &str); 11] = [
     ),
     (
         "azcloudhsm",
-        "azcloudhsm_client has to run, and its azcloudhsm_application.cfg to lie in the working directory",
+        "azcloudhsm_client must be running, with its azcloudhsm_application.cfg in the working directory",
     ),
     (
         "cloudhsm",
-        "'/opt/cloudhsm/bin/configure-pkcs11 -a ADDRESS' tells it the address of the HSM",
+        "'/opt/cloudhsm/bin/configure-pkcs11 -a ADDRESS' sets the address of the HSM",
     ),
     (
         "nethsm",
         "p11nethsm.conf in /etc/nitrokey or ~/.config/nitrokey names the NetHSM; $P11NETHSM_CONFIG_FILE another",
     ),
-    (
-        "pkcs11-spy",
-        "$PKCS11SPY names the module that it stands before",
-    ),
+    ("pkcs11-spy", "$PKCS11SPY names the module behind it"),
     (
         "libcs_pkcs11",
         "$CS_PKCS11_R3_CFG names a file with a line 'Device = ADDRESS'",
@@ -87,7 +86,7 @@ pub fn variables(file: &Path) -> Vec<(OsString, OsString)> {
 }
 
 /// Not what the code means for any module: it says that the token is gone where there is no configuration.
-const REASON: &str = "the module cannot be used as it is";
+const REASON: &str = "the module cannot be used as configured";
 
 /// The refusal with what this module needs.
 pub(super) fn explained(file: &Path, error: Error) -> Error {
@@ -122,6 +121,6 @@ mod tests {
         let azure = said("/opt/azurecloudhsm/lib64/libazcloudhsm_pkcs11.so", 5);
         assert!(azure.contains("azcloudhsm_client"), "{azure}");
         let other = said("/usr/lib/libother.so", 5);
-        assert!(other.contains("its own log knows more"), "{other}");
+        assert!(other.contains("see its own log"), "{other}");
     }
 }

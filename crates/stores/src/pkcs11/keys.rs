@@ -119,7 +119,7 @@ pub(super) fn meant(
     if let Some(kind) = wanted.kind.filter(|kind| *kind != ObjectKind::Private) {
         return Err(Error::call(
             "looking for a key",
-            format!("'type={}' is no private key", kind.word()),
+            format!("'type={}' is not a private key", kind.word()),
             "leave it out, or write type=private",
         ));
     }
@@ -237,7 +237,7 @@ pub(super) fn public_half(
         Error::call(
             format!("reading the public half of {}", says.name()),
             reason,
-            "its token needs the public key or the certificate as well, under the same CKA_ID",
+            "the token must also have its public key or certificate, with the same CKA_ID",
         )
     };
     let _under_way = UnderWay::begin(Call::C_GetAttributeValue);
@@ -270,7 +270,9 @@ pub(super) fn public_half(
             }
         }
     }
-    Err(missing("it does not tell, and there is none beside it"))
+    Err(missing(
+        "the key does not contain it, and there is no public key beside it",
+    ))
 }
 
 #[allow(
@@ -387,8 +389,8 @@ pub(super) fn one(session: &Session, wanted: &ObjectPart) -> Result<(ObjectHandl
 }
 
 fn gone() -> Error {
-    let advice = "was it deleted by another program, or the token pulled out?";
-    Error::call("C_FindObjects", "the key is not there any more", advice)
+    let advice = "was it deleted by another program, or the token removed?";
+    Error::call("C_FindObjects", "the key no longer exists", advice)
 }
 
 /// The key of that identifier, in a session of the same program.

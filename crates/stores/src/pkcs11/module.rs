@@ -59,8 +59,8 @@ impl Module {
             if (&with.environment, &with.reserved) != (&file.environment, &file.reserved) {
                 return Err(Error::call(
                     format!("C_Initialize of {}", file.path.display()),
-                    "it is in use with another configuration, and has one a process",
-                    "measure keymark's token and your own of the same library in two runs",
+                    "it is in use with another configuration, and a process can have only one",
+                    "measure the temporary token and your own of the same library in two runs",
                 ));
             }
             return Ok(Arc::clone(module));
@@ -103,7 +103,7 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
     }
     Err(Error::call(
         format!("using {}", path.display()),
-        "it is a proxy, which is another one for each who asks for its functions",
+        "it is a proxy, which gives each caller a different module",
         "name the module behind it, or the token by its URI: --device pkcs11:token=LABEL",
     ))
 }
@@ -128,7 +128,7 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     let by_name = path.components().count() == 1 && !name.contains('/');
     let (reason, advice) = if by_name && path.exists() && reason.contains("cannot open shared") {
         let reason =
-            "libraries are looked for by that name, and here there is only a file".to_owned();
+            "this name is searched for as a library, but there is only a file here".to_owned();
         (reason, "name it by its path: ./ and its name")
     } else if !path.exists() {
         (
@@ -139,11 +139,11 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
         let reason = "it is a 32-bit library, and keymark a 64-bit program".to_owned();
         (reason, "install the 64-bit one")
     } else if reason.contains("C_GetFunctionList returned") {
-        let advice = "its own log knows more";
+        let advice = "see its own log";
         (reason.to_owned(), advice)
     } else if reason.contains("C_GetFunctionList") {
         let reason =
-            "it is a library, but no PKCS#11 module: it has no C_GetFunctionList".to_owned();
+            "it is a library, but not a PKCS#11 module: it has no C_GetFunctionList".to_owned();
         (reason, RIGHT_FILE)
     } else if [
         "invalid ELF header",
@@ -154,9 +154,9 @@ pub(super) fn no_module(path: &Path, reason: &str) -> Error {
     .iter()
     .any(|said| reason.contains(said))
     {
-        (format!("it is no library ({reason})"), RIGHT_FILE)
+        (format!("it is not a library ({reason})"), RIGHT_FILE)
     } else {
-        let advice = "is all installed that it needs? ldd says what it looks for";
+        let advice = "is everything installed that it needs? 'ldd' lists it";
         (reason.to_owned(), advice)
     };
     Error::call(format!("loading {name}"), reason, advice)

@@ -151,7 +151,7 @@ impl Token {
         let token = self.id();
         if journal.is_none() {
             let (journals, run) = self.writing.place.get().ok_or_else(|| {
-                let reason = "there is no journal by which that could be undone";
+                let reason = "there is no journal to undo that";
                 Error::call(format!("writing to {token}"), reason, "is $HOME set?")
             })?;
             *journal = Some(journals.begin(run, token)?);
@@ -178,7 +178,7 @@ impl Token {
         }
         if !self.may_write() {
             let advice = format!("--write-to {} allows it", token.serial());
-            return Err(Error::call(call(), "nobody has allowed it", advice));
+            return Err(Error::call(call(), "you did not allow it", advice));
         }
         // A PIN that is refused is one error, not one a key.
         self.with_keeper(|_, _| Ok(()))?;
@@ -215,7 +215,7 @@ impl Token {
             if test_objects(session, id, label)?.is_empty() {
                 return Ok(());
             }
-            let reason = "the token says that it was, and has it still";
+            let reason = "the token reports success, but still has it";
             Err(Error::call("C_DestroyObject", reason, ""))
         })
     }

@@ -1,4 +1,7 @@
 //! Modules that nobody knows are looked at, each in a process of its own, which may hang or crash.
+//!
+//! All modules are looked at together, for ten seconds at most, and without pcscd unless the user has named the
+//! module or token: OpenSC selects on every card.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Test keys as objects of a session or of its token: written from outside, or made by the token.
+//!
+//! Sessions are read-only, so that nothing can outlive them and no journal is needed.
 
 use std::ffi::c_ulong;
 

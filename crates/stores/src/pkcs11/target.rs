@@ -38,7 +38,7 @@ impl Target {
                     | UriError::Unknown(_)
                     | UriError::Percent(_)
                     | UriError::NotText(_)
-                    | UriError::BadValue { .. } => "in --device a comma is written %2C",
+                    | UriError::BadValue { .. } => "in --device, write a comma as %2C",
                 };
                 // Not the URI itself: a PIN may stand in it.
                 Error::call("reading the pkcs11: URI", error, advice)
@@ -68,7 +68,7 @@ impl Target {
                 (None, Some(name)) => {
                     let known = places.named(name).map(|module| vec![module.file]);
                     known.ok_or_else(|| {
-                        let reason = format!("no module here is called '{name}'");
+                        let reason = format!("no module matches '{name}'");
                         let advice =
                             "'keymark devices' lists them; module-path=/PATH names any file";
                         Error::call("looking for a PKCS#11 module", reason, advice)

@@ -1,4 +1,7 @@
 //! One token in use: its sessions and its PIN. This is the one place that logs in.
+//!
+//! OpenSC's slots of one card share its number, so a token is found again by number and label. Which token is in
+//! the slot is asked before each login.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +27,7 @@ use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 const WORDS: PinWords = PinWords {
     call: "C_Login",
     blocked: "CKF_USER_PIN_LOCKED",
-    advice: "the right PIN, entered in any program (pkcs11-tool --login), gives back the tries",
+    advice: "the right PIN, entered in any program (pkcs11-tool --login), resets the tries",
 };
 
 /// A token that a module has told of.
@@ -148,7 +151,7 @@ impl Token {
         slots.into_iter().find_map(here).ok_or_else(|| {
             Error::call(
                 format!("looking for token {}", self.id),
-                "it is not there any more",
+                "it is no longer there",
                 "is it plugged in? 'keymark devices' lists the tokens that are there",
             )
         })
@@ -182,7 +185,10 @@ impl Token {
         let Ok(Some(most)) = token_info::most_sessions(&self.module.client, slot) else {
             return refused;
         };
-        let reason = format!("token {} takes {most} sessions at a time", self.id.serial());
+        let reason = format!(
+            "token {} allows {most} sessions at a time",
+            self.id.serial()
+        );
         let advice = format!(
             "keymark keeps one for itself: --concurrency {} at most, fewer if other programs use it",
             most.saturating_sub(1).max(1)
@@ -245,7 +251,7 @@ impl Token {
             Login::OnToken(state) => {
                 self.rules.allowed(PinKind::User, state.tries())?;
                 let serial = self.id.serial();
-                let text = format!("token {serial} asks for its PIN itself: enter it there now");
+                let text = format!("token {serial} has a keypad: enter its PIN there now");
                 self.user.notice.tell(&text);
                 send(&session, None).map_err(|refusal| match refusal {
                     Refusal::Judged(error)
@@ -271,7 +277,7 @@ impl Token {
             Login::Pin(_) => self.rules.accepted_user_pin().map(Some),
             Login::OnToken(_) => Err(Error::call(
                 format!("opening token {} in another process", self.id.serial()),
-                "each process would ask for the PIN on the token's own keys",
+                "each process would ask for the PIN on the token's keypad",
                 "measure threads: --concurrency",
             )),
         }
@@ -292,8 +298,8 @@ impl Token {
             }
             Login::NotNeeded | Login::OnToken(_) => Err(Error::call(
                 format!("using a key of token {}", self.id.serial()),
-                "it wants the PIN at each use, and keymark has none to send",
-                "name another key: entering it on the token's own keys would be timed as well",
+                "it needs the PIN at each use, but keymark has none to send",
+                "name another key: entering the PIN on the token's keypad would be timed as well",
             )),
         }
     }
@@ -343,10 +349,7 @@ impl Token {
 }
 
 /// Sends a PIN, once; without one the token asks for it itself.
-#[allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "of what is left nobody knows whether it cost a try"
-)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "it may have cost a try")]
 fn send(session: &Session, pin: Option<&Pin>) -> Result<(), Refusal> {
     let pin = pin.map(|pin| AuthPin::from(pin.expose().to_owned()));
     let _under_way = UnderWay::begin(Call::C_Login);

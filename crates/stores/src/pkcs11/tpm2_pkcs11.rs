@@ -21,8 +21,8 @@ pub(super) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     }
     Err(Error::call(
         format!("several threads on tpm2-pkcs11 {}", info.library_version()),
-        "it takes their sessions for each other, and crashes",
-        "--processes measures several workers",
+        "it confuses their sessions, and crashes",
+        "use --processes for several workers",
     ))
 }
 
@@ -34,7 +34,7 @@ pub fn check_server(module: &Path) -> Result<(), Error> {
     }
     Err(Error::call(
         "starting a server",
-        "tpm2-pkcs11 does not serve workers that a server forks",
-        "by hand it works with pkcs11-provider and one process alone: apache2 -X",
+        "tpm2-pkcs11 does not work in workers that a server forks",
+        "by hand it works with pkcs11-provider and a single process: apache2 -X",
     ))
 }

@@ -12,7 +12,7 @@ const LIBRARY: OwnLibrary = OwnLibrary {
     file: "libkeymark_pkcs11.so",
     variable: "KEYMARK_PKCS11_LIBRARY",
     package: "keymark-pkcs11",
-    purpose: "which stands before a PKCS#11 module",
+    purpose: "which traces or twins a PKCS#11 module",
 };
 
 /// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two

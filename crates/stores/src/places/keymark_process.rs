@@ -88,7 +88,7 @@ impl KeymarkProcess {
     ) -> Result<Self, Error> {
         let name = name.into();
         let failed = |error: io::Error| {
-            let call = format!("starting keymark once more for {name}");
+            let call = format!("starting another keymark for {name}");
             Error::call(call, error, "")
         };
         let (socket, theirs) = UnixStream::pair().map_err(failed)?;
@@ -224,7 +224,7 @@ impl KeymarkProcess {
         calls.dedup();
         let call = self.in_words(&calls.join(" or "));
         let reason = format!("{}{}", fate(self.waited_for()), self.said());
-        Error::call(call, reason, "its maker may know why")
+        Error::call(call, reason, "report it to its maker")
     }
 
     /// The call, and whose it is.
@@ -281,7 +281,7 @@ impl Drop for KeymarkProcess {
 
 fn fate(status: Option<ExitStatus>) -> String {
     let Some(status) = status else {
-        return "it does not answer any more".to_owned();
+        return "it no longer answers".to_owned();
     };
     match (status.signal().map(Signal::try_from), status.code()) {
         (Some(Ok(Signal::SIGKILL)), _) => "it was killed".to_owned(),

@@ -33,7 +33,7 @@ impl OwnLibrary {
             what: format!("{file}, {purpose},"),
             reason,
             advice: format!(
-                "'make build' makes it (cargo build --release -p {package}); ${variable} names another place"
+                "'make build' makes it (cargo build --release -p {package}); ${variable} sets another path"
             ),
         };
         let program = std::env::current_exe().map_err(|error| missing(error.to_string()))?;

@@ -1,4 +1,7 @@
 //! A process group that ends with keymark, whatever ends keymark.
+//!
+//! A shell leads the group, reads a pipe of keymark's and kills the group when that ends. Workers whose master has
+//! died are in it, too. A parent-death signal would reach the master alone, and `pre_exec` is unsafe.
 
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -37,7 +37,7 @@ pub(super) fn missing(what: String, reason: String, package: &str) -> Error {
     Error::Missing {
         what,
         reason,
-        advice: format!("apt-get install {package} brings it on Debian and Ubuntu"),
+        advice: format!("install it with 'apt-get install {package}' (Debian, Ubuntu)"),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
         Library::RustCrypto => Err(Error::Missing {
             what: "RustCrypto".to_owned(),
             reason: "this keymark was built without it".to_owned(),
-            advice: "the cargo feature 'rustcrypto' has it".to_owned(),
+            advice: "build keymark with the cargo feature 'rustcrypto'".to_owned(),
         }),
     }
 }

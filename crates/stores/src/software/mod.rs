@@ -59,7 +59,7 @@ impl SoftwareStore {
     pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let found = keys.get(&key.label).cloned().ok_or_else(|| {
-            let reason = format!("there is no key called '{}'", key.label);
+            let reason = format!("no key has the name '{}'", key.label);
             Error::call("opening a key", reason, "")
         })?;
         if found.algorithm != key.algorithm {

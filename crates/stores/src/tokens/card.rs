@@ -64,7 +64,8 @@ pub enum CardFault {
     Mute,
     /// A twin needs longer than the device it stands for.
     #[error(
-        "this CPU took {needed:?} for what the profile does in {profile:?}: the device is faster than its twin can be here"
+        "this CPU needed {needed:?} for what the profile does in {profile:?}: the device is too fast to be \
+         imitated here"
     )]
     TooSlow {
         /// What the firmware took on this CPU.

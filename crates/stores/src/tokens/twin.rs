@@ -164,7 +164,7 @@ impl Twin {
     fn tell_of_refused(&self, operation: Operation, algorithm: Option<Algorithm>) {
         let key = algorithm.map_or("its key".to_owned(), |algorithm| algorithm.to_string());
         (self.told)(&format!(
-            "twin:{} refuses to {operation} with {key} ({}): its profile has no time for it",
+            "twin:{} cannot {operation} with {key} ({}): its profile has no time for it",
             self.profile.name,
             StatusWord::CONDITIONS
         ));
@@ -188,7 +188,7 @@ impl Twin {
         if !unknown.is_empty() {
             let unknown: Vec<_> = unknown.into_iter().collect();
             (self.told)(&format!(
-                "twin:{} refuses a key ({status}): its profile has no time for {}",
+                "twin:{} rejects a key ({status}): its profile has no time for {}",
                 self.profile.name,
                 unknown.join(", ")
             ));

@@ -26,7 +26,7 @@ const ATR: u8 = 4;
 pub enum VpcdError {
     /// Nobody listens.
     #[error(
-        "no vpcd at {address}: {source}; apt-get install pcscd vsmartcard-vpcd brings it; if both are installed, start pcscd: it listens there"
+        "no vpcd at {address}: {source}; install it with 'apt-get install pcscd vsmartcard-vpcd'; if both are installed, start pcscd: it listens there"
     )]
     Connect {
         /// Where it was looked for.
@@ -36,8 +36,8 @@ pub enum VpcdError {
     },
     /// Somebody listens, but asks nothing: vpcd has one card, and does not even look at a second.
     #[error(
-        "the reader at {address} is occupied: nothing was asked of the card in {waited:?}; \
-         end the other 'keymark token serve', or name another reader with --address"
+        "the reader at {address} is occupied: the card received no command within {waited:?}; end the other \
+         'keymark token serve', or name another reader with --address"
     )]
     Occupied {
         /// Whose reader it is.
@@ -46,9 +46,7 @@ pub enum VpcdError {
         waited: Duration,
     },
     /// vpcd is gone, and pcscd with it.
-    #[error(
-        "pcscd has ended, and the card is no longer in a reader; start pcscd, then serve it again"
-    )]
+    #[error("pcscd has ended, so the card is in no reader; start pcscd, then serve it again")]
     Ended,
     /// The card.
     #[error("the card stopped answering: {0}")]

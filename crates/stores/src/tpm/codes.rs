@@ -23,7 +23,7 @@ pub(super) fn refused(call: &'static str) -> impl Fn(TssError) -> Error + Copy {
 fn advice(kind: Option<Kind>) -> &'static str {
     match kind {
         Some(Kind::ObjectMemory | Kind::ObjectHandles) => {
-            "a TPM holds three keys at a time: a smaller --concurrency or --processes"
+            "a TPM holds three keys at a time: use a smaller --concurrency or --processes"
         }
         Some(Kind::AuthFail | Kind::BadAuth) => {
             "the owner of this TPM has set a password, which keymark does not ask for"

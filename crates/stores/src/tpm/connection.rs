@@ -51,7 +51,7 @@ pub(super) fn device() -> Result<Way, Error> {
     Err(Error::Missing {
         what: "a TPM".to_owned(),
         reason: format!("there is no {DEVICE}"),
-        advice: "is it switched on in the firmware's setup? --device swtpm-esys is one in software"
+        advice: "is it switched on in the firmware's setup? --device swtpm-esys is a software TPM"
             .to_owned(),
     })
 }
@@ -68,8 +68,8 @@ impl Swtpm {
     pub(super) fn start() -> Result<Self, Error> {
         let swtpm = program::locate(None, "swtpm").ok_or_else(|| Error::Missing {
             what: "swtpm".to_owned(),
-            reason: "there is none along PATH".to_owned(),
-            advice: "apt-get install swtpm libtss2-tcti-swtpm0 brings it".to_owned(),
+            reason: "it is not in PATH".to_owned(),
+            advice: "install it with 'apt-get install swtpm libtss2-tcti-swtpm0'".to_owned(),
         })?;
         let mut last = None;
         for _ in 0..ATTEMPTS {

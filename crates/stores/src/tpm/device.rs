@@ -146,7 +146,7 @@ impl Device for TpmDevice {
     fn facts(&self) -> Vec<Fact> {
         vec![Fact::new(
             "keys",
-            "made for the run, in the TPM while they are used",
+            "made for the run, in the TPM while in use",
         )]
     }
 

@@ -137,7 +137,7 @@ impl KeyHandle for TpmHandle {
             Work::Decrypt => PublicKeyRsa::try_from(input.bytes.clone()).map(Armed::Decrypt),
             Work::Derive => point(&input.bytes).map(Armed::Derive),
         };
-        self.armed = Some(armed.map_err(refused("making ready what a TPM is asked"))?);
+        self.armed = Some(armed.map_err(refused("preparing a TPM command"))?);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl KeyHandle for TpmHandle {
             Answer::Shared(point) => padded(point.x().value(), self.coordinate),
         };
         let room = output.get_mut(..octets.len());
-        let room = room.ok_or_else(|| lacking("it is longer than any should be"))?;
+        let room = room.ok_or_else(|| lacking("it is too long"))?;
         room.copy_from_slice(&octets);
         Ok(octets.len())
     }

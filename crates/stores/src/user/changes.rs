@@ -37,7 +37,7 @@ impl Change {
         match &self.loss {
             Loss::Nothing => format!("{place} of {token} is empty and gets {}.", self.written),
             Loss::Key(key) => format!(
-                "The key in {place} of {token} ({key}) will be DESTROYED: {} takes its place.",
+                "The key in {place} of {token} ({key}) will be DESTROYED and replaced by {}.",
                 self.written
             ),
             Loss::Unknown => format!(
@@ -68,11 +68,13 @@ impl Agreements {
         for change in &open {
             notice.tell(&change.says());
         }
-        if !notice.agrees("Test keys are removed after the run; what they replace is gone.") {
+        if !notice
+            .agrees("Test keys are removed after the run; the keys that they replace are lost.")
+        {
             return Err(Error::call(
                 format!("writing test keys to {}", first.token),
-                "its user did not agree to what is lost by it",
-                "nothing was written; answer 'yes' at a terminal, or leave out --write-to",
+                "you did not agree to the loss of a key",
+                "nothing was written; answer 'yes' on a terminal, or omit --write-to",
             ));
         }
         agreed.extend(open.into_iter().cloned());

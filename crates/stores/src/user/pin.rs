@@ -96,7 +96,10 @@ impl PinSource {
             Self::Known(pin) => return Ok(pin.clone()),
             Self::Asked(by) => return by.ask(what),
             Self::ByToken(_) => {
-                return Err(failed(what, "the token has not said who it is".to_owned()));
+                return Err(failed(
+                    what,
+                    "the token has not identified itself".to_owned(),
+                ));
             }
             Self::Environment(name) => std::env::var(name)
                 .map(Zeroizing::new)

@@ -131,8 +131,8 @@ impl PinRules {
             Ok(Err(Refusal::Unasked(error))) => return Err(error),
             Ok(Err(Refusal::Judged(error))) => error,
             Ok(Err(Refusal::Unanswered(error))) => self.refusal(format!(
-                "the {} was sent and no answer came ({error}): it may have cost a try, \
-                 and is not tried again",
+                "the {} was sent, but no answer came ({error}): it may have cost a try, so keymark does not send \
+                 it again",
                 kind.name()
             )),
             Err(missing) => missing,
@@ -169,7 +169,7 @@ impl PinRules {
         match tries {
             0 => Err(self.refusal(format!("the {name} is blocked ({})", self.words.blocked))),
             tries if tries < TRIES_NEEDED => Err(self.refusal(format!(
-                "the {name} has {tries} try left, and keymark tries none that has fewer than {TRIES_NEEDED}"
+                "the {name} has {tries} try left; keymark sends none with fewer than {TRIES_NEEDED}"
             ))),
             _ => Ok(()),
         }

@@ -92,7 +92,9 @@ impl fmt::Display for TokenName {
 
 /// A text that is no token's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no serial number such as 0a1b2c3d, or 0006:0a1b2c3d with its manufacturer")]
+#[error(
+    "'{0}' is not a serial number; write it like 0a1b2c3d, or 0006:0a1b2c3d with the manufacturer"
+)]
 pub struct NoTokenName(String);
 
 /// Why a name does not say which token is meant.
@@ -102,7 +104,7 @@ pub enum NotOneToken {
     #[error("no token here has that serial number; 'keymark devices' lists them")]
     None,
     /// A serial number is its manufacturer's alone.
-    #[error("it is that of {}: say which, with its manufacturer", list(.0))]
+    #[error("it belongs to {}: add the manufacturer", list(.0))]
     Several(Vec<TokenId>),
 }
 

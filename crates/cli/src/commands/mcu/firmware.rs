@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use keymark_mcu::image::Image;
 use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
 use keymark_mcu::profiler::{Profiler, Spent};
 use keymark_mcu::timing::{Phase, Pipeline, Stall};
-use keymark_report::render::text;
 use keymark_report::units;
-use keymark_stats::Seconds;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::count;
 use crate::args::FirmwareArguments;
@@ -18,14 +15,17 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
-use crate::output;
+use crate::output::{self, column};
+use crate::parts;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
-    let mcu = Microcontroller::find(&arguments.mcu).map_err(Failure::usage)?;
+    let mcu = parts::part(&arguments.mcu).map_err(Failure::usage)?;
     let path = arguments.elf.display();
-    let in_file = |error| Failure::failed(format!("{path}: {error}"));
-    let image = Image::read(&arguments.elf, &mcu.layout).map_err(in_file)?;
-    let mut machine = mcu.load(&image).map_err(in_file)?;
+    let in_file = |error: String| Failure::failed(format!("{path}: {error}"));
+    let image = parts::image(&arguments.elf, &mcu.layout).map_err(in_file)?;
+    let mut machine = mcu
+        .load(&image)
+        .map_err(|error| in_file(error.to_string()))?;
     let pipeline = Pipeline::new(mcu.core.timing(), mcu.flash, &mcu.layout);
     let mut profiler = Profiler::new(pipeline, &image);
     let stop = machine.run(&mut profiler, arguments.limit);
@@ -56,125 +56,89 @@ fn ending(stop: &Stop, executed: u64) -> Outcome {
             "the program ended with code {code} after {executed} instructions"
         ))),
         Stop::Limit => Err(Failure::failed(format!(
-            "{executed} instructions and no end: the program is in an endless loop, or --limit must be higher"
+            "no end after {executed} instructions: the program may be in an endless loop; otherwise raise --limit"
         ))),
         Stop::Fault(fault) => Err(Failure::failed(format!(
-            "the program cannot go on after {executed} instructions, {fault}"
+            "the program stopped after {executed} instructions, {fault}"
         ))),
     }
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
-    mcu: &'a str,
-    clock_mhz: u32,
-    provenance: &'static str,
-    /// Over all phases.
-    cycles: u64,
-    instructions: u64,
-    seconds: Seconds,
-    phases: Vec<PhaseRow>,
-    functions: Vec<FunctionRow>,
-    /// What the program wrote through semihosting.
-    output: &'a str,
-}
-
-#[derive(Serialize)]
-struct PhaseRow {
-    phase: u8,
-    cycles: u64,
-    instructions: u64,
-    seconds: Seconds,
-    stalls: BTreeMap<Stall, u64>,
-}
-
-#[derive(Serialize)]
-struct FunctionRow {
-    function: String,
-    cycles: u64,
-    instructions: u64,
-    calls: u64,
-}
-
-fn report<'a>(mcu: &'a Microcontroller, profiler: &Profiler, output: &'a str) -> Report<'a> {
+fn report(mcu: &Microcontroller, profiler: &Profiler, output: &str) -> Value {
     let pipeline = profiler.pipeline();
     let account = pipeline.account();
-    let phase = |phase: Phase| PhaseRow {
-        phase: phase.number,
-        cycles: phase.account.cycles(),
-        instructions: phase.account.instructions(),
-        seconds: mcu.clock.seconds(phase.account.cycles()),
-        stalls: Stall::ALL
+    let phase = |phase: Phase| {
+        let account = phase.account;
+        let stalls = Stall::ALL
             .iter()
-            .map(|&stall| (stall, phase.account.stall(stall)))
-            .collect(),
+            .map(|&stall| (stall, account.stall(stall)));
+        json!({
+            "phase": phase.number,
+            "cycles": account.cycles(),
+            "instructions": account.instructions(),
+            "seconds": mcu.clock.seconds(account.cycles()),
+            "stalls": stalls.collect::<BTreeMap<_, _>>(),
+        })
     };
-    let function = |(function, spent): (String, Spent)| FunctionRow {
-        function,
-        cycles: spent.cycles,
-        instructions: spent.instructions,
-        calls: spent.calls,
+    let function = |(function, spent): (String, Spent)| {
+        json!({
+            "function": function,
+            "cycles": spent.cycles,
+            "instructions": spent.instructions,
+            "calls": spent.calls,
+        })
     };
-    Report {
-        mcu: &mcu.name,
-        clock_mhz: mcu.clock.0,
-        provenance: "predicted",
-        cycles: account.cycles(),
-        instructions: account.instructions(),
-        seconds: mcu.clock.seconds(account.cycles()),
-        phases: pipeline.phases().into_iter().map(phase).collect(),
-        functions: profiler.flat().into_iter().map(function).collect(),
-        output,
-    }
+    json!({
+        "mcu": mcu.name,
+        "clock_mhz": mcu.clock.0,
+        "provenance": "predicted",
+        // Over all phases.
+        "cycles": account.cycles(),
+        "instructions": account.instructions(),
+        "seconds": mcu.clock.seconds(account.cycles()),
+        "phases": pipeline.phases().into_iter().map(phase).collect::<Vec<_>>(),
+        "functions": profiler.flat().into_iter().map(function).collect::<Vec<_>>(),
+        // What the program wrote through semihosting.
+        "output": output,
+    })
 }
 
 fn print_phases(profiler: &Profiler, clock: Megahertz) {
-    let mut names = vec![
-        "phase",
-        "time",
-        "cycles",
-        "instructions",
-        "cycles an instruction",
-    ];
-    names.extend(Stall::ALL.iter().map(|stall| stall.name()));
-    let rows = profiler.pipeline().phases().into_iter().map(|phase| {
-        let (cycles, instructions) = (phase.account.cycles(), phase.account.instructions());
-        let name = match phase.number {
+    let mut columns = vec![
+        column("phase", |phase: &Phase| match phase.number {
             0 => "outside".to_owned(),
             number => number.to_string(),
-        };
-        let mut row = vec![
-            name,
-            units::duration(clock.seconds(cycles)),
-            count(cycles),
-            count(instructions),
-            format!("{:.2}", cycles as f64 / instructions.max(1) as f64),
-        ];
-        row.extend(
-            Stall::ALL
-                .iter()
-                .map(|&stall| count(phase.account.stall(stall))),
-        );
-        row
-    });
-    output::print(&text::plain(&names, 1, rows.collect()));
+        }),
+        column("time", |phase| {
+            units::duration(clock.seconds(phase.account.cycles()))
+        }),
+        column("cycles", |phase| count(phase.account.cycles())),
+        column("instructions", |phase| count(phase.account.instructions())),
+        column("cycles an instruction", |phase| {
+            let instructions = phase.account.instructions().max(1);
+            format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
+        }),
+    ];
+    columns.extend(Stall::ALL.iter().map(|&stall| {
+        column(stall.name(), move |phase: &Phase| {
+            count(phase.account.stall(stall))
+        })
+    }));
+    output::table(1, profiler.pipeline().phases(), &columns);
 }
 
 fn print_functions(profiler: &Profiler, top: usize) {
+    type Function = (String, Spent);
     let all = profiler.pipeline().now().max(1) as f64;
-    let rows = profiler.flat().into_iter().take(top).map(|(name, spent)| {
-        vec![
-            name,
-            format!("{:.1} %", 100.0 * spent.cycles as f64 / all),
-            count(spent.cycles),
-            count(spent.instructions),
-            spent.calls.to_string(),
-        ]
-    });
+    let columns = [
+        column("function", |(name, _): &Function| name.clone()),
+        column("share", |(_, spent)| {
+            format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
+        }),
+        column("cycles", |(_, spent)| count(spent.cycles)),
+        column("instructions", |(_, spent)| count(spent.instructions)),
+        column("calls", |(_, spent)| spent.calls.to_string()),
+    ];
     output::line("");
-    output::print(&text::plain(
-        &["function", "share", "cycles", "instructions", "calls"],
-        1,
-        rows.collect(),
-    ));
+    output::table(1, profiler.flat().into_iter().take(top), &columns);
 }

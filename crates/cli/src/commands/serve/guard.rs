@@ -56,7 +56,7 @@ pub(super) async fn guard(
 fn refusal(served: &Served, request: &Request) -> Option<Response> {
     let headers = request.headers();
     if !served.hosts.admit(headers) {
-        let text = "this page is called 127.0.0.1 or localhost, with its port";
+        let text = "this page's address is 127.0.0.1 or localhost, with its port";
         return Some((StatusCode::MISDIRECTED_REQUEST, text).into_response());
     }
     let uploads = served.token.is_some() && request.uri().path() == "/import";
@@ -67,7 +67,7 @@ fn refusal(served: &Served, request: &Request) -> Option<Response> {
         return None;
     }
     let allowed = [(ALLOW, "GET")];
-    let text = "this page is read, and nothing else";
+    let text = "this page is read-only";
     Some((StatusCode::METHOD_NOT_ALLOWED, allowed, text).into_response())
 }
 

@@ -1,5 +1,9 @@
 //! `keymark serve`: the archive as a local page. It listens on the loopback interface only, and changes nothing
 //! unless it was started to.
+//!
+//! axum runs on one thread, the archive behind a lock on the runtime's blocking threads. `guard` stands before
+//! every answer: loopback, own name (DNS rebinding), GET. `connections` takes the place of `axum::serve`, which has
+//! no time limits.
 
 mod connections;
 mod guard;
@@ -33,7 +37,7 @@ struct Served {
 pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
     let token = match arguments.allow_import {
         true => Some(Token::fresh().map_err(|error| {
-            Failure::failed(format!("no token can be made for --allow-import: {error}"))
+            Failure::failed(format!("cannot make a token for --allow-import: {error}"))
         })?),
         false => None,
     };
@@ -41,13 +45,13 @@ pub(super) fn run(arguments: &PageArguments, archive: Archive) -> Outcome {
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|error| Failure::failed(format!("the local page cannot be started: {error}")))?;
+        .map_err(|error| Failure::failed(format!("cannot start the local page: {error}")))?;
     runtime.block_on(serve(arguments.port, archive, token))
 }
 
 async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Outcome {
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
-    let refused = |error| Failure::failed(format!("{wanted} cannot be listened at: {error}"));
+    let refused = |error| Failure::failed(format!("cannot listen on {wanted}: {error}"));
     let listener = TcpListener::bind(wanted).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     // Before anybody is told where the page is: who ends it then ends it in good order.
@@ -57,7 +61,7 @@ async fn serve(port: Option<u16>, archive: Archive, token: Option<Token>) -> Out
         Some(token) => format!("{address}#token={token}"),
         None => address,
     });
-    output::note("this computer alone can read it; Ctrl-C ends it");
+    output::note("only this computer can read it; Ctrl-C ends it");
     let served = Arc::new(Served {
         archive: Mutex::new(archive),
         hosts: Hosts::of(port),

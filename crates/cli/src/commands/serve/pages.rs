@@ -14,7 +14,7 @@ use keymark_report::visible::excerpt;
 use serde::Deserialize;
 
 use super::Served;
-use crate::commands::report;
+use crate::documents::report;
 use crate::exit::{Exit, Failure};
 
 /// Runs of a page of the list.
@@ -160,7 +160,7 @@ fn search(wanted: &Wanted) -> Result<RunSearch, Refused> {
         value => value.parse().map(Some).map_err(|error| {
             let (value, reason) = (excerpt(value), excerpt(&format!("{error}")));
             Refused::bad(format!(
-                "{name}: '{value}' is no day such as 2026-01-31: {reason}"
+                "{name}: '{value}' is not a date; write it like 2026-01-31: {reason}"
             ))
         }),
     };
@@ -219,16 +219,14 @@ pub(super) async fn history(
     let Query(Words { words }) = wanted.map_err(Refused::bad)?;
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     if words.is_empty() {
-        return Err(Refused::bad(
-            "words of a case are missing, such as rsa4096 sign",
-        ));
+        return Err(Refused::bad("give words of a case, such as rsa4096 sign"));
     }
     let page = with_archive(served, move |archive, _| {
         let past = archive.history(&CaseWords::new(words.iter().map(String::as_str)))?;
         let mut trends = keymark_report::history::trends(&past);
         if trends.is_empty() {
             let message = format!(
-                "no finished run has a case with the words '{}'",
+                "no finished run has a case that matches '{}'",
                 excerpt(&words.join(" "))
             );
             return Err(Refused(StatusCode::NOT_FOUND, message));
@@ -251,6 +249,6 @@ pub(super) async fn history(
 pub(super) async fn nowhere() -> Refused {
     Refused(
         StatusCode::NOT_FOUND,
-        "there is no such page here; / has the runs".to_owned(),
+        "page not found; / has the runs".to_owned(),
     )
 }

@@ -80,7 +80,7 @@ async fn read(mut body: Body) -> Result<Vec<u8>, String> {
         let part = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
         let part = tokio::time::timeout(IDLE, part)
             .await
-            .map_err(|_| format!("nothing came for {} s", IDLE.as_secs()))?;
+            .map_err(|_| format!("nothing was received for {} s", IDLE.as_secs()))?;
         let Some(part) = part else {
             return Ok(content);
         };
@@ -88,7 +88,7 @@ async fn read(mut body: Body) -> Result<Vec<u8>, String> {
         content.extend(part.data_ref().into_iter().flatten());
         if content.len() > BYTES {
             return Err(format!(
-                "it has more than {} MiB; 'keymark import' takes larger ones",
+                "it has more than {} MiB; use 'keymark import'",
                 BYTES >> 20
             ));
         }

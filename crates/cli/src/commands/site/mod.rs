@@ -1,6 +1,6 @@
 //! `keymark site`
 
-mod place;
+mod directory;
 
 use std::path::{Path, PathBuf};
 
@@ -11,26 +11,26 @@ use keymark_report::exchange::folder::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, SHIPPED, json};
 use keymark_report::render::html::{self, Place};
-use keymark_report::report::{Part, report};
+use keymark_report::report::report;
 use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
-use self::place::Target;
-use super::{Outcome, again, published, show};
+use self::directory::SiteDirectory;
+use super::Outcome;
 use crate::args::SiteArguments;
+use crate::documents::{self, published, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
-    let target = Target::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
+    let directory =
+        SiteDirectory::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
     let folder = Folder::list(&arguments.records).map_err(Failure::failed)?;
     for path in &folder.aside {
         let path = path.display().to_string();
         let path = visible(&path);
-        output::note(&format!(
-            "{path} is left aside: records end in .json or .csv"
-        ));
+        output::note(&format!("skipping {path}: records end in .json or .csv"));
     }
     let mut building = Building::new()?;
     building.refused = folder.refused.len();
@@ -44,12 +44,12 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
     let records = arguments.records.display();
     if read == 0 && refused == 0 {
         return Err(Failure::nothing_usable(format!(
-            "there is no record in {records}; 'keymark share last -o {records}/run.json' puts one there"
+            "{records} has no record; 'keymark share last -o {records}/run.json' puts one there"
         )));
     }
     if read == 0 {
         return Err(Failure::failed(format!(
-            "no site is written: all {refused} records in {records} were refused"
+            "no site was written: all {refused} records in {records} were refused"
         )));
     }
     let of = if arguments.all_published {
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         Devices::Contributed
     };
     let (devices, pages) = building.finish(&arguments.title, of)?;
-    target.write(&pages).map_err(Failure::failed)?;
+    directory.write(&pages).map_err(Failure::failed)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
     output::note(&format!("{read}, {refused} refused; {devices}"));
@@ -119,7 +119,7 @@ impl Building {
                 let first = first.map_or_else(String::new, |(_, path)| path.display().to_string());
                 let path = path.display();
                 output::warning(&format!(
-                    "{path} has the same record as {first}, and counts once"
+                    "{path} has the same record as {first}, which counts once"
                 ));
             }
         }
@@ -128,7 +128,7 @@ impl Building {
 
     /// Makes the files of a record: it itself, and its report.
     fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
-        let analysis = show::analysis(record);
+        let analysis = documents::analysis(record);
         let mut file = Vec::new();
         json::write(record, &mut file).map_err(Failure::failed)?;
         let content = String::from_utf8_lossy(&file);
@@ -151,7 +151,7 @@ impl Building {
         let mut shipped = Vec::new();
         for article in SHIPPED {
             let record = article.record().map_err(Failure::failed)?;
-            let analysis = show::analysis(&record);
+            let analysis = documents::analysis(&record);
             let source = Source::of(
                 &record,
                 &analysis,
@@ -173,12 +173,8 @@ impl Building {
 
 /// The report of a record, as `keymark report` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
-    let part = Part {
-        record,
-        document: analysis.document(record, &published::figures(record)),
-        again: again::again(record),
-    };
-    report(vec![part], None)
+    let document = analysis.document(record, &published::figures(record));
+    report(vec![reports::part(record, document)], None)
 }
 
 /// What was done to a record that was exported and not shared.
@@ -188,8 +184,8 @@ fn taken_out(path: &Path, shared: &Shared) -> String {
     kinds.dedup();
     let what = [&["command"], kinds.as_slice()].concat().join(", ");
     format!(
-        "{} was exported, not shared; taken out: {what}. Names that only its own machine knows to be names may be in it still: ask \
-         for a file of 'keymark share'",
+        "{} was exported, not shared; removed: {what}. It may still contain names that only its own machine can \
+         recognise: ask for a file made by 'keymark share'",
         path.display()
     )
 }

@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
     let (first, second, third) = (sources.next(), sources.next(), sources.next());
     let (Some(first), None) = (first, third) else {
         return Err(Failure::usage(
-            "a host has one key, or two: an RSA and an ECDSA one",
+            "a host has one key or two: an RSA and an ECDSA key",
         ));
     };
     let guide = guide(
@@ -64,11 +64,13 @@ fn keys(devices: &[String], algorithms: &[Algorithm]) -> Result<Vec<Key>, Failur
 /// A key on a token, with what its module reads of keymark's own environment. Nothing is asked of the token.
 fn token_key(device: &str) -> Result<TokenKey, Failure> {
     let uri: Pkcs11Uri = device.parse().map_err(|error| {
-        Failure::usage(format!("'{device}' is neither software nor a URI: {error}"))
+        Failure::usage(format!(
+            "'{device}' must be 'software' or a pkcs11: URI: {error}"
+        ))
     })?;
     let module: PathBuf = uri.module_path.clone().ok_or_else(|| {
         Failure::usage(format!(
-            "'{device}' does not say which module it is behind; add ?module-path=/FILE, as 'keymark devices' lists it"
+            "'{device}' names no module; add ?module-path=/FILE, as 'keymark devices' lists it"
         ))
     })?;
     let key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;

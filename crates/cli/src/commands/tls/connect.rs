@@ -1,6 +1,5 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -34,7 +33,7 @@ pub(super) fn run(
     let reached: Vec<Tried> = tries.collect();
     if interrupt.load(Ordering::Relaxed) {
         output::note(&format!(
-            "ended before {} had answered; nothing was measured",
+            "ended before {} answered; nothing was measured",
             remote.address
         ));
         return Ok(Exit::Interrupted);
@@ -52,13 +51,13 @@ pub(super) fn run(
         clock: &clock,
         interrupt: &interrupt,
     };
-    let record = running::head(&plan, vec![remote.identity()], BTreeMap::new());
+    let record = crate::frame::record(plan, vec![remote.identity()]);
     let how = (&arguments.run, archive);
     Ok(running::measured(
         record,
         &interrupt,
         how,
-        |plan, seen, view| asking.run(plan, seen, view),
+        |plan, seen, view| (asking.run(plan, seen, view), Vec::<String>::new()),
     ))
 }
 
@@ -86,8 +85,8 @@ fn own(remote: &Remote, arguments: &TlsBenchArguments) -> Result<Vec<SocketAddr>
         return Ok(addresses);
     }
     Err(Failure::usage(format!(
-        "{} is not this machine, and a load is an attack on others' servers; --i-own-this-server says \
-         that it is yours",
+        "{} is not this machine, and loading somebody else's server is an attack; confirm with \
+         --i-own-this-server that it is yours",
         remote.address
     )))
 }
@@ -110,7 +109,7 @@ fn plan(
     for ((version, key_exchange), found) in reached {
         let server = found.as_ref().unwrap_or(first);
         let algorithm = server.key().ok_or_else(|| {
-            Failure::nothing_usable("the server's certificate has a key that keymark does not know")
+            Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
         let handshake = Parameters::Tls {
             version: *version,

@@ -97,7 +97,7 @@ fn devices(names: &[String], user: &User) -> Result<Inventory, Failure> {
     let inventory = inventory.map_err(Failure::nothing_usable)?;
     if let Some(unknown) = inventory.unknown.first() {
         return Err(Failure::usage(format!(
-            "no device is called '{unknown}'; 'keymark devices' lists those that are here"
+            "no device matches '{unknown}'; 'keymark devices' lists the available ones"
         )));
     }
     Ok(inventory)

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
     let found = inventory
         .devices
         .first()
-        .ok_or_else(|| Failure::nothing_usable(format!("{} is not here", arguments.device)))?;
+        .ok_or_else(|| Failure::nothing_usable(format!("{} is not available", arguments.device)))?;
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
     let handshake = super::parameters(arguments.tls, arguments.kex, Arrangement::One);
     let asked = (arguments.server, arguments.algorithm);
@@ -80,6 +80,6 @@ fn tell(server: &RunningServer, arguments: &TlsServeArguments) -> Result<(), Fai
         output::entry(2, &name, 16, &value);
     }
     output::print(&told.authority);
-    output::note("it is there until Ctrl-C, with a certificate of the authority above");
+    output::note("it runs until Ctrl-C, with a certificate from the authority above");
     Ok(())
 }

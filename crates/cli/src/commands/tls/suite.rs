@@ -68,7 +68,7 @@ fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteA
     if cases.len() < all {
         let number = all - cases.len();
         output::note(&format!(
-            "{number} cases with 80 bits of security are left out; --allow-weak has them"
+            "skipping {number} cases with 80 bits of security; --allow-weak includes them"
         ));
     }
     let mut lacking = Vec::new();
@@ -82,7 +82,7 @@ fn leave_out(cases: &mut Vec<Case>, inventory: &Inventory, arguments: &TlsSuiteA
     lacking.sort_unstable();
     lacking.dedup();
     if !lacking.is_empty() {
-        output::note(&format!("not to be had: {}", lacking.join(", ")));
+        output::note(&format!("not available: {}", lacking.join(", ")));
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Fa
         .map(|found| found.identity.device.to_string())
         .collect();
     Err(Failure::usage(format!(
-        "--trace counts calls to PKCS#11 tokens, and the key of '{}' is on none",
+        "--trace counts calls to PKCS#11 tokens, but the key of '{}' is not on one",
         names.join("', '")
     )))
 }

@@ -39,7 +39,7 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
         .retain(|journal| journal.content().token.is_called(name));
     let Some(first) = left.journals.first() else {
         return Err(Failure::nothing_usable(format!(
-            "no run has left anything on {name}"
+            "no run left anything on {name}"
         )));
     };
     let token = name
@@ -55,10 +55,10 @@ fn restore(arguments: &RestoreArguments) -> Outcome {
             #[cfg(feature = "pkcs11")]
             Place::Module(_) => None,
         };
-        let why = why.unwrap_or_else(|| format!("{token} is not there: plug it in"));
+        let why = why.unwrap_or_else(|| format!("{token} was not found: plug it in"));
         let journal = first.path().display();
         return Err(Failure::nothing_usable(format!(
-            "{why}\n  if the token is lost, so is the test key: remove {journal}"
+            "{why}\n  if the token is lost, so is the test key: then remove {journal}"
         )));
     };
     for journal in left.journals {
@@ -106,7 +106,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
         .ok_or_else(|| {
             let hint = hint_of_module(named);
             Failure::usage(format!(
-                "'{named}' is neither 'virtual' nor 'twin:PROFILE' of a card{hint}"
+                "'{named}' must be 'virtual' or a card's 'twin:PROFILE'{hint}"
             ))
         })?
         .map_err(Failure::usage)?;
@@ -121,7 +121,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
     vpcd.wait_until_asked(PATIENCE)
         .map_err(Failure::nothing_usable)?;
     output::note(&format!(
-        "{} is in vpcd's reader at {address}; Ctrl-C pulls it out",
+        "{} is in vpcd's reader at {address}; Ctrl-C removes it",
         maker.identity().product
     ));
     if let Some(limits) = abilities::limits(&maker.identity(), &maker.capabilities()) {

@@ -45,7 +45,7 @@ const WHAT_TO_TYPE: [(&str, &str); 7] = [
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Announcement<'a> {
     device: String,
     module: &'a Path,
     /// Of the first key.
@@ -65,9 +65,7 @@ struct ToldKey<'a> {
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
     let mut kind = ManagedKind::named(named).ok_or_else(|| {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
-        Failure::usage(format!(
-            "'{named}' is no token that can be served; there are {known}"
-        ))
+        Failure::usage(format!("'{named}' cannot be served; choose from {known}"))
     })?;
     if let Some(manner) = arguments.manner() {
         let of_twin = kind.with_manner(manner);
@@ -97,15 +95,17 @@ fn tell_of_stuck(watch: &TokenWatch) {
             (Some(holder), told) if Some(holder) != told => {
                 let (process, doing) = (holder.process, holder.doing());
                 output::warning(&format!(
-                    "process {process} has been {doing} for more than {} s: other programs wait for it, and are \
-                     refused after {} s; if it hangs, end it",
+                    "process {process} has been {doing} for more than {} s; other programs wait for it, and fail \
+                     after {} s. If it hangs, end it",
                     SAID_AFTER.as_secs(),
                     REFUSED_AFTER.as_secs()
                 ));
             }
             (None, Some(holder)) => {
                 let Holder { process, .. } = holder;
-                output::note(&format!("process {process} keeps nobody waiting any more"));
+                output::note(&format!(
+                    "process {process} no longer keeps other programs waiting"
+                ));
             }
             (Some(_), _) | (None, None) => {}
         }
@@ -123,7 +123,7 @@ fn json(token: &ServedToken) -> Result<String, Failure> {
             uri: &key.uri,
         })
         .collect();
-    let told = Told {
+    let told = Announcement {
         device: token.identity().device.to_string(),
         module: token.module(),
         uri: keys.first().map_or("", |key| key.uri),
@@ -153,6 +153,6 @@ fn show(token: &ServedToken) {
         }
     }
     output::note(
-        "it is there until Ctrl-C; programs that load the module need nothing in their environment",
+        "it runs until Ctrl-C; programs that load the module need no environment variables",
     );
 }

@@ -50,7 +50,7 @@ pub(super) fn refusal(word: u16) -> String {
         0x6884 => "no chaining",
         0x6982 => "PIN missing",
         0x6983 => "PIN blocked",
-        0x6985 => "refused as things are",
+        0x6985 => "conditions not satisfied",
         0x6A80 => "wrong data",
         0x6A82 => "no such application",
         0x6A84 => "no memory left",

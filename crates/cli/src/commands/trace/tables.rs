@@ -18,10 +18,7 @@ pub(super) fn breakdown(trace: &Trace, origin: &Origin) -> Block {
             "program, agent and start of scdaemon, before the first call",
             trace.before,
         ),
-        (
-            "scdaemon and those who ask it, between calls",
-            trace.between,
-        ),
+        ("scdaemon and its callers, between calls", trace.between),
     ];
     match trace.card {
         Some(card) => lines.extend([("transport", trace.transport), ("card", card)]),
@@ -57,7 +54,7 @@ pub(super) fn commands(trace: &Trace, origin: &Origin) -> Block {
 pub(super) fn together(trace: &Trace) -> Block {
     let time = |time: Duration| units::duration(Seconds(time.as_secs_f64()));
     let text = format!(
-        "together {}, of which between the calls {}",
+        "together {}, {} of it between the calls",
         time(trace.whole),
         time(trace.between)
     );
@@ -67,9 +64,7 @@ pub(super) fn together(trace: &Trace) -> Block {
 /// What stands in the place of its commands.
 pub(super) fn nothing_asked(trace: &Trace) -> Block {
     let whole = units::duration(Seconds(trace.whole.as_secs_f64()));
-    let text = format!(
-        "the card was not used: no command was sent to it in the {whole} that the program ran"
-    );
+    let text = format!("the card was not used: the program ran for {whole} and sent it no command");
     Block::Remark(Remark::new(RemarkKind::Elsewhere, text))
 }
 

@@ -81,7 +81,7 @@ fn devices_are_compared_where_they_do_the_same() {
     ]);
     assert_eq!(
         said[0],
-        "software is the fastest device for each of the 2 operations that several devices had."
+        "software is the fastest device for each of the 2 operations that several devices performed."
     );
     assert_eq!(
         said[1],
@@ -89,7 +89,7 @@ fn devices_are_compared_where_they_do_the_same() {
          rsa4096 decrypt twin:fst-01 raw (8.00 s)."
     );
     assert!(
-        said[2].starts_with("How far to trust it: of 6 means 2 measured, 1 virtual, 3 twin; "),
+        said[2].starts_with("How certain: of 6 means 2 measured, 1 virtual, 3 twin; "),
         "{}",
         said[2]
     );
@@ -108,7 +108,7 @@ fn what_is_not_told_apart_has_no_winner() {
     ]);
     assert_eq!(
         said[0],
-        "The fastest device is hsm for ed25519 sign; for rsa2048 decrypt the two fastest are not told apart."
+        "The fastest device is hsm for ed25519 sign; for rsa2048 decrypt the two fastest are not distinguishable."
     );
     assert!(
         said[1].contains("hsm takes 0.889 to 1.00 times as long"),
@@ -125,12 +125,12 @@ fn one_device_has_its_fastest_and_slowest_operation() {
     ]);
     assert_eq!(
         said[0],
-        "No operation was had on two devices; the fastest is ed25519 sign software raw at 50.0 µs, the slowest \
-         rsa2048 decrypt software raw at 500 µs."
+        "No operation was measured on two devices; the fastest is ed25519 sign software raw at 50.0 µs, the \
+         slowest rsa2048 decrypt software raw at 500 µs."
     );
     assert_eq!(
         said[1],
-        "The CPU alone was measured; no operation takes longer than the 2 s that users tolerate."
+        "Only the CPU was measured; no operation takes longer than the 2 s that users tolerate."
     );
 }
 
@@ -138,17 +138,17 @@ fn one_device_has_its_fastest_and_slowest_operation() {
 fn without_figures_that_is_the_answer() {
     assert_eq!(
         answer(Vec::new()),
-        ["There is no case in this run, and so no answer."]
+        ["This run has no case, and so no answer."]
     );
     let nothing = CaseRecord::new(case("rsa2048", StackName::RAW));
     assert_eq!(
         answer(vec![nothing]),
-        ["There is no figure in this run: nothing was measured of its 1 case."]
+        ["This run has no figure: nothing measured in 1 case."]
     );
     let failures = ["rsa2048", "rsa4096"].map(|name| failed(case(name, StackName::RAW)));
     assert_eq!(
         answer(failures.into()),
-        ["There is no figure in this run: 2 of 2 cases failed."]
+        ["This run has no figure: 2 of 2 cases failed."]
     );
 }
 
@@ -160,12 +160,12 @@ fn a_single_sample_is_not_bounded_and_not_judged() {
     };
     let said = answer(vec![only, failed(case("rsa4096", StackName::RAW))]);
     assert!(
-        said[0].starts_with("One operation was had alone"),
+        said[0].starts_with("One operation was measured without load"),
         "{}",
         said[0]
     );
     assert!(
-        said[1].ends_with("and of 1 case too little is known to say."),
+        said[1].ends_with("too little is known of 1 case to say."),
         "{}",
         said[1]
     );
@@ -201,7 +201,7 @@ fn published_figures_are_called_that_and_are_no_run() {
         "{}",
         said[1]
     );
-    assert_eq!(said[2], "How far to trust it: all 2 means are published.");
+    assert_eq!(said[2], "How certain: all 2 means are published.");
 }
 
 #[test]
@@ -250,6 +250,6 @@ fn an_open_loop_alone_is_no_comparison() {
     let said = answer(vec![measured(open, 500)]);
     assert_eq!(
         said[0],
-        "No operation was had alone; there are 1 figures under load."
+        "No operation was measured without load; there are 1 figures under load."
     );
 }

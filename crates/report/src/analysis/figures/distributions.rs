@@ -17,7 +17,7 @@ const ENDS: f64 = 0.005;
 /// More histograms than these are left to tables.
 const HISTOGRAMS: usize = 6;
 
-const TITLE: &str = "share of operations that take no longer";
+const TITLE: &str = "share finished within a given time";
 
 /// In one picture, or in one for each algorithm and operation if they are too many for that.
 pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
@@ -91,7 +91,7 @@ pub(super) fn histograms(record: &Record, rows: &[Row]) -> Option<Figure> {
     let found = rows.iter().filter_map(|row| histogram(record, row));
     let histograms: Vec<Histogram> = found.take(HISTOGRAMS).collect();
     (!histograms.is_empty()).then(|| Figure::Histograms {
-        title: "how often each duration came, where there are two groups of them".to_owned(),
+        title: "distribution of durations, where there are two groups".to_owned(),
         histograms,
     })
 }

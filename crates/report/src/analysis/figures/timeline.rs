@@ -30,7 +30,7 @@ pub(super) fn timeline(record: &Record, rows: &[Row]) -> Option<Figure> {
     let timelines: Vec<Timeline> = shown.take(CASES).collect();
     let of = rows.iter().filter(|row| row.summary.is_some()).count();
     (!timelines.is_empty()).then(|| Figure::Samples {
-        title: "durations in the order in which they came".to_owned(),
+        title: "durations in order of time".to_owned(),
         timelines,
         of,
         machine: machine(record, start),

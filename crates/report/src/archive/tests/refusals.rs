@@ -181,7 +181,7 @@ fn an_archive_of_a_newer_keymark_is_refused() {
         .unwrap();
     let error = Archive::open(archive.path()).unwrap_err().to_string();
     let expected = format!(
-        "is of version {}, this keymark reads up to {known}; update keymark",
+        "has version {}, but this keymark reads up to {known}; update keymark",
         known + 1
     );
     assert!(error.contains(&expected), "{error}");

@@ -82,30 +82,30 @@ fn a_line_that_makes_no_sense_is_named() {
     for (bad, reason) in [
         (
             "CPU,rsa2049,decrypt,gnupg,1,,",
-            "no algorithm is called 'rsa2049'; did you mean 'rsa2048'?",
+            "unknown algorithm 'rsa2049'; did you mean 'rsa2048'?",
         ),
         (
             "CPU,rsa2048,encrypt,gnupg,1,,",
-            "no operation is called 'encrypt'",
+            "unknown operation 'encrypt'",
         ),
         (
             "CPU,rsa2048,decrypt,lighttpd,1,,",
-            "no stack is called 'lighttpd'",
+            "unknown stack 'lighttpd'",
         ),
         (
             "CPU,rsa2048,sign,gnupg,~5,,",
-            "mean_s '~5' is no number of seconds above 0",
+            "mean_s '~5' must be a number of seconds above 0",
         ),
         ("CPU,rsa2048,sign,gnupg,NaN,,", "mean_s 'NaN'"),
         (
             "CPU,rsa2048,sign,gnupg,1,0,",
-            "n '0' is no number of operations",
+            "n '0' must be a number of operations",
         ),
         (",rsa2048,sign,gnupg,1,,", "the device has no name"),
         ("CPU,rsa2048", "it has 2 fields, not 7"),
         (
             "CPU,rsa2048,decrypt,gnupg,0.02,,",
-            "stands in an earlier line too",
+            "is also in an earlier line",
         ),
     ] {
         let error = table(&format!("{good}{bad}\n")).unwrap_err().to_string();
@@ -127,7 +127,7 @@ fn a_table_with_other_columns_is_refused() {
         "{error}"
     );
     assert!(
-        error.contains("has device, algorithm, operation, stack, mean_s, n, note"),
+        error.contains("needs device, algorithm, operation, stack, mean_s, n, note"),
         "{error}"
     );
 }

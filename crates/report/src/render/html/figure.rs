@@ -1,5 +1,8 @@
 //! Pictures in a page. They have the colours of the light theme, which the page's style changes for the dark one: a
 //! second picture each would make a page half as large again.
+//!
+//! A page has each picture once, in the colours of the light theme; its style replaces them in the dark theme. A
+//! second picture made a page half as large again.
 
 use std::collections::HashSet;
 

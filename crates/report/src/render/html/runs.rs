@@ -69,8 +69,8 @@ pub fn runs(
         from: day(search.from),
         to: day(search.to),
         found: match (found.all, shown) {
-            (0, _) => "No run is like that.".to_owned(),
-            (all, 0) => format!("{all} runs, none of them this far back."),
+            (0, _) => "No run matches.".to_owned(),
+            (all, 0) => format!("{all} runs, none on this page."),
             (all, shown) => format!(
                 "Runs {} to {} of {all}.",
                 window.skip + 1,

@@ -75,7 +75,7 @@ fn what_all_rows_share_is_said_once() {
 #[test]
 fn columns_and_intervals_go_by_rank_and_it_is_said() {
     let without_n = lines(75).join("\n");
-    assert!(without_n.ends_with("left out for want of width: n (--wide shows all)"));
+    assert!(without_n.ends_with("hidden columns (terminal too narrow): n (--wide shows all)"));
     assert!(without_n.contains("2.00 (1.98–2.02)"), "{without_n}");
     let without_interval = lines(63).join("\n");
     assert!(
@@ -105,7 +105,10 @@ fn a_column_without_values_goes_before_one_that_has_them() {
         row.cells.insert(2, Cell::Missing);
     }
     let text = text::table(&table, Width::Columns(95));
-    assert!(text.contains("left out for want of width: empty"), "{text}");
+    assert!(
+        text.contains("hidden columns (terminal too narrow): empty"),
+        "{text}"
+    );
 }
 
 #[test]

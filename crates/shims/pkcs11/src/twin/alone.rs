@@ -174,7 +174,7 @@ impl<'t> Patience<'t> {
 
 fn refusal(holder: Option<Holder>, kept: Duration, call: Call) -> String {
     format!(
-        "{} has been {} for {} s and keeps everybody else from the token, so that {} fails; end it",
+        "{} has been {} for {} s and blocks the token, so {} fails; end it",
         who(holder),
         doing(holder),
         kept.as_secs(),

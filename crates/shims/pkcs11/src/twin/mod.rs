@@ -170,7 +170,7 @@ impl Twin {
         }
         let name = algorithm.map_or("this key".to_owned(), |algorithm| algorithm.to_string());
         tell(&format!(
-            "twin:{} refuses to {operation} with {name}: its profile has no time for it",
+            "twin:{} cannot {operation} with {name}: its profile has no time for it",
             self.profile.name
         ));
         let same_kind = |other: Family| {
@@ -250,8 +250,8 @@ impl Twin {
         static TOLD: AtomicU64 = AtomicU64::new(0);
         if TOLD.fetch_add(1, Ordering::Relaxed) == 0 {
             tell(&format!(
-                "this machine took {needed:?} for what twin:{} does in {time:?}: the device is faster than \
-                 its twin",
+                "this machine needed {needed:?} for what twin:{} does in {time:?}: the device is too fast to be \
+                 imitated",
                 self.profile.name
             ));
         }

@@ -18,7 +18,7 @@ impl SignedMessage {
     /// Reads a message that has to hold this text and one signature of it.
     pub(super) fn read(text: &[u8], bytes: &[u8]) -> Result<Self, String> {
         let mut message =
-            opened(bytes).map_err(|error| format!("no OpenPGP message can be read: {error}"))?;
+            opened(bytes).map_err(|error| format!("cannot read the OpenPGP message: {error}"))?;
         if !message.is_signed() {
             return Err("the message is not signed".to_owned());
         }
@@ -27,9 +27,9 @@ impl SignedMessage {
         (&mut message)
             .take(text.len() as u64 + 1)
             .read_to_end(&mut content)
-            .map_err(|error| format!("the signed message cannot be read: {error}"))?;
+            .map_err(|error| format!("cannot read the signed message: {error}"))?;
         if content != text {
-            return Err("the signed text is not the text that was to be signed".to_owned());
+            return Err("the signed text is not the expected text".to_owned());
         }
         let Message::Signed { reader, .. } = &message else {
             return Err("the message is not signed".to_owned());
@@ -38,7 +38,7 @@ impl SignedMessage {
             return Err(format!("{} signatures, not one", reader.num_signatures()));
         }
         let (Some(signature), Some(digest)) = (reader.signature(0), reader.hash(0)) else {
-            return Err("the signature is not as the message announces it".to_owned());
+            return Err("the signature does not match the message's announcement".to_owned());
         };
         Self::of(signature, digest)
     }
@@ -53,7 +53,7 @@ impl SignedMessage {
         // gpg refuses a signature whose two octets of the digest in the clear are others.
         let announced = signature.signed_hash_value();
         if announced.is_none_or(|octets| !digest.starts_with(&octets)) {
-            return Err("the signature is one of another digest".to_owned());
+            return Err("the signature has another digest".to_owned());
         }
         Ok(Self {
             signature: signature.clone(),

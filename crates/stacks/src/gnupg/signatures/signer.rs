@@ -48,7 +48,6 @@ enum Form {
 impl Signer {
     /// The key with that fingerprint in a certificate; none if it is not there, or one whose signatures
     /// cannot be checked here. (GnuPG makes keys of Ed448 in version 5, which rPGP does not read.)
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other packets of a certificate are no keys"
@@ -81,9 +80,6 @@ impl Signer {
     }
 
     /// Whether a message holds the text and this key's signature of it.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn check(&self, text: &[u8], message: &[u8]) -> Result<(), String> {
         let message = SignedMessage::read(text, message)?;
         self.check_issuer(&message)?;
@@ -99,7 +95,7 @@ impl Signer {
         let fingerprints = message.signature.issuer_fingerprint();
         let ids = message.signature.issuer_key_id();
         if fingerprints.is_empty() && ids.is_empty() {
-            return Err("the signature does not say whose it is".to_owned());
+            return Err("the signature does not name its signer".to_owned());
         }
         let named = fingerprints.iter().map(|named| format!("{named:X}"));
         let other = named
@@ -136,7 +132,7 @@ impl Arithmetic {
 impl Form {
     /// The signature in OpenSSL's form.
     fn signature(self, octets: &SignatureBytes) -> Result<Vec<u8>, String> {
-        let malformed = || "the signature is not of the key's algorithm".to_owned();
+        let malformed = || "the signature does not have the key's algorithm".to_owned();
         match (self, octets) {
             (Self::Number(length), SignatureBytes::Mpis(numbers)) => match numbers.as_slice() {
                 [number] => padded(number, length).ok_or_else(malformed),

@@ -95,7 +95,7 @@ impl fmt::Display for Problem {
             Self::NotIncluded(file) => {
                 write!(
                     f,
-                    "{} was not read: it cannot be, or includes itself",
+                    "{} was not read: it is unreadable, or includes itself",
                     file.display()
                 )
             }
@@ -118,12 +118,12 @@ impl fmt::Display for Problem {
             Self::KeysMissing { certificates, keys } => {
                 write!(
                     f,
-                    "{certificates} certificates have {keys} keys; give each its own"
+                    "{certificates} certificates have {keys} keys; give each certificate its own"
                 )
             }
             Self::TooOldForTwo { version } => write!(
                 f,
-                "nginx {version} takes the last certificate alone; two take nginx 1.11.0 or later"
+                "nginx {version} uses only the last certificate; two need nginx 1.11.0 or later"
             ),
             Self::NoEcdsaCipher { instead } => {
                 write!(
@@ -134,13 +134,14 @@ impl fmt::Display for Problem {
             Self::UnknownCiphers { why } => write!(f, "OpenSSL refuses the cipher string: {why}"),
             Self::RsaFirst { instead } => write!(
                 f,
-                "the server's order counts and has RSA first, so that clients of TLS 1.2 get RSA; change it to: {instead}"
+                "the server's order applies and has RSA first, so clients with TLS 1.2 get RSA; change it to: \
+                 {instead}"
             ),
             Self::UnknownGroup { group } => write!(f, "OpenSSL knows no curve '{group}'"),
             Self::NoCommonGroup { instead } => {
                 write!(
                     f,
-                    "clients have none of these curves; change it to: {instead}"
+                    "clients support none of these curves; change it to: {instead}"
                 )
             }
             Self::DhParametersIgnored { certificate } => write!(

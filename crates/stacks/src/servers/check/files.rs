@@ -43,14 +43,14 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
     let failed = |reason: String| Error::call(format!("reading {}", path.display()), reason, "");
     let file = File::open(path).map_err(|error| failed(error.to_string()))?;
     if file.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(failed("it is no file".to_owned()));
+        return Err(failed("it is not a file".to_owned()));
     }
     let mut octets = Vec::new();
     file.take(LONGEST + 1)
         .read_to_end(&mut octets)
         .map_err(|error| failed(error.to_string()))?;
     if octets.len() as u64 > LONGEST {
-        return Err(failed("it is longer than any configuration".to_owned()));
+        return Err(failed("it is too long for a configuration".to_owned()));
     }
     Ok(String::from_utf8_lossy(&octets).into_owned())
 }

@@ -88,14 +88,14 @@ fn found(setting: &Setting, problem: Problem) -> Finding {
 fn kind(host: &Host, setting: &Setting) -> Result<Kind, String> {
     let name = setting.first();
     if name.contains('$') || name.starts_with("data:") || name.starts_with("pkcs11:") {
-        return Err("its name is one that only the server can resolve".to_owned());
+        return Err("only the server can resolve its name".to_owned());
     }
     let text = files::read(&host.root.join(name)).map_err(|error| error.to_string())?;
     let certificate =
         X509::from_pem(text.as_bytes()).map_err(|_| "there is no certificate in it".to_owned())?;
     let key = certificate
         .public_key()
-        .map_err(|_| "OpenSSL does not know its key".to_owned())?;
+        .map_err(|_| "OpenSSL does not support its key".to_owned())?;
     let curve = || key.ec_key().ok().and_then(|key| key.group().curve_name());
     Ok(match key.id() {
         Id::RSA | Id::RSA_PSS => Kind::Rsa,

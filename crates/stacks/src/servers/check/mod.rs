@@ -111,9 +111,9 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Offered => "offers an ECDSA certificate",
-            Self::Tls13Only => "offers an ECDSA certificate to clients with TLS 1.3 alone",
+            Self::Tls13Only => "offers an ECDSA certificate only to clients with TLS 1.3",
             Self::NotOffered => "offers no ECDSA certificate",
-            Self::Unknown => "may offer an ECDSA certificate: not all could be read",
+            Self::Unknown => "may offer an ECDSA certificate: not everything could be read",
         })
     }
 }
@@ -175,7 +175,7 @@ pub fn file(
     let dialect = dialect.or_else(|| guessed(&text)).ok_or_else(|| {
         Error::call(
             format!("reading {}", path.display()),
-            "it is neither a configuration of Apache nor one of nginx",
+            "it is not a configuration of Apache or nginx",
             "give a file with ssl_certificate or SSLCertificateFile in it",
         )
     })?;

@@ -81,7 +81,7 @@ impl Reader<'_> {
                     *at += 1;
                     let block = if word.kind == Kind::Open {
                         if self.nested >= DEEPEST {
-                            return Err(unreadable(&word.at, "blocks are too deep in each other"));
+                            return Err(unreadable(&word.at, "blocks are nested too deeply"));
                         }
                         self.nested += 1;
                         let block = self.block(words, at)?;

@@ -85,7 +85,7 @@ pub(crate) fn global_part(tls: &Tls<'_>) -> Vec<Directive> {
     let mut lines = Vec::new();
     if tls.by_engine() {
         lines.push(Directive::new("SSLCryptoDevice pkcs11").because(
-            "Outside all virtual hosts. With it mod_ssl asks the engine for keys that begin with 'pkcs11:'.",
+            "Outside all virtual hosts. It makes mod_ssl ask the engine for keys that begin with 'pkcs11:'.",
         ));
     }
     match tls.purpose {
@@ -115,8 +115,8 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
     match tls.purpose {
         Purpose::Measuring => lines.push(Directive::new("SSLSessionTickets off")),
         Purpose::Administration => lines.push(Directive::warning(
-            "Parameters for DHE go behind the certificate in the first SSLCertificateFile: \
-             'SSLOpenSSLConfCmd DHParameters' is ignored without a word.",
+            "Parameters for DHE go after the certificate in the first SSLCertificateFile: 'SSLOpenSSLConfCmd \
+             DHParameters' is silently ignored.",
         )),
     }
     if tls.by_engine() {
@@ -124,7 +124,7 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
     }
     if tls.by_provider() {
         lines.push(Directive::warning(
-            "A file that holds the URI, and not the URI itself: given 'pkcs11:…' mod_ssl looks for the engine first. The \
+            "A file with the URI, not the URI itself: with 'pkcs11:…' mod_ssl looks for the engine first. The \
              first handshake of each child takes a second: prefer mpm_event, with few processes.",
         ));
     }

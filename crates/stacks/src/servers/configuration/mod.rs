@@ -1,4 +1,9 @@
 //! The configuration of servers, as text: for keymark's own ones, and the same for administrators.
+//!
+//! Sessions are off. With TLS 1.3 OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
+//!
+//! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the
+//! provider as a PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first.
 
 pub(crate) mod apache;
 pub(crate) mod haproxy;
@@ -13,8 +18,9 @@ use crate::servers::handshakes::{Group, Handshakes};
 use crate::servers::spec::SecurityLevel;
 
 /// For administrators, where a key is reached by the engine.
-const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot decrypt for \
-                                           it, and such handshakes fail; by pkcs11-provider they work.";
+const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \
+                                           decrypt for it, and such handshakes fail; with pkcs11-provider they \
+                                           work.";
 
 /// A line, and why it is there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -74,7 +74,8 @@ pub(crate) fn main_part(tls: &Tls<'_>, environment: &[String]) -> Vec<Directive>
     }
     if tls.is_on_token() {
         lines.push(Directive::warning(
-            "nginx blocks a whole worker while the HSM signs: worker_processes is how many signatures there are at a time.",
+            "nginx blocks a whole worker while the HSM signs: worker_processes is the number of concurrent \
+             signatures.",
         ));
     }
     lines
@@ -102,7 +103,7 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
             lines.push(Directive::new("ssl_session_tickets off;"));
         }
         Purpose::Administration => lines.push(Directive::warning(
-            "For DHE nginx wants ssl_dhparam; without it there is none.",
+            "DHE needs ssl_dhparam; without it nginx offers none.",
         )),
     }
     if let Some(dh) = &tls.dh {
@@ -113,7 +114,7 @@ pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
     }
     if tls.by_provider() {
         lines.push(Directive::warning(
-            "A file that holds the URI: nginx takes 'store:pkcs11:…' only since 1.29.0.",
+            "A file with the URI: nginx accepts 'store:pkcs11:…' only since 1.29.0.",
         ));
     }
     let mut why = "engine, its name, the URI. No ssl_engine: that would send all RSA and all random numbers through it.";

@@ -60,7 +60,7 @@ fn provider(provider: &str, module: &str, pin_file: Option<&str>) -> Vec<Directi
         .into();
     lines.push(Directive::new("[providers]"));
     lines.push(Directive::new("default = of_default").because(
-        "With any provider named here OpenSSL loads no other by itself: the default one has to stand here, too.",
+        "Once a provider is named here, OpenSSL loads no other by itself: the default one must be named, too.",
     ));
     lines.extend(
         [
@@ -75,14 +75,14 @@ fn provider(provider: &str, module: &str, pin_file: Option<&str>) -> Vec<Directi
     lines.push(Directive::new(format!("pkcs11-module-path = {module}")));
     lines.push(
         Directive::new("pkcs11-module-quirks = no-deinit").because(
-            "Otherwise the module is finalized when OpenSSL has been cleaned up already: SoftHSM2 crashes.",
+            "Otherwise the module is finalized after OpenSSL has been cleaned up, and SoftHSM2 crashes.",
         ),
     );
     if let Some(file) = pin_file {
         lines.push(
             Directive::new(format!("pkcs11-module-token-pin = file:{file}")).because(
-                "Read once, by root. With pin-source in the key's URI each worker would read the file itself, as a user \
-                 who may not, and fail its first handshake.",
+                "Read once, by root. With pin-source in the key's URI each worker would read the file itself, as \
+                 a user without permission, and fail its first handshake.",
             ),
         );
     }

@@ -65,7 +65,7 @@ pub struct FirmwareRange {
 
 /// The catalogue cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the token catalogue cannot be read: {reason}")]
+#[error("cannot read the token catalogue: {reason}")]
 pub struct CatalogueError {
     reason: String,
 }
@@ -109,7 +109,7 @@ impl Catalogue {
         let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
         if file.schema != SCHEMA {
             return Err(malformed(format!(
-                "it is of version {}, and this keymark reads {SCHEMA}",
+                "it has version {}, but this keymark reads {SCHEMA}",
                 file.schema
             )));
         }
@@ -144,7 +144,7 @@ impl FirmwareRange {
 
     /// `4.x`, `>=5.7` or `>=5.0,<5.2`.
     fn parse(text: &str) -> Result<Self, CatalogueError> {
-        let wrong = || malformed(format!("'{text}' is no range of firmware versions"));
+        let wrong = || malformed(format!("'{text}' is not a range of firmware versions"));
         if let Some(major) = text.strip_suffix(".x") {
             let major: u8 = major.parse().map_err(|_| wrong())?;
             return Ok(Self {
@@ -267,7 +267,7 @@ fn curve(text: &str) -> Result<Algorithm, CatalogueError> {
             let family = algorithm.family();
             matches!(family, Weierstrass(_) | Cv25519 | Ed25519 | Cv448 | Ed448)
         })
-        .ok_or_else(|| malformed(format!("'{text}' is no curve")))
+        .ok_or_else(|| malformed(format!("'{text}' is not a curve")))
 }
 
 /// `0005` or `FF00-FFFE`.
@@ -278,7 +278,7 @@ fn ids(text: &str) -> Result<RangeInclusive<u16>, CatalogueError> {
 
 fn hex(text: &str) -> Result<u16, CatalogueError> {
     usb::four_digits(text)
-        .ok_or_else(|| malformed(format!("'{text}' is no four hexadecimal digits")))
+        .ok_or_else(|| malformed(format!("'{text}' must be four hexadecimal digits")))
 }
 
 /// `5.7` or `5.2.3`.

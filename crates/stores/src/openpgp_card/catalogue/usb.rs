@@ -29,7 +29,7 @@ impl fmt::Display for UsbId {
 
 /// Not two times four hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no USB id; write vendor and product like 20A0:42B2")]
+#[error("'{0}' is not a USB id; write vendor and product like 20A0:42B2")]
 pub struct NotAUsbId(String);
 
 impl FromStr for UsbId {

@@ -5,8 +5,8 @@ pub(super) fn meaning(name: &str) -> (&'static str, &'static str) {
     let known = MEANINGS.iter().find(|(names, ..)| names.contains(&name));
     known.map_or(
         (
-            "a code of its maker's",
-            "the module's manual or its own log knows more",
+            "a code defined by its maker",
+            "see the module's manual or its own log",
         ),
         |(_, meaning, advice)| (meaning, advice),
     )
@@ -17,7 +17,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     (
         &["CKR_HOST_MEMORY"],
         "this machine has too little memory",
-        "fewer workers at a time: --concurrency",
+        "use fewer workers: --concurrency",
     ),
     (
         &[
@@ -30,28 +30,28 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["CKR_GENERAL_ERROR"],
-        "the module does not say what is wrong",
-        "may it read its configuration? does its service run? its own log knows more",
+        "the module gives no reason",
+        "can it read its configuration? does its service run? see its own log",
     ),
     (
         &["CKR_FUNCTION_FAILED", "CKR_DEVICE_ERROR"],
-        "the token could not do it",
-        "the module's own log knows more",
+        "the token failed",
+        "see the module's own log",
     ),
     (
         &["CKR_ARGUMENTS_BAD"],
-        "the module wants other arguments",
-        "some want a parameter that keymark does not give",
+        "the module expects other arguments",
+        "some need a parameter that keymark does not give",
     ),
     (
         &["CKR_DEVICE_MEMORY", "CKR_TOKEN_RESOURCE_EXCEEDED"],
-        "the token has no room left",
-        "fewer keys or fewer sessions at a time: --concurrency, --algorithm",
+        "the token is full",
+        "use fewer keys or sessions at a time: --concurrency, --algorithm",
     ),
     (
         &["CKR_SESSION_COUNT"],
-        "the token takes no more sessions",
-        "a smaller --concurrency, or close other programs that use it",
+        "the token allows no more sessions",
+        "use use use a smaller --concurrency, or close other programs that use it",
     ),
     (
         &["CKR_SESSION_CLOSED", "CKR_SESSION_HANDLE_INVALID"],
@@ -61,17 +61,17 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     (
         &["CKR_OBJECT_HANDLE_INVALID", "CKR_KEY_HANDLE_INVALID"],
         "the key is gone",
-        "was it deleted by another program, or the token pulled out?",
+        "was it deleted by another program, or the token removed?",
     ),
     (
         &["CKR_PIN_INCORRECT"],
         "the PIN is wrong, and was sent once",
-        "the right PIN, entered in any program, gives back the tries",
+        "the right PIN, entered in any program, resets the tries",
     ),
     (
         &["CKR_PIN_INVALID", "CKR_PIN_LEN_RANGE"],
-        "this can be no PIN of the token: it has other characters or another length",
-        "check what --pin-env or --pin-fd gives",
+        "this cannot be the token's PIN: wrong characters or length",
+        "check the value from --pin-env or --pin-fd",
     ),
     (
         &["CKR_PIN_LOCKED"],
@@ -90,7 +90,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["CKR_USER_NOT_LOGGED_IN"],
-        "the token wants its PIN first",
+        "the token needs its PIN first",
         "give it with --pin-env VARIABLE or --pin-fd N",
     ),
     (
@@ -103,28 +103,28 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["CKR_TOKEN_NOT_RECOGNIZED", "CKR_TOKEN_NOT_INITIALIZED"],
-        "there is no token in it that the module knows",
+        "it contains no token that the module recognises",
         "has it been initialised? pkcs11-tool --init-token does",
     ),
     (
         &["CKR_KEY_FUNCTION_NOT_PERMITTED"],
         "the key may not be used for that",
-        "its CKA_SIGN, CKA_DECRYPT or CKA_DERIVE is false: ask for another --operation",
+        "its CKA_SIGN, CKA_DECRYPT or CKA_DERIVE is false: choose another --operation",
     ),
     (
         &["CKR_MECHANISM_INVALID"],
         "the token lacks the mechanism",
-        "ask for another --algorithm",
+        "choose another --algorithm",
     ),
     (
         &["CKR_KEY_SIZE_RANGE"],
-        "the token takes no keys of that length",
-        "ask for another --algorithm",
+        "the token does not support keys of that length",
+        "choose another --algorithm",
     ),
     (
         &["CKR_CURVE_NOT_SUPPORTED", "CKR_DOMAIN_PARAMS_INVALID"],
         "the token lacks the curve",
-        "ask for another --algorithm",
+        "choose another --algorithm",
     ),
     (
         &[
@@ -138,7 +138,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_FUNCTION_NOT_SUPPORTED",
             "CKR_ACTION_PROHIBITED",
         ],
-        "the token does not take what it was given",
+        "the token does not accept the key",
         "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'",
     ),
     (
@@ -158,7 +158,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_FUNCTION_REJECTED",
             "CKR_OPERATION_CANCEL_FAILED",
         ],
-        "somebody at the token called it off",
+        "the operation was cancelled at the token",
         "start the run again, and confirm at the token if it asks",
     ),
     (
@@ -167,7 +167,7 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_SESSION_ASYNC_NOT_SUPPORTED",
             "CKR_NO_EVENT",
         ],
-        "it answers later, which keymark does not wait for",
+        "it answers asynchronously, which keymark does not support",
         "switch asynchronous calls off in the module's configuration",
     ),
     (
@@ -181,8 +181,8 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_KEY_NEEDED",
             "CKR_KEY_INDIGESTIBLE",
         ],
-        "the mechanism does not take this key or its parameters",
-        "ask for another --algorithm",
+        "the mechanism does not accept this key or its parameters",
+        "choose another --algorithm",
     ),
     (
         &[
@@ -192,8 +192,8 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_INFORMATION_SENSITIVE",
             "CKR_STATE_UNSAVEABLE",
         ],
-        "the token does not give that away",
-        "ask for another --operation",
+        "the token does not reveal that",
+        "choose another --operation",
     ),
     (
         &[
@@ -215,8 +215,8 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_WRAPPING_KEY_TYPE_INCONSISTENT",
             "CKR_SAVED_STATE_INVALID",
         ],
-        "the module does not take the data, which are as specified",
-        "is the module the newest? pkcs11-tool --test --login says what else fails",
+        "the module does not accept the data, although they follow the standard",
+        "is there a newer module? 'pkcs11-tool --test --login' shows what else fails",
     ),
     (
         &[
@@ -233,17 +233,17 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_SESSION_READ_ONLY_EXISTS",
             "CKR_SESSION_READ_WRITE_SO_EXISTS",
         ],
-        "the module has lost count of its own state",
-        "may several threads use it? --processes gives each worker a module of its own",
+        "the module's internal state is inconsistent",
+        "is it safe in several threads? --processes gives each worker its own module",
     ),
     (
         &["CKR_USER_ALREADY_LOGGED_IN", "CKR_USER_TYPE_INVALID"],
-        "the module does not take the login",
+        "the module does not accept the login",
         "close other programs that use the token, and start the run again",
     ),
     (
         &["CKR_NEW_PIN_MODE", "CKR_NEXT_OTP", "CKR_PIN_TOO_WEAK"],
-        "the token wants another PIN than this one",
+        "the token requires a new PIN",
         "set a new one with its maker's program",
     ),
     (
@@ -254,11 +254,11 @@ pub(super) const MEANINGS: &[(&[&str], &str, &str)] = &[
             "CKR_EXCEEDED_MAX_ITERATIONS",
         ],
         "the token has too few random numbers",
-        "its maker's program says what is wrong with its generator",
+        "its maker's program shows what is wrong with its generator",
     ),
     (
         &["CKR_KEY_EXHAUSTED"],
-        "the key may not be used any more",
+        "the key may no longer be used",
         "name another key",
     ),
 ];

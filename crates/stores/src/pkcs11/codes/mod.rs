@@ -27,8 +27,8 @@ pub(super) fn refused_oaep(fault: Fault) -> Error {
         "CKR_ARGUMENTS_BAD" | "CKR_MECHANISM_PARAM_INVALID" => Error::refused(
             fault.call,
             ReturnCode::named(name, fault.code as u32),
-            "the token does not take SHA-256 for OAEP",
-            "--scheme oaep-sha1 is what older tokens take",
+            "the token does not accept SHA-256 for OAEP",
+            "older tokens accept --scheme oaep-sha1",
         ),
         _ => refused(fault),
     }

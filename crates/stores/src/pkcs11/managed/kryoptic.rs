@@ -36,7 +36,7 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
     };
     if let Some(named) = std::env::var_os(VARIABLE).map(PathBuf::from) {
         let is_there = named.is_file();
-        let reason = || missing(format!("{} is no file", named.display()));
+        let reason = || missing(format!("{} is not a file", named.display()));
         return is_there.then_some(named.clone()).ok_or_else(reason);
     }
     let known = || {
@@ -81,7 +81,7 @@ fn configuration_for(database: &std::path::Path) -> Result<String, Error> {
     let path = database.to_str().ok_or_else(|| {
         Error::call(
             format!("writing {database:?} into Kryoptic's configuration"),
-            "its name is not plain text in UTF-8",
+            "its name is not plain UTF-8 text",
             "set TMPDIR to another directory",
         )
     })?;

@@ -67,7 +67,7 @@ impl ManagedKind {
                 let call = format!("setting the lanes and the queue of {}", self.name());
                 Err(Error::call(
                     call,
-                    "it is no twin",
+                    "it is not a twin",
                     "twin:nitrokey-hsm is one",
                 ))
             }
@@ -87,10 +87,10 @@ impl ManagedKind {
     /// What it is, for people.
     pub(super) fn product(&self) -> String {
         match self {
-            Self::SoftHsm => "SoftHSM2 on this CPU, with a token of keymark's".to_owned(),
-            Self::Kryoptic => "Kryoptic on this CPU, with a token of keymark's".to_owned(),
+            Self::SoftHsm => "SoftHSM2 on this CPU, with a temporary token".to_owned(),
+            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token".to_owned(),
             Self::Swtpm => {
-                "swtpm on this CPU behind tpm2-pkcs11, with a token of keymark's".to_owned()
+                "swtpm on this CPU behind tpm2-pkcs11, with a temporary token".to_owned()
             }
             Self::Twin(device) => format!("twin of a {}", device.profile().product),
         }
@@ -201,7 +201,7 @@ impl ManagedToken {
                 twin::behind_own_module(ManagedPlace::prepare(kind, places)?, None)?
             }
             (_, Lifetime::Token) => {
-                let reason = format!("{} takes no keys from outside", kind.name());
+                let reason = format!("{} accepts no keys from outside", kind.name());
                 let advice = "softhsm, kryoptic and twins do";
                 return Err(Error::call("serving a token", reason, advice));
             }
@@ -247,7 +247,7 @@ pub(super) fn initialized<'s>(
     let made = tokens.find(|token| token.state == TokenState::Initialized);
     made.ok_or_else(|| {
         let call = format!("looking for the token '{}'", kind.name());
-        Error::call(call, "it was initialised, and is not there", "")
+        Error::call(call, "it was initialised, but was not found", "")
     })
 }
 

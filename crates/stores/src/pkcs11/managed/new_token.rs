@@ -38,7 +38,7 @@ impl NewToken {
         self.called(client)
             .map_err(|error| failed(&error))?
             .ok_or_else(|| {
-                let reason = "the module has none that is blank";
+                let reason = "the module has no blank token";
                 Error::call("initialising a token", reason, "")
             })
     }

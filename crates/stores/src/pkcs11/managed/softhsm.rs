@@ -22,7 +22,7 @@ pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
         .ok_or_else(|| Error::Missing {
             what: "SoftHSM2".to_owned(),
             reason: "there is no libsofthsm2.so where it usually is".to_owned(),
-            advice: "apt-get install softhsm2 brings it".to_owned(),
+            advice: "install it with 'apt-get install softhsm2'".to_owned(),
         })
 }
 

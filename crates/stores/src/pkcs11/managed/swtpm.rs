@@ -70,7 +70,7 @@ fn missing(what: &str, package: &str) -> Error {
         what: what.to_owned(),
         reason: "the device 'swtpm' needs it".to_owned(),
         advice: format!(
-            "apt-get install {package} brings it, 'make packages-soft' all that the device needs"
+            "install it with 'apt-get install {package}', or everything for the device with 'make packages-soft'"
         ),
     }
 }

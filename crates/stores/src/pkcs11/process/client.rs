@@ -1,4 +1,7 @@
 //! keymark's end: the process of one token.
+//!
+//! Processes get ready one after another, by a lock on the module's file: SoftHSM2 writes to its token at each
+//! login, and does not find a token that is being written while it is initialised.
 
 use std::ffi::OsString;
 use std::io;
@@ -168,7 +171,7 @@ impl TokenProcess {
                     "opening token {} in another process",
                     self.errand.token.serial()
                 ),
-                "each process would ask for the PIN on the token's own keys",
+                "each process would ask for the PIN on the token's keypad",
                 "measure threads: --concurrency",
             ));
         }

@@ -161,7 +161,7 @@ impl ProcessKeys {
         {
             return Err(Error::call(
                 format!("using '{}' again", before.label),
-                "the token had made it for a process that has ended since",
+                "the token generated it for a process that has ended",
                 "",
             ));
         }
@@ -189,8 +189,8 @@ impl ProcessKeys {
                 let serial = token.serial();
                 return Err(Error::call(
                     format!("opening token {serial} in another process"),
-                    "it takes no test keys from outside, and those that it makes are one process's",
-                    format!("--write-to {serial} has them written to the token; or {NAME_A_KEY}"),
+                    "it accepts no test keys from outside, and those that it generates belong to one process",
+                    format!("--write-to {serial} writes them to the token; or {NAME_A_KEY}"),
                 ));
             }
         };
@@ -282,7 +282,7 @@ impl KeyStore for ProcessStore {
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {
-        let reason = "its module is in a process of its own, where workers use it";
+        let reason = "its module runs in a process of its own, where workers use it";
         Err(Error::call(format!("opening '{}'", key.label), reason, ""))
     }
 

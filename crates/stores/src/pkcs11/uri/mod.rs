@@ -105,15 +105,17 @@ pub enum UriError {
     Scheme,
     #[error("'{0}' is not of the form name=value")]
     NoValue(String),
-    #[error("'{0}' stands there twice")]
+    #[error("'{0}' is given twice")]
     Twice(String),
-    #[error("it has no attribute '{0}' (RFC 7512): a misspelt one would match any token")]
+    #[error(
+        "a pkcs11: URI has no attribute '{0}' (RFC 7512); a misspelt one would match any token"
+    )]
     Unknown(String),
-    #[error("'%{0}' is no octet: '%' is followed by two hexadecimal digits")]
+    #[error("'%{0}' is not a byte: write '%' and two hexadecimal digits")]
     Percent(String),
-    #[error("the value of '{0}' is not text in UTF-8")]
+    #[error("the value of '{0}' is not UTF-8 text")]
     NotText(&'static str),
-    #[error("'{value}' is no value of '{name}'")]
+    #[error("'{value}' is not a value for '{name}'")]
     BadValue { name: &'static str, value: String },
     #[error(
         "'pin-value' would show the PIN to every user of this machine; \
@@ -121,7 +123,7 @@ pub enum UriError {
     )]
     PinValue,
     #[error(
-        "'pin-source' names a program to run, which keymark does not; use --pin-env or --pin-fd"
+        "'pin-source' names a program to run, which keymark does not do; use --pin-env or --pin-fd"
     )]
     PinProgram,
 }

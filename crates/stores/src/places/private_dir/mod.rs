@@ -46,11 +46,7 @@ impl PrivateDir {
     pub fn within(parent: &Path) -> Result<Self, Error> {
         Self::made(parent).map_err(|error| {
             let what = format!("making a private directory in {}", parent.display());
-            Error::call(
-                what,
-                error,
-                "set TMPDIR to a directory that can be written to",
-            )
+            Error::call(what, error, "set TMPDIR to a writable directory")
         })
     }
 
@@ -121,16 +117,14 @@ fn room_for_socket(parent: &Path, below: &str) -> Result<(), Error> {
         .filter(|path| !path.contains(char::is_control));
     if clean.is_none() {
         return refused(
-            "its name is not plain text in UTF-8".to_owned(),
-            "set TMPDIR to a directory that programs can be told in a line of text",
+            "its name is not plain UTF-8 text".to_owned(),
+            "set TMPDIR to a directory with a plain name",
         );
     }
     let length = parent.as_os_str().len() + 1 + PREFIX.len() + RANDOM + 1 + below.len();
     if length > SOCKET_PATH {
         return refused(
-            format!(
-                "sockets' paths would have {length} bytes, and the system allows {SOCKET_PATH}"
-            ),
+            format!("sockets' paths would have {length} bytes; the system allows {SOCKET_PATH}"),
             "set TMPDIR to a shorter directory",
         );
     }

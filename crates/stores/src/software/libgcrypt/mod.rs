@@ -131,7 +131,7 @@ impl KeyHandle for Handle {
         } else {
             answer::secret(algorithm, &result)
         };
-        let answer = answer.ok_or_else(|| failed("its result has none of the known forms"))?;
+        let answer = answer.ok_or_else(|| failed("its result has no known form"))?;
         let room = output.get_mut(..answer.len());
         let room = room.ok_or_else(|| failed("its result does not fit the output"))?;
         room.copy_from_slice(&answer);

@@ -50,7 +50,7 @@ impl Flash {
             Ok(length) if length == flash.bytes.len() => file.read_exact_at(&mut flash.bytes, 0)?,
             _ => {
                 return Err(std::io::Error::other(format!(
-                    "{} is no flash image of a token: it does not have {} bytes",
+                    "{} is not a token's flash image: it does not have {} bytes",
                     path.display(),
                     flash.bytes.len()
                 )));

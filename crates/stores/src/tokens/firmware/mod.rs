@@ -45,7 +45,7 @@ const HISTORICAL: [u8; 10] = [0x00, 0x31, 0xF5, 0x73, 0xC0, 0x01, 0x60, 0x00, 0x
 #[derive(Debug, thiserror::Error)]
 pub enum FirmwareError {
     /// The folder with the token's state.
-    #[error("the token's state in {path} cannot be used: {source}; name another folder")]
+    #[error("cannot use the token's state in {path}: {source}; name another folder")]
     State {
         /// The file.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum FirmwareError {
         source: std::io::Error,
     },
     /// The token's own file system.
-    #[error("the token's file system cannot be mounted ({0}); name an empty folder")]
+    #[error("cannot mount the token's file system ({0}); name an empty folder")]
     Mount(String),
     /// The firmware does not start.
     #[error("the firmware does not start: {0}")]

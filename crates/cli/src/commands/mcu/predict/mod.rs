@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use keymark_bench::record::Record;
 use keymark_mcu::kernel::{Kernel, KernelError};
-use keymark_mcu::microcontroller::Microcontroller;
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
 use keymark_mcu::timing::CacheUse;
@@ -19,10 +17,11 @@ use keymark_report::pictures::Kind;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
-use crate::commands::{Outcome, open_archive, plot};
+use crate::commands::Outcome;
+use crate::documents::pictures;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
+use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
@@ -37,7 +36,7 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
         .collect();
     if wanted.is_empty() {
         return Err(Failure::nothing_usable(
-            "none of these parts can do any of this; 'keymark mcu list' shows their cores",
+            "none of these parts can run any of this; 'keymark mcu list' shows their cores",
         ));
     }
     let results = predict_all(&wanted);
@@ -66,14 +65,10 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     }
     let mut record = record::of(&predictions, arguments.tolerance)?;
     if let Some(file) = &arguments.plot {
-        let figures = plot::figures(std::slice::from_mut(&mut record));
-        plot::write(
-            &plot::charts(&figures, Some(Kind::Predictions))?,
-            file,
-            Theme::Light,
-        )?;
+        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Predictions))?;
+        pictures::write(&charts, file, Theme::Light)?;
     }
-    let saved = save(&record, archive);
+    let saved = frame::keep(&record, archive);
     Ok(if predictions.len() < wanted.len() {
         Exit::Failed
     } else {
@@ -96,13 +91,13 @@ fn once<T: Copy + PartialEq>(said: &[T]) -> Vec<T> {
 fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for name in &arguments.mcu {
-        let mcu = Microcontroller::find(name).map_err(Failure::usage)?;
+        let mcu = parts::part(name).map_err(Failure::usage)?;
         if targets
             .iter()
             .any(|target| target.mcu.name == mcu.name && target.mcu != mcu)
         {
             return Err(Failure::usage(format!(
-                "two different parts are called '{}'; give one another name in its file",
+                "two different parts have the name '{}'; rename one in its file",
                 mcu.name
             )));
         }
@@ -110,7 +105,7 @@ fn targets(arguments: &PredictArguments) -> Result<Vec<Target>, Failure> {
         let all = axes(&arguments.option).iter().fold(begun, vary);
         for target in all {
             match target.problem() {
-                Some(reason) => output::warning(&format!("{target} is left out: {reason}")),
+                Some(reason) => output::warning(&format!("skipping {target}: {reason}")),
                 None if targets.contains(&target) => {}
                 None => targets.push(target),
             }
@@ -191,21 +186,4 @@ pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction
 
 fn hit_rate(usage: CacheUse) -> Option<f64> {
     (usage.lookups > 0).then(|| usage.hits as f64 / usage.lookups as f64)
-}
-
-/// Predictions are worth showing whether or not they can be kept.
-fn save(record: &Record, archive: Option<&PathBuf>) -> Exit {
-    match open_archive(archive).and_then(|mut archive| archive.insert(record)) {
-        Ok(()) => {
-            output::note(&format!(
-                "saved as {}; 'keymark show' shows it beside other runs",
-                record.id
-            ));
-            Exit::Fine
-        }
-        Err(error) => {
-            output::error(&format!("the predictions are not saved: {error}"));
-            Exit::Failed
-        }
-    }
 }

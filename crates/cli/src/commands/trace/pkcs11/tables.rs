@@ -109,7 +109,7 @@ pub(super) fn summary(calls: &Calls, whole: Duration) -> Block {
     };
     let inside = total(calls.values());
     let mut words = vec![format!(
-        "{} in the module of the {} that the program ran ({:.1} %, all threads together)",
+        "{} in the module, of {} running time ({:.1} %, all threads together)",
         time(inside),
         time(whole),
         100.0 * inside.as_secs_f64() / whole.as_secs_f64()
@@ -190,8 +190,8 @@ pub(super) fn by_process(processes: &[Process], whole: Duration, origin: &Origin
 pub(super) fn nothing_asked(whole: Duration, own: &Path) -> Block {
     let whole = units::duration(Seconds(whole.as_secs_f64()));
     let text = format!(
-        "the module was not loaded in the {whole} that the program ran: does the program get its path, or \
-         {{module}} in its place? What it should load was {}",
+        "the program ran for {whole} and did not load the module: give it the module's path, or {{module}} in an \
+         argument. It should load {}",
         own.display()
     );
     Block::Remark(Remark::new(RemarkKind::Elsewhere, text))

@@ -87,11 +87,11 @@ fn summary(site: &Site, contributed: usize) -> String {
         machines => format!(" of {}", counted(machines, "machine")),
     };
     let published = match site.of {
-        Devices::Contributed => "; published figures of these devices stand beside them",
+        Devices::Contributed => "; published figures of these devices are shown beside them",
         Devices::AlsoPublished => ", and by published figures",
     };
     format!(
-        "What a private key costs on {}, by {}{machines} that people have contributed{published}.",
+        "What a private key costs on {}, by {}{machines} from contributors{published}.",
         counted(site.devices.len(), "device"),
         counted(contributed, "record"),
     )

@@ -63,7 +63,7 @@ pub(super) fn machines(site: &Site) -> MachinesPage {
     MachinesPage {
         shell: shell(format!("Machines – {}", name(&site.title)), ""),
         summary: format!(
-            "{} of {}. Machines of which records say the same (processor, cores, virtual machine, memory) are one here.",
+            "{} of {}. Identical machines (processor, cores, virtual machine, memory) are merged.",
             counted(site.sources.len(), "record"),
             counted(site.machines.len(), "machine"),
         ),

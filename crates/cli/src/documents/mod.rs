@@ -1,0 +1,50 @@
+//! What there is to say about records, whichever command says it: documents, pictures, comparisons, reports.
+
+pub(crate) mod comparison;
+mod page_file;
+pub(crate) mod pictures;
+pub(crate) mod published;
+pub(crate) mod report;
+
+use keymark_bench::record::Record;
+use keymark_report::analysis::Analysis;
+use keymark_report::document::Document;
+use keymark_report::series;
+use keymark_stacks::registry;
+
+use crate::args::TableArguments;
+use crate::observers::print_json;
+use crate::output;
+
+/// With what each family of stacks knows of its layers.
+pub(crate) fn analysis(record: &Record) -> Analysis {
+    Analysis::of(record, &registry::layers())
+}
+
+/// All that there is to say about a record.
+pub(crate) fn document(record: &Record) -> Document {
+    document_beside(record, &[])
+}
+
+/// The same with what was published of its operations.
+pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document {
+    let analysis = analysis(record);
+    let mut document = analysis.document(record, &published::figures(record));
+    if !articles.is_empty() {
+        match analysis.beside(record, articles) {
+            Some(section) => document.sections.push(section),
+            None => output::warning("the published figures have no operation of this run"),
+        }
+    }
+    document
+}
+
+/// The runs of a series in one table.
+pub(crate) fn print_series(runs: &[Record], json: bool, tables: &TableArguments) {
+    let rows = series::rows(runs);
+    if json {
+        rows.iter().for_each(print_json);
+    } else {
+        output::document(&series::document(runs, &rows), tables);
+    }
+}

@@ -1,0 +1,399 @@
+//! Power loss at every step of every write, and at steps of the mount after it.
+//!
+//! Whatever the cut step left, mounted again every object has its value, the one
+//! being written its old or its new one; and no eight bytes of a private key
+//! other than the live ones are anywhere in the cells.
+
+use std::collections::{BTreeMap, HashSet};
+
+use keymark_flash::design::{Design, DesignKind};
+use keymark_flash::error::StorageError;
+use keymark_flash::geometry::{Geometry, SectorRun};
+use keymark_flash::nor::{Flash, FlashError};
+use keymark_flash::object::ObjectId;
+use keymark_flash::simulate::perform;
+use keymark_flash::workload::{Change, Workload, Write, provisioning};
+use proptest::prelude::*;
+
+use crate::geometry;
+
+type Model = BTreeMap<ObjectId, Vec<u8>>;
+
+/// The F4's rules on sectors so small that they are collected often.
+fn small_f4() -> Geometry {
+    Geometry {
+        name: "f4-small".to_owned(),
+        sectors: vec![
+            SectorRun {
+                count: 7,
+                bytes: 4096,
+                erase_typical_us: 250_000,
+                erase_maximum_us: 500_000,
+            },
+            SectorRun {
+                count: 1,
+                bytes: 8192,
+                erase_typical_us: 550_000,
+                erase_maximum_us: 1_100_000,
+            },
+        ],
+        ..geometry("stm32f405")
+    }
+}
+
+fn apply(model: &mut Model, write: &Write) {
+    match &write.change {
+        Change::Put(value) => drop(model.insert(write.object, value.clone())),
+        Change::Remove => drop(model.remove(&write.object)),
+    }
+}
+
+fn read(storage: &dyn Design, flash: &Flash) -> Model {
+    let value = |object| Some((object, storage.get(flash, object).unwrap()?));
+    ObjectId::ALL.into_iter().filter_map(value).collect()
+}
+
+/// What eight bytes of a private key look like.
+type Pieces = HashSet<[u8; 8]>;
+
+fn pieces(key: &[u8]) -> impl Iterator<Item = [u8; 8]> {
+    key.windows(8).map(|piece| piece.try_into().unwrap())
+}
+
+/// An allowed state: the objects, and the pieces of the keys among them.
+struct State {
+    model: Model,
+    live: Pieces,
+}
+
+impl State {
+    fn of(model: Model) -> Self {
+        let keys = ObjectId::KEYS.iter().filter_map(|key| model.get(key));
+        let live = keys.flat_map(|key| pieces(key)).collect();
+        Self { model, live }
+    }
+}
+
+/// Pieces of all private keys that were ever written.
+struct EveryKey {
+    pieces: Pieces,
+    /// Whether a piece begins with these two bytes: most cells are not looked up.
+    begins: Vec<bool>,
+}
+
+impl Default for EveryKey {
+    fn default() -> Self {
+        Self {
+            pieces: HashSet::new(),
+            begins: vec![false; 1 << 16],
+        }
+    }
+}
+
+impl EveryKey {
+    fn add(&mut self, key: &[u8]) {
+        for piece in pieces(key) {
+            self.begins[usize::from(u16::from_be_bytes([piece[0], piece[1]]))] = true;
+            self.pieces.insert(piece);
+        }
+    }
+
+    /// Where a piece of a key that is not live is readable. Values start at even addresses in every layout.
+    fn readable_in(&self, flash: &Flash, live: &Pieces) -> Option<usize> {
+        let cells = flash.cells();
+        let begins = |at: usize| usize::from(u16::from_be_bytes([cells[at], cells[at + 1]]));
+        let mut addresses = (0..cells.len() - 7)
+            .step_by(2)
+            .filter(|&at| self.begins[begins(at)]);
+        addresses.find(|&at| {
+            let piece = &cells[at..at + 8];
+            self.pieces.contains(piece) && !live.contains(piece)
+        })
+    }
+}
+
+/// How thoroughly cuts are tried. Every step of every write is cut; of some writes what comes after
+/// a cut is tried as well.
+#[derive(Clone, Copy)]
+struct Depth {
+    /// Writes after provisioning.
+    warm: usize,
+    /// So many at the end are followed up,
+    last: usize,
+    /// and so many of those before that erase something: of keys, certificates and others each.
+    erasing: usize,
+    /// After three cuts of such a write the mount is cut at one in so many steps.
+    mount_stride: u64,
+    /// After one in so many cuts, those that tear an erase and the last ones the storage is used further.
+    uses: u64,
+}
+
+struct Trial<'a> {
+    kind: DesignKind,
+    /// What may be found.
+    states: [State; 2],
+    keys: &'a EveryKey,
+    /// What was tried, for the message of a failure.
+    context: String,
+}
+
+impl Trial<'_> {
+    fn mounted(&self, flash: &mut Flash, context: &str) -> Box<dyn Design> {
+        let mount = self.kind.mount(flash);
+        let storage = mount.unwrap_or_else(|error| panic!("{}, {context}: {error}", self.context));
+        self.check(storage.as_ref(), flash, context);
+        storage
+    }
+
+    fn check(&self, storage: &dyn Design, flash: &Flash, context: &str) {
+        let found = read(storage, flash);
+        let Some(state) = self.states.iter().find(|state| state.model == found) else {
+            let differs = |object: &ObjectId| found.get(object) != self.states[0].model.get(object);
+            let objects: Vec<_> = ObjectId::ALL.into_iter().filter(differs).collect();
+            panic!(
+                "{}, {context}: neither old nor new: {objects:?}",
+                self.context
+            );
+        };
+        let readable = self.keys.readable_in(flash, &state.live);
+        assert_eq!(
+            readable, None,
+            "{}, {context}: an old key is readable",
+            self.context
+        );
+    }
+
+    /// Cuts a mount of this flash at its steps.
+    fn cut_mounts(&self, flash: &Flash, seed: u64, stride: u64) {
+        for step in (seed % stride..).step_by(stride as usize) {
+            let mut flash = flash.clone();
+            flash.cut_power_after(step, seed ^ step.wrapping_mul(0x9e37_79b9));
+            match self.kind.mount(&mut flash) {
+                Ok(_) => break,
+                Err(StorageError::Flash(FlashError::PowerLoss)) => {}
+                Err(error) => panic!("{}: mount cut after {step}: {error}", self.context),
+            }
+            flash.restore_power();
+            self.mounted(&mut flash, &format!("mount cut after {step}"));
+        }
+    }
+
+    /// What was recovered can be used: everything is written once more, and is there after another mount.
+    fn use_further(&self, mut storage: Box<dyn Design>, flash: &mut Flash, seed: u64) {
+        let mut model = read(storage.as_ref(), flash);
+        for write in provisioning(seed) {
+            perform(storage.as_mut(), flash, &write)
+                .unwrap_or_else(|error| panic!("{}, used further: {error}", self.context));
+            apply(&mut model, &write);
+        }
+        assert_eq!(
+            read(storage.as_ref(), flash),
+            model,
+            "{}, used further",
+            self.context
+        );
+        let storage = self.kind.mount(flash).unwrap();
+        assert_eq!(
+            read(storage.as_ref(), flash),
+            model,
+            "{}, used further and mounted",
+            self.context
+        );
+    }
+}
+
+/// Performs a write with power cut at every step, and mounts what that left.
+fn cut_everywhere(
+    trial: &mut Trial<'_>,
+    flash: &Flash,
+    write: &Write,
+    seed: u64,
+    follow_up: Option<Depth>,
+) {
+    let context = trial.context.clone();
+    let mut whole = flash.clone();
+    let mut storage = trial.kind.mount(&mut whole).unwrap();
+    perform(storage.as_mut(), &mut whole, write).unwrap();
+    let steps = whole.steps() - flash.steps();
+    let mut erases = None;
+    for step in 0..steps {
+        let mut flash = flash.clone();
+        let mut storage = trial.kind.mount(&mut flash).unwrap();
+        let seed = seed.wrapping_add(step);
+        flash.cut_power_after(step, seed);
+        let cut = perform(storage.as_mut(), &mut flash, write);
+        assert_eq!(
+            cut,
+            Err(StorageError::Flash(FlashError::PowerLoss)),
+            "{context}: cut after {step}"
+        );
+        flash.restore_power();
+        trial.context = format!("{context}, cut after {step}, torn by {seed}");
+        let Some(depth) = follow_up else {
+            trial.mounted(&mut flash, "mounted");
+            continue;
+        };
+        if [steps / 5, steps * 3 / 5, steps - 1].contains(&step) {
+            trial.cut_mounts(&flash, seed, depth.mount_stride);
+        }
+        let storage = trial.mounted(&mut flash, "mounted");
+        let torn_erase = erases
+            .replace(flash.erases().to_vec())
+            .is_some_and(|before| before != flash.erases());
+        if torn_erase || steps - step <= 6 || step % depth.uses == seed % depth.uses {
+            trial.use_further(storage, &mut flash, seed);
+        }
+    }
+}
+
+/// Runs a sequence with power cut at every step of every write; follows up the last writes and
+/// some of those before that erase something.
+fn cut_sequence(geometry: &Geometry, kind: DesignKind, seed: u64, depth: Depth) {
+    let writes = sequence(seed, depth.warm, SMALL);
+    let last = writes.len() - depth.last;
+    let mut erasing = [depth.erasing; 3];
+    let mut flash = Flash::new(geometry);
+    let mut storage = kind.format(&mut flash).unwrap();
+    let (mut model, mut keys) = (Model::new(), EveryKey::default());
+    for object in ObjectId::ALL
+        .into_iter()
+        .filter(|object| object.is_counter())
+    {
+        model.insert(object, vec![0; object.max_bytes()]);
+    }
+    for (index, write) in writes.iter().enumerate() {
+        let mut new = model.clone();
+        apply(&mut new, write);
+        if let (true, Change::Put(key)) = (write.object.is_sensitive(), &write.change) {
+            keys.add(key);
+        }
+        let before = flash.clone();
+        perform(storage.as_mut(), &mut flash, write).unwrap();
+        let quota = &mut erasing[class(write.object)];
+        let erases = *quota > 0 && before.erases() != flash.erases();
+        *quota -= usize::from(erases);
+        let mut trial = Trial {
+            kind,
+            states: [State::of(model), State::of(new.clone())],
+            keys: &keys,
+            context: format!(
+                "{} {kind} {seed}, write {index} ({})",
+                geometry.name, write.object
+            ),
+        };
+        let follow_up = (index >= last || erases).then_some(depth);
+        let cut_seed = seed ^ (index as u64) << 32;
+        cut_everywhere(&mut trial, &before, write, cut_seed, follow_up);
+        let [_, after] = &trial.states;
+        assert_eq!(
+            read(storage.as_ref(), &flash),
+            after.model,
+            "{}",
+            trial.context
+        );
+        let old_key = keys.readable_in(&flash, &after.live);
+        assert_eq!(old_key, None, "{}", trial.context);
+        model = new;
+        let steps = flash.steps();
+        storage = kind.mount(&mut flash).unwrap();
+        assert_eq!(
+            flash.steps(),
+            steps,
+            "a mount of what was not cut writes nothing"
+        );
+    }
+    let context = format!(
+        "{} {kind}: the sequence is too short to erase {erasing:?}",
+        geometry.name
+    );
+    assert!(depth.erasing == 0 || erasing[2] == 0, "{context}");
+}
+
+/// Keys, certificate, what is in Gnuk's pool.
+fn class(object: ObjectId) -> usize {
+    if object.is_sensitive() {
+        0
+    } else {
+        1 + usize::from(object != ObjectId::Certificate)
+    }
+}
+
+/// After provisioning, writes of all workloads in turn; from the `small`th on no keys or certificates.
+fn sequence(seed: u64, length: usize, small: usize) -> Vec<Write> {
+    let mut sources = Workload::ALL.map(|workload| workload.writes(seed));
+    // The signature counter comes from one source only: it must not go backwards.
+    let turns = [0, 1, 2, 0, 3, 0, 1, 2];
+    let mut writes = provisioning(seed);
+    let data = (seed..).flat_map(|seed| provisioning(seed ^ 0xda7a));
+    let mut data = data.filter(|put| ObjectId::DATA.contains(&put.object));
+    for index in 0..length {
+        let turn = turns[(index + seed as usize) % turns.len()];
+        writes.extend(sources[if index < small { turn } else { turn % 2 }].next());
+        if index >= small || index % 9 == 0 {
+            let put = data.next().unwrap();
+            let remove = Write {
+                object: put.object,
+                change: Change::Remove,
+            };
+            writes.extend((index % 2 == 0).then_some(remove));
+            writes.push(put);
+        }
+    }
+    writes
+}
+
+/// Before this keys and certificates are written too.
+const SMALL: usize = 150;
+const SEED: u64 = 11;
+const THOROUGH: Depth = Depth {
+    warm: 900,
+    last: 4,
+    erasing: 3,
+    mount_stride: 5,
+    uses: 97,
+};
+
+fn all_designs(geometry: &Geometry) {
+    for kind in DesignKind::ALL {
+        cut_sequence(geometry, kind, SEED, THOROUGH);
+    }
+}
+
+#[test]
+fn no_cut_harms_on_f103_pages_of_1_kb() {
+    all_designs(&geometry("stm32f103-1k"));
+}
+
+#[test]
+fn no_cut_harms_on_f103_pages_of_2_kb() {
+    all_designs(&geometry("stm32f103-2k"));
+}
+
+#[test]
+fn no_cut_harms_on_l4_double_words() {
+    all_designs(&geometry("stm32l432"));
+}
+
+#[test]
+fn no_cut_harms_where_bits_clear() {
+    all_designs(&small_f4());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(2017), ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_cut_harms_in_any_sequence(
+        seed in any::<u32>(),
+        geometry in prop::sample::select(vec![
+            geometry("stm32f103-1k"),
+            geometry("stm32l432"),
+            small_f4(),
+        ]),
+        kind in prop::sample::select(DesignKind::ALL.to_vec()),
+        warm in 0usize..60,
+    ) {
+        let depth = Depth { warm, last: 4, erasing: 0, mount_stride: 1, uses: 97 };
+        cut_sequence(&geometry, kind, u64::from(seed), depth);
+    }
+}

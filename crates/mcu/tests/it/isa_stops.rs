@@ -1,0 +1,320 @@
+//! How programs end that cannot go on, and what becomes of code that changes.
+
+use keymark_mcu::instruction::{Instruction, Register};
+use keymark_mcu::machine::{BusError, Fault, Machine, Reason, Stop};
+use keymark_mcu::timing::{Retired, Timing, Untimed};
+
+use crate::{FLASH, LAYOUT, RAM, machine, set};
+
+const START: u32 = FLASH + 0x100;
+
+/// Runs code in flash with these values in R0, R1, …
+fn run(code: &[u16], values: &[u32]) -> (Machine, Stop) {
+    let mut machine = machine(&[(START, code)]);
+    set(&mut machine, values);
+    let stop = machine.run(&mut Untimed, 100);
+    (machine, stop)
+}
+
+fn fault(address: u32, reason: Reason) -> Stop {
+    Stop::Fault(Fault { address, reason })
+}
+
+fn register(machine: &Machine, number: u32) -> u32 {
+    machine.registers.get(Register::new(number))
+}
+
+#[test]
+fn what_is_no_instruction_is_a_fault_that_names_it() {
+    let nop = 0xbf00;
+    for (code, encoding) in [
+        (&[nop, 0xde00][..], 0xde00),          // udf #0
+        (&[nop, 0xdeff], 0xdeff),              // udf #255
+        (&[nop, 0xf7f0, 0xa000], 0xf7f0_a000), // udf.w #0
+        (&[nop, 0xdf00], 0xdf00),              // svc #0
+        (&[nop, 0xba80], 0xba80),              // hlt #0, of ARMv8
+        (&[nop, 0xee30, 0x0a00], 0xee30_0a00), // vadd.f32 s0, s0, s0
+        (&[nop, 0xed90, 0x0a00], 0xed90_0a00), // vldr s0, [r0]
+        (&[nop, 0xf850, 0x0800], 0xf850_0800), // a load without index or write-back
+        (&[nop, 0xf84f, 0x0000], 0xf84f_0000), // a store relative to the PC
+        (&[nop, 0xf0e0, 0x0000], 0xf0e0_0000), // no opcode 7
+        (&[nop, 0xfb90, 0xf000], 0xfb90_f000), // half a division
+        (&[nop, 0xead0, 0x0001], 0xead0_0001), // PKHBT with S
+        (&[nop, 0xeac0, 0x0011], 0xeac0_0011), // PKHBT with T
+    ] {
+        let (machine, stop) = run(code, &[]);
+        let expected = fault(START + 2, Reason::Unknown(encoding));
+        assert_eq!(stop, expected, "{encoding:#x}");
+        assert_eq!((machine.executed(), machine.pc()), (1, START + 2));
+    }
+}
+
+#[test]
+fn a_fault_says_where_and_why() {
+    let (_, stop) = run(&[0xde00], &[]);
+    let Stop::Fault(fault) = stop else {
+        panic!("{stop:?}");
+    };
+    let text = fault.to_string();
+    assert!(
+        text.starts_with("at 0x08000100: the encoding 0xde00"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_instruction_that_is_skipped_is_no_fault() {
+    // it ne; udfne #0 would be one; b .
+    let (machine, stop) = run(&[0x2000, 0xbf18, 0xde00, 0xe7fe], &[]);
+    assert_eq!(stop, Stop::Limit);
+    assert_eq!((machine.executed(), machine.pc()), (100, START + 6));
+}
+
+#[test]
+fn even_addresses_are_no_thumb_code() {
+    for code in [
+        &[0x4718][..],     // bx r3
+        &[0x4798],         // blx r3
+        &[0xf8d0, 0xf000], // ldr.w pc, [r0]
+        &[0xf850, 0xfb04], // ldr pc, [r0], #4
+        &[0xe890, 0x8002], // ldm.w r0, {r1, pc}
+        &[0x4685, 0xbd02], // mov sp, r0; pop {r1, pc}
+    ] {
+        let (machine, stop) = run(code, &[RAM + 0x100, RAM + 0x100, 0, 0]);
+        // RAM is zero: so are R3 and what is loaded.
+        let last = START + 2 * (code.len() as u32 - if code[0] >> 11 >= 0b11101 { 2 } else { 1 });
+        assert_eq!(stop, fault(last, Reason::NotThumb(0)), "{code:x?}");
+        assert_eq!(machine.pc(), last);
+    }
+}
+
+#[test]
+fn nothing_answers_outside_memory() {
+    let end = RAM + LAYOUT.ram_size;
+    let above_flash = FLASH + LAYOUT.flash_size;
+    for (code, r1, error) in [
+        (&[0x6808][..], 0x4000_0000, BusError::Read(0x4000_0000)), // ldr r0, [r1]
+        (&[0x6808], end - 3, BusError::Read(end - 3)),
+        (&[0x6808], above_flash - 2, BusError::Read(above_flash - 2)),
+        (&[0x6808], RAM - 1, BusError::Read(RAM - 1)),
+        (
+            &[0x6808],
+            LAYOUT.flash_size,
+            BusError::Read(LAYOUT.flash_size),
+        ),
+        (&[0x6808], u32::MAX, BusError::Read(u32::MAX)),
+        (&[0x8808], end - 1, BusError::Read(end - 1)), // ldrh r0, [r1]
+        (&[0x7808], end, BusError::Read(end)),         // ldrb r0, [r1]
+        (&[0x6008], 0x4000_0000, BusError::Write(0x4000_0000)), // str r0, [r1]
+        (&[0x6008], end - 2, BusError::Write(end - 2)),
+        (&[0x6008], RAM - 4, BusError::Write(RAM - 4)),
+        (&[0x8008], end - 1, BusError::Write(end - 1)), // strh r0, [r1]
+        (&[0x7008], FLASH, BusError::Write(FLASH)),     // strb r0, [r1]
+        (&[0x6008], FLASH + 4, BusError::Write(FLASH + 4)),
+        (&[0x6008], 0, BusError::Write(0)),
+        (&[0xc905], end - 4, BusError::Read(end)), // ldm r1!, {r0, r2}
+        (&[0xc105], end - 4, BusError::Write(end)), // stm r1!, {r0, r2}
+        (&[0xe8d1, 0xf002], RAM - 0x10, BusError::Read(RAM - 0x10)), // tbb [r1, r2]
+    ] {
+        let (machine, stop) = run(code, &[5, r1, 0]);
+        assert_eq!(stop, fault(START, error.into()), "{code:x?} {r1:#x}");
+        assert_eq!(machine.executed(), 0);
+    }
+}
+
+#[test]
+fn multiple_and_exclusive_accesses_must_be_aligned() {
+    for (code, misaligned) in [
+        (&[0xc905][..], 2),     // ldm r1!, {r0, r2}
+        (&[0xc105], 1),         // stm r1!, {r0, r2}
+        (&[0xe911, 0x0005], 2), // ldmdb r1, {r0, r2}
+        (&[0xe9d1, 0x0200], 2), // ldrd r0, r2, [r1]
+        (&[0xe9c1, 0x0200], 3), // strd r0, r2, [r1]
+        (&[0xe851, 0x0f00], 2), // ldrex r0, [r1]
+        (&[0xe841, 0x0200], 1), // strex r2, r0, [r1]
+        (&[0xe8d1, 0x0f5f], 1), // ldrexh r0, [r1]
+        (&[0xe8c1, 0x0f52], 3), // strexh r2, r0, [r1]
+    ] {
+        let (machine, stop) = run(code, &[5, RAM + 0x100 + misaligned, 7]);
+        let Stop::Fault(Fault {
+            address,
+            reason: Reason::Bus(BusError::Unaligned(where_)),
+        }) = stop
+        else {
+            panic!("{code:x?}: {stop:?}");
+        };
+        assert_eq!((address, where_ & 3), (START, misaligned), "{code:x?}");
+        assert!(
+            machine
+                .memory
+                .bytes(RAM, 0x200)
+                .unwrap()
+                .iter()
+                .all(|&byte| byte == 0)
+        );
+    }
+}
+
+#[test]
+fn code_that_runs_out_of_memory_is_a_fault_there() {
+    for (start, end) in [
+        (FLASH + LAYOUT.flash_size - 4, FLASH + LAYOUT.flash_size),
+        (RAM + LAYOUT.ram_size - 4, RAM + LAYOUT.ram_size),
+    ] {
+        let mut two_nops = machine(&[(start, &[0xbf00, 0xbf00])]);
+        assert_eq!(two_nops.run(&mut Untimed, 100), fault(end, Reason::NoCode));
+        assert_eq!(two_nops.executed(), 2);
+        // Of bl only the first half is there.
+        let mut half = machine(&[(start, &[0xbf00, 0xf000])]);
+        assert_eq!(half.run(&mut Untimed, 100), fault(end - 2, Reason::NoCode));
+        // it eq, and nothing to which it applies.
+        let mut block = machine(&[(start, &[0xbf00, 0xbf08])]);
+        assert_eq!(block.run(&mut Untimed, 100), fault(end, Reason::NoCode));
+        assert_eq!(block.executed(), 2);
+    }
+    for target in [0x4000_0001, 0xffff_ffff, LAYOUT.flash_size + 1] {
+        let (_, stop) = run(&[0x4718], &[0, 0, 0, target]); // bx r3
+        assert_eq!(stop, fault(target & !1, Reason::NoCode));
+    }
+}
+
+#[test]
+fn endless_loops_end_at_the_limit_and_can_be_continued() {
+    let mut endless = machine(&[(START, &[0x3001, 0xe7fd])]); // adds r0, #1; b .-2
+    for round in 1..=3 {
+        assert_eq!(endless.run(&mut Untimed, 100), Stop::Limit);
+        assert_eq!(endless.executed(), 100 * round);
+        assert_eq!(u64::from(register(&endless, 0)), 50 * round);
+    }
+    assert_eq!(endless.run(&mut Untimed, 0), Stop::Limit);
+    assert_eq!(endless.executed(), 300);
+}
+
+/// Notes every marker with the number of instructions retired before it.
+#[derive(Default)]
+struct Markers {
+    retired: usize,
+    markers: Vec<(usize, u8)>,
+}
+
+impl Timing for Markers {
+    fn retire(&mut self, _: &Instruction, _: &Retired) {
+        self.retired += 1;
+    }
+
+    fn marker(&mut self, number: u8) {
+        self.markers.push((self.retired, number));
+    }
+}
+
+#[test]
+fn breakpoints_are_markers() {
+    // bkpt #1; nop; bkpt #0xff; bkpt #0; b .
+    let mut marked = machine(&[(START, &[0xbe01, 0xbf00, 0xbeff, 0xbe00, 0xe7fe])]);
+    let mut markers = Markers::default();
+    assert_eq!(marked.run(&mut markers, 5), Stop::Limit);
+    assert_eq!(markers.markers, [(1, 1), (3, 0xff), (4, 0)]);
+    assert_eq!(markers.retired, 5);
+}
+
+#[test]
+fn breakpoints_are_unconditional() {
+    // movs r0, #1; ite eq; bkpt #1; bkpt #2; b . (A7.7.17)
+    let mut marked = machine(&[(START, &[0x2001, 0xbf0c, 0xbe01, 0xbe02, 0xe7fe])]);
+    let mut markers = Markers::default();
+    assert_eq!(marked.run(&mut markers, 5), Stop::Limit);
+    assert_eq!(markers.markers, [(3, 1), (4, 2)]);
+}
+
+#[test]
+fn semihosting_that_is_not_provided_is_a_fault() {
+    let (_, stop) = run(&[0xbeab], &[0x01]);
+    assert_eq!(stop, fault(START, Reason::Semihosting(1)));
+    // SYS_WRITE0 of a string that runs out of memory.
+    for text in [0x4000_0000, u32::MAX] {
+        let (_, stop) = run(&[0xbeab], &[0x04, text]);
+        assert_eq!(stop, fault(START, BusError::Read(text).into()));
+    }
+}
+
+#[test]
+fn programs_exit_by_semihosting() {
+    let (machine, stop) = run(&[0xbf00, 0xbeab], &[0x18, 0x2_0026]);
+    assert_eq!((stop, machine.executed()), (Stop::Exit(0), 2));
+    assert_eq!(run(&[0xbeab], &[0x18, 0x2_0023]).1, Stop::Exit(1));
+    // str r3, [r1]; str r2, [r1, #4]; bkpt #0xab
+    let exit = [0x600b, 0x604a, 0xbeab];
+    assert_eq!(run(&exit, &[0x20, RAM, 7, 0x2_0026]).1, Stop::Exit(7));
+    assert_eq!(run(&exit, &[0x20, RAM, 7, 0x2_0023]).1, Stop::Exit(1));
+}
+
+#[test]
+fn both_names_of_flash_are_executed() {
+    let other = 0x200;
+    // bx r3, from each name to the other; there movs r0, #9 and b .
+    for (start, target) in [(START, other), (START - FLASH, FLASH + other)] {
+        let target_code: &[u16] = &[0x2009, 0xe7fe];
+        let mut both = machine(&[(start, &[0x4718]), (other, target_code)]);
+        both.registers.set(Register::new(3), target | 1);
+        assert_eq!(both.run(&mut Untimed, 10), Stop::Limit);
+        assert_eq!((register(&both, 0), both.pc()), (9, target + 2));
+    }
+    // From RAM to flash, by either name.
+    for target in [other, FLASH + other] {
+        let mut from_ram = machine(&[(RAM, &[0x4718]), (other, &[0x2009, 0xe7fe])]);
+        from_ram.registers.set(Register::new(3), target | 1);
+        assert_eq!(from_ram.run(&mut Untimed, 10), Stop::Limit);
+        assert_eq!((register(&from_ram, 0), from_ram.pc()), (9, target + 2));
+    }
+}
+
+#[test]
+fn changed_code_is_executed_anew_after_a_branch() {
+    // A function of movs r0, #1; bx lr is called, overwritten, and called again.
+    let function: &[u16] = &[0x2001, 0x4770];
+    // blx r4; adds r5, r0; strh r2, [r3]; blx r4; adds r5, r0, r5; b .
+    let caller: &[u16] = &[0x47a0, 0x4605, 0x801a, 0x47a0, 0x1945, 0xe7fe];
+    for (caller_at, function_at) in [(START, RAM + 2), (RAM + 0x100, RAM), (RAM, RAM + 0x100)] {
+        let mut changing = machine(&[(caller_at, caller), (function_at, function)]);
+        let registers = &mut changing.registers;
+        registers.set(Register::new(2), 0x2007); // movs r0, #7
+        registers.set(Register::new(3), function_at);
+        registers.set(Register::new(4), function_at | 1);
+        assert_eq!(changing.run(&mut Untimed, 20), Stop::Limit);
+        assert_eq!(register(&changing, 5), 8);
+    }
+}
+
+#[test]
+fn a_write_that_only_overlaps_code_changes_it() {
+    // As above, with str r2, [r6] of a word that begins before the function.
+    let caller: &[u16] = &[0x47a0, 0x4605, 0x6032, 0x47a0, 0x1945, 0xe7fe];
+    for before in 1..4 {
+        let at = RAM + 0x104;
+        let mut changing = machine(&[(START, caller), (at, &[0x2001, 0x4770])]);
+        let registers = &mut changing.registers;
+        // movs r0, #7; bx lr, as far as the word reaches.
+        registers.set(Register::new(2), 0x4770_2007 << (8 * before));
+        registers.set(Register::new(4), at | 1);
+        registers.set(Register::new(6), at - before);
+        assert_eq!(changing.run(&mut Untimed, 20), Stop::Limit);
+        assert_eq!(register(&changing, 5), 8, "{before} bytes before");
+    }
+}
+
+#[test]
+fn changed_code_is_executed_anew_after_a_barrier() {
+    // movs r7, #3
+    // loop: strh r2, [r3]; isb; patched: movs r0, #1; subs r3, #0xf8; add r0, r5; movs r5, r0
+    // subs r7, #1; bne loop; b .
+    let code: &[u16] = &[
+        0x2703, 0x801a, 0xf3bf, 0x8f6f, 0x2001, 0x3bf8, 0x4428, 0x0005, 0x3f01, 0xd1f6, 0xe7fe,
+    ];
+    let mut changing = machine(&[(RAM, code)]);
+    let registers = &mut changing.registers;
+    registers.set(Register::new(2), 0x2007); // movs r0, #7
+    // Only the third write meets the code, which the second pass has executed.
+    registers.set(Register::new(3), RAM + 8 + 2 * 0xf8);
+    assert_eq!(changing.run(&mut Untimed, 40), Stop::Limit);
+    assert_eq!(register(&changing, 5), 1 + 1 + 7);
+}

@@ -1,0 +1,67 @@
+//! The keymark that was built beside this program, and what its start costs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::figure::{Failure, Figure, Limit, median, time};
+
+const STARTS: usize = 21;
+
+/// Where it is.
+pub(crate) fn path() -> Result<PathBuf, Failure> {
+    let beside = std::env::current_exe()?.with_file_name("keymark");
+    if beside.exists() {
+        Ok(beside)
+    } else {
+        Err("build keymark first: make build".into())
+    }
+}
+
+/// With the commit, which only the program knows.
+pub(crate) fn version() -> Result<String, Failure> {
+    let output = Command::new(path()?).arg("--version").output()?;
+    let text = String::from_utf8(output.stdout)?;
+    Ok(text.trim().trim_start_matches("keymark ").to_owned())
+}
+
+/// Runs it on that archive. It ends with 0, or with 1 for an alarm; anything else is a failure.
+pub(crate) fn run(archive: &Path, arguments: &[&str]) -> Result<Output, Failure> {
+    let mut command = Command::new(path()?);
+    command.args(arguments).arg("--archive").arg(archive);
+    let output = command.output()?;
+    match output.status.code() {
+        Some(0 | 1) => Ok(output),
+        _ => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
+
+/// From its start to its end, with one operation measured, saved and shown: more than what is claimed.
+pub(crate) fn start() -> Result<Figure, Failure> {
+    let directory = tempfile::tempdir()?;
+    let archive = directory.path().join("runs.sqlite3");
+    let once = [
+        "bench",
+        "--algorithm",
+        "ed25519",
+        "--stack",
+        "raw",
+        "--runs",
+        "1",
+    ];
+    let mut times = Vec::with_capacity(STARTS);
+    for _ in 0..STARTS {
+        let took = time(|| {
+            let output = run(&archive, &once)?;
+            let failed = || format!("keymark ended with {}", output.status).into();
+            output.status.success().then_some(()).ok_or_else(failed)
+        });
+        let took: Result<_, Failure> = took;
+        times.push(took?.as_secs_f64() * 1e3);
+    }
+    Ok(Figure::new(
+        format!("start to end of a run of one ed25519 sample, raw, median of {STARTS}"),
+        median(times),
+        Limit::AtMost(100.0),
+        " ms",
+    ))
+}
