@@ -6,6 +6,7 @@ BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
+CADDY_VERSION = 2.11.9
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed.
@@ -15,7 +16,7 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers kryoptic test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers kryoptic caddy test browser lint deny fuzz faults overhead calibration packages-bench \
     packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -51,6 +52,10 @@ tls-peers: packages-bench packages-tls build
 kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 	scripts/kryoptic $(KEYMARK)
+
+# Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
+caddy:
+	scripts/caddy $(CADDY_VERSION)
 
 build:
 	$(CARGO) build --locked $(KEYMARK)
@@ -124,7 +129,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls
+packages-test: packages-bench packages-soft packages-tls caddy
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

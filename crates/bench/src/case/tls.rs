@@ -71,6 +71,37 @@ impl KeyExchange {
         }
     }
 
+    /// Its group as OpenSSL calls it; none of RSA, and of Diffie-Hellman, whose group the server chooses in TLS 1.2.
+    pub const fn group(self) -> Option<&'static str> {
+        match self {
+            Self::Rsa | Self::Dhe1024 | Self::Dhe2048 | Self::Dhe3072 | Self::Dhe4096 => None,
+            Self::EcdheP256 => Some("P-256"),
+            Self::EcdheP384 => Some("P-384"),
+            Self::EcdheP521 => Some("P-521"),
+            Self::X25519 => Some("X25519"),
+            Self::X448 => Some("X448"),
+            Self::X25519MlKem768 => Some("X25519MLKEM768"),
+            Self::SecP256r1MlKem768 => Some("SecP256r1MLKEM768"),
+            Self::SecP384r1MlKem1024 => Some("SecP384r1MLKEM1024"),
+        }
+    }
+
+    /// Whether ML-KEM is part of it, which TLS 1.2 does not have.
+    pub const fn is_hybrid(self) -> bool {
+        matches!(
+            self,
+            Self::X25519MlKem768 | Self::SecP256r1MlKem768 | Self::SecP384r1MlKem1024
+        )
+    }
+
+    /// The version in which it is measured where nobody says: 1.2 for what servers no longer offer in 1.3.
+    pub const fn usual_version(self) -> TlsVersion {
+        match self.group() {
+            None => TlsVersion::V1_2,
+            Some(_) => TlsVersion::V1_3,
+        }
+    }
+
     /// Diffie-Hellman modulo a prime of that length.
     #[must_use]
     pub fn dhe(bits: u16) -> Option<Self> {

@@ -10,6 +10,8 @@ use keymark_bench::record::Record;
 use keymark_report::analysis::Analysis;
 use keymark_report::document::Document;
 use keymark_report::series;
+use keymark_report::units::counted;
+use keymark_report::visible::excerpt;
 use keymark_stacks::registry;
 
 use crate::args::TableArguments;
@@ -37,6 +39,12 @@ pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document 
         }
     }
     document
+}
+
+/// What is said of a record that was taken in.
+pub(crate) fn imported(record: &Record) -> String {
+    let cases = counted(record.cases.len(), "case");
+    format!("imported {} with {cases}", excerpt(&record.id.0))
 }
 
 /// The runs of a series in one table.

@@ -85,7 +85,7 @@ fn single_runs_are_shown_but_not_judged() {
     assert_eq!(output.status.code(), Some(0));
     let said = said(&output);
     assert!(said.contains("not distinguishable"), "{said}");
-    assert_says(&said, ["here (standard deviation, of 8 earlier runs)"]);
+    assert_says(&said, ["here (standard deviation of 8 earlier runs)"]);
     let refused = place.refused(&format!("compare {alone} one --fail-above 5%"), 3);
     assert!(refused.contains("cannot judge single runs"), "{refused}");
     assert!(refused.contains("--repeat 5"), "{refused}");

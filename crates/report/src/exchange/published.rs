@@ -41,7 +41,10 @@ pub const COLUMNS: [&str; 7] = [
 /// # Errors
 /// When the columns are others, or a line makes no sense.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(content);
+    let mut reader = ReaderBuilder::new()
+        .trim(Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(content);
     let header = reader.headers().map_err(|error| of_csv(path, &error))?;
     if evidence::has_columns(header) {
         let rows = reader.into_records();

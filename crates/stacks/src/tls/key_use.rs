@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
+use crate::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
 use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -14,14 +14,13 @@ use keymark_bench::plan::default_input_bytes;
 use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::{Stack, Workload};
-use keymark_load::{Failure, Measurement, Phase};
+use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;
 use keymark_stores::store::KeyStore;
 
 use super::keys::Keys;
-use super::outcome::nanoseconds;
 use super::site::Site;
 use crate::raw::RawStack;
 
@@ -54,13 +53,13 @@ impl KeyUse {
     /// After the drain.
     pub(super) fn end(
         self,
-        measured: &Measurement,
+        handshakes: u64,
         site: &Site,
         clock: &dyn Clock,
         load: &mut ServerLoad,
     ) -> Result<(), Error> {
         if let (Some(before), Some(after)) = (&self.before, site.calls()?) {
-            load.token_calls = Some(since(before, &after, handshakes(measured)));
+            load.token_calls = Some(since(before, &after, handshakes));
         }
         let alone = self.alone.and_then(|alone| alone.asked(clock));
         load.alone = alone.map(Alone::done);
@@ -87,9 +86,9 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let key_place = server.spec().certificates.iter().next()?.key_place();
-        let (by, parameters) = match key_place {
-            KeyPlace::File => {
+        let key_location = server.spec().certificates.iter().next()?.key_location();
+        let (by, parameters) = match key_location {
+            KeyLocation::File => {
                 let library = Library::OpenSslSystem;
                 let version = own_libcrypto(server.installed())?;
                 (
@@ -97,7 +96,7 @@ impl Alone {
                     Parameters::Library { library },
                 )
             }
-            KeyPlace::Token(_) => (Calculator::Token, Parameters::None),
+            KeyLocation::Token(_) => (Calculator::Token, Parameters::None),
         };
         let asked = Case {
             operation,
@@ -145,27 +144,17 @@ impl Alone {
 /// What a full handshake asks of the server's key.
 fn operation_of(case: &Case) -> Option<Operation> {
     let (_, exchange) = case.parameters.tls()?;
-    Some(match exchange {
-        KeyExchange::Rsa => Operation::Decrypt,
-        KeyExchange::Dhe1024
-        | KeyExchange::Dhe2048
-        | KeyExchange::Dhe3072
-        | KeyExchange::Dhe4096
-        | KeyExchange::EcdheP256
-        | KeyExchange::EcdheP384
-        | KeyExchange::EcdheP521
-        | KeyExchange::X25519
-        | KeyExchange::X448
-        | KeyExchange::X25519MlKem768
-        | KeyExchange::SecP256r1MlKem768
-        | KeyExchange::SecP384r1MlKem1024 => Operation::Sign,
+    Some(if exchange == KeyExchange::Rsa {
+        Operation::Decrypt
+    } else {
+        Operation::Sign
     })
 }
 
 /// The version of the distribution's libcrypto, if the server uses the same.
 fn own_libcrypto(installed: &Installed) -> Option<String> {
     let loaded = library::load(Library::OpenSslSystem).ok()?.version();
-    let of_server = installed.openssl.version.to_string();
+    let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
 }
 
@@ -214,27 +203,4 @@ fn is_of_operation(traced: Traced) -> bool {
             WITH_PRIVATE_KEY.contains(&call) || AROUND.contains(&call)
         }
     }
-}
-
-/// Handshakes that reached the server: of those that failed to connect it knows nothing. The drain ends with one.
-fn handshakes(measured: &Measurement) -> u64 {
-    let failures = measured.failures();
-    let reached = failures
-        .iter()
-        .filter(|(failure, _)| has_reached(failure))
-        .map(|(_, count)| count);
-    measured.transactions() + reached.sum::<u64>() + measured.cut_off + 1
-}
-
-/// Failures may become more, and most reach the server.
-const fn has_reached(failure: &Failure) -> bool {
-    !matches!(
-        failure,
-        Failure::Refused
-            | Failure::ConnectTimeout
-            | Failure::Reset(Phase::Connect)
-            | Failure::Closed(Phase::Connect)
-            | Failure::OutOfDescriptors
-            | Failure::OutOfPorts
-    )
 }

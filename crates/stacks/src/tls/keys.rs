@@ -82,7 +82,8 @@ impl Keys {
         if let Some(place) = place {
             key = key.with_own_place(&place);
         }
-        let way = way.unwrap_or_else(|| server.openssl.usual_way());
+        let openssl = server.openssl()?;
+        let way = way.unwrap_or_else(|| openssl.usual_way());
         Identity::on_token(server, algorithm, key.with_tracing(self.tracing), way)
     }
 }

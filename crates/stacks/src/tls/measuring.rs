@@ -4,7 +4,6 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::servers::Weak;
 use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -13,14 +12,14 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
-    Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
-    Settings, Target, Think, Users, WeakSizes,
+    Certificate, Context, Demand, Expected, Fingerprint, FirstThink, Measurement, Progress,
+    Settings, Target, Think, Users, nanoseconds,
 };
 use keymark_stats::PerSecond;
 
 use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::outcome::{self, Loaded, Seen};
+use super::outcome::{self, Loaded};
 use super::site::{Site, Starting};
 use super::{handshake_of, saturating};
 
@@ -84,7 +83,7 @@ impl Measuring<'_> {
             Pacing::Thinking(most) => (thinking(case.load.concurrency, most), None),
             Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
         };
-        let settings = self.settings(case, &target, seed, demand, self.duration);
+        let settings = self.settings(seed, demand, self.duration);
         let key_use = KeyUse::begin(case, self.keys_of(case)?, &site, (self.clock, seed))?;
         let before = site.processor_time()?;
         let mut observer = Told::of(case, watch);
@@ -101,17 +100,17 @@ impl Measuring<'_> {
         let processor = site.processor_time()?.saturating_sub(before);
         // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
         let ended = site.check().err();
-        let seen = ended.is_none().then(|| Seen {
-            processor,
-            // Of one whose key is so slow nobody knows more than that.
-            drained: site.drain(DRAIN).unwrap_or(DRAIN),
-        });
-        let mut load = outcome::of(&measured, site.describe(), seen);
+        let handshakes = measured.handshakes();
+        let mut load = measured.record(site.describe());
         load.saturation = saturation;
-        load.killed_ns = killed.map(outcome::nanoseconds);
+        load.killed_ns = killed.map(nanoseconds);
         load.log = site.log_end();
         if ended.is_none() {
-            key_use.end(&measured, &site, self.clock, &mut load)?;
+            load.server_cpu_ns = Some(nanoseconds(processor));
+            // Of one whose key is so slow nobody knows more than that.
+            load.drained_ns = Some(nanoseconds(site.drain(DRAIN).unwrap_or(DRAIN)));
+            // The drain ends with a handshake.
+            key_use.end(handshakes + 1, &site, self.clock, &mut load)?;
         } else {
             load.steady = None;
             load.unsteady = Some("the server has ended".to_owned());
@@ -133,7 +132,7 @@ impl Measuring<'_> {
             let step = saturating::step(self.duration);
             // The same pauses and arrivals each time would be no chance.
             let seed = seeds.next().unwrap_or(seed);
-            let settings = self.settings(case, target, seed, demand, step);
+            let settings = self.settings(seed, demand, step);
             let measured = self.drive(target, &settings, &mut Told::of(case, watch))?;
             site.check()?;
             let _ = site.drain(DRAIN);
@@ -178,59 +177,11 @@ impl Measuring<'_> {
         self.starting.start(case, &keys, connections(case))
     }
 
-    fn settings(
-        &self,
-        case: &Case,
-        target: &Target,
-        seed: u64,
-        demand: Demand,
-        duration: Duration,
-    ) -> Settings {
-        let weak = match self.starting.weak {
-            Weak::Allowed => WeakSizes::Allowed,
-            Weak::Refused => WeakSizes::Refused,
-        };
-        let client = Client {
+    fn settings(&self, seed: u64, demand: Demand, duration: Duration) -> Settings {
+        Settings {
             threads: self.threads,
             seed,
-            weak,
-        };
-        client.settings(case, target, demand, duration)
-    }
-}
-
-/// Who asks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Client {
-    pub(super) threads: NonZeroU32,
-    pub(super) seed: u64,
-    pub(super) weak: WeakSizes,
-}
-
-impl Client {
-    pub(super) fn settings(
-        self,
-        case: &Case,
-        target: &Target,
-        demand: Demand,
-        duration: Duration,
-    ) -> Settings {
-        let Self {
-            threads,
-            seed,
-            weak,
-        } = self;
-        // A pinned certificate does not tell its key, on which the choice depends.
-        let of_its_key = Expected {
-            certificate: Certificate::Key(case.algorithm),
-            ..target.expected.clone()
-        };
-        let engine = Engine::for_expected(&of_its_key, weak);
-        Settings {
-            threads,
-            seed,
-            weak,
-            engine: Some(engine),
+            weak: self.starting.weak,
             ..Settings::new(demand, duration)
         }
     }

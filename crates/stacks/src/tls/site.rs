@@ -6,16 +6,16 @@ use std::num::NonZeroU16;
 use std::time::Duration;
 
 use crate::servers::{
-    Balancer, BodySize, CallsSoFar, Capacity, Certificates, Handshakes, Installed, Port,
-    RunningServer, ServerSpec, TokenWay, Weak,
+    Balancer, CallsSoFar, Capacity, Certificates, Handshakes, Port, RunningServer, ServerError,
+    ServerSpec, TokenWay, Weak,
 };
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Arrangement, Balance, Case};
 use keymark_bench::error::Error;
 
+use super::handshake_of;
 use super::keys::Keys;
 use super::server::Servers;
-use super::{handshake_of, of_server};
 
 /// How servers are started.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +86,7 @@ impl Starting<'_> {
         room: NonZeroU16,
     ) -> Result<RunningServer, Error> {
         let (version, exchange) = handshake_of(case)?;
+        let handshakes = Handshakes::of(version, exchange).map_err(ServerError::from)?;
         let installed = self.servers.get(case.stack)?;
         let identity = keys.certified(case.algorithm, installed, self.way)?;
         let certificates = match other {
@@ -104,8 +105,8 @@ impl Starting<'_> {
                 connections: room,
             },
             port: self.port,
-            body: BodySize(case.input_bytes),
-            ..ServerSpec::new(certificates, Handshakes::of(of_server(version, exchange)?))
+            body: case.input_bytes,
+            ..ServerSpec::new(certificates, handshakes)
         };
         Ok(RunningServer::start(installed, &spec)?)
     }
@@ -117,7 +118,7 @@ impl Starting<'_> {
         balance: Balance,
         room: NonZeroU16,
     ) -> Result<Site, Error> {
-        let haproxy: &Installed = self.servers.balancer()?;
+        let haproxy = self.servers.balancer()?;
         let backends: Vec<SocketAddr> = servers.iter().map(RunningServer::address).collect();
         let balancer = Balancer::start(haproxy, &backends, balance, (self.port, room))?;
         Ok(Site {

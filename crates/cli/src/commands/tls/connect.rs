@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use keymark_bench::case::{Arrangement, Case, Parameters};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_load::WeakSizes;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
 
 use super::super::Outcome;
@@ -70,11 +69,7 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
             .authority
             .clone()
             .map_or(Trust::AsPresented, Trust::Authority),
-        weak: if arguments.run.allow_weak {
-            WeakSizes::Allowed
-        } else {
-            WeakSizes::Refused
-        },
+        weak: super::weak(arguments.run.allow_weak),
     }
 }
 

@@ -20,7 +20,6 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::servers::Weak;
-use keymark_stacks::tls::usual_version;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 
@@ -46,7 +45,7 @@ fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVers
     match chosen {
         Some(TlsVersionArgument::V1_2) => TlsVersion::V1_2,
         Some(TlsVersionArgument::V1_3) => TlsVersion::V1_3,
-        None => usual_version(exchange),
+        None => exchange.usual_version(),
     }
 }
 

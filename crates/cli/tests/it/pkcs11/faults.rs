@@ -212,7 +212,7 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     let shown = world.place.stdout("show");
     assert_says(
         &shown,
-        ["the device's sessions are the limit: 5 workers could not be had, 4 could"],
+        ["the device's sessions are the limit: 5 workers were refused, 4 could"],
     );
 }
 

@@ -250,7 +250,7 @@ fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang()
     openssl.env("PKCS11_PROVIDER_MODULE", served.text("module"));
     let output = openssl.output().unwrap();
     let said = text(&output.stderr);
-    assert_says(&said, ["asks the module for something while it is at work"]);
+    assert_says(&said, ["calls the module while the module is at work"]);
     served.end();
 }
 

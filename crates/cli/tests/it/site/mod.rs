@@ -112,7 +112,7 @@ fn devices_of_articles_have_pages_if_asked_for() {
     assert!(with.contains_key(page) && !without.contains_key(page));
     assert_says(
         &text(&with["index.html"]),
-        ["that people have contributed, and by published figures."],
+        ["from contributors, and by published figures."],
     );
 }
 
@@ -222,7 +222,7 @@ fn without_a_record_there_is_no_site() {
     let site = Site::new();
     fs::remove_file(site.place.path("records/run.json")).unwrap();
     let said = site.refused("out", 3);
-    assert_says(&said, ["there is no record in", "keymark share"]);
+    assert_says(&said, ["has no record; ", "keymark share"]);
     site.put("cut.json", "{");
     let said = site.refused("out", 1);
     assert_says(&said, ["no site is written", "cut.json"]);
@@ -276,7 +276,7 @@ fn nothing_is_written_over_but_an_earlier_site() {
     let page = fs::read(out("index.html")).unwrap();
     fs::write(out("index.html"), "my own page").unwrap();
     let said = site.refused("out", 1);
-    assert_says(&said, ["index.html is not of it, or changed since"]);
+    assert_says(&said, ["index.html is not part of it, or changed since"]);
     fs::write(out("index.html"), page).unwrap();
     let notes = site.place.path("notes");
     fs::create_dir(&notes).unwrap();

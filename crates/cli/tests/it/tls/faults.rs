@@ -225,7 +225,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     let row = objects(&text(&refused.stdout)).remove(0);
     let reason = row["reason"].as_str().unwrap();
-    assert_says(&reason, ["descriptors are needed and 64 are allowed"]);
+    assert_says(&reason, ["file descriptors, but the limit is 64"]);
     assert!(reason.contains("ulimit -Hn"), "{reason}");
     let raised = limited("ulimit -Sn 64");
     assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));

@@ -4,20 +4,19 @@ use std::net::TcpListener;
 use std::num::NonZeroU16;
 
 use keymark_bench::case::Balance;
-use keymark_stacks::servers::{Balancer, Port, Software};
+use keymark_stacks::servers::{Balancer, Haproxy, Port, SearchPath};
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use super::client::{has_document, installed, s_client, spec, started};
+use super::client::{has_document, s_client, spec, started};
 
 #[test]
 fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
     for balance in [Balance::RoundRobin, Balance::LeastConnections] {
-        let servers =
-            ["nistp256", "nistp384"].map(|word| started(Software::Nginx, &spec(word, "x25519")));
+        let servers = ["nistp256", "nistp384"].map(|word| started("nginx", &spec(word, "x25519")));
         let backends = servers.each_ref().map(|server| server.address());
         let room = (Port::Free, NonZeroU16::new(64).unwrap());
-        let haproxy = installed(Software::Haproxy);
+        let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
         let mut balancer = Balancer::start(&haproxy, &backends, balance, room).unwrap();
         let kinds = |balancer: &Balancer| {
             let said: Vec<String> = (0..6).map(|_| s_client(balancer.address(), &[])).collect();
@@ -46,7 +45,7 @@ fn connections_pass_through_to_all_servers_and_go_on_when_one_is_killed() {
 
 #[test]
 fn a_backend_elsewhere_is_refused() {
-    let haproxy = installed(Software::Haproxy);
+    let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
     let room = (Port::Free, NonZeroU16::new(64).unwrap());
     let elsewhere = ["192.0.2.1:443".parse().unwrap()];
     let error = Balancer::start(&haproxy, &elsewhere, Balance::RoundRobin, room).unwrap_err();
@@ -55,7 +54,7 @@ fn a_backend_elsewhere_is_refused() {
 
 #[test]
 fn a_port_that_is_taken_is_named() {
-    let haproxy = installed(Software::Haproxy);
+    let haproxy = Haproxy::find(&SearchPath::usual()).unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = NonZeroU16::new(taken.local_addr().unwrap().port()).unwrap();
     let room = (Port::Given(port), NonZeroU16::new(64).unwrap());

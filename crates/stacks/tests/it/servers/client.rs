@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_stacks::servers::{
-    Certificates, Handshakes, Identity, Installed, RunningServer, SearchPath, ServerError,
-    ServerSpec, Software,
+    Certificates, Handshakes, Identity, Installed, KINDS, RunningServer, SearchPath, ServerError,
+    ServerSpec, kind,
 };
 use keymark_testkit::place::said;
 
@@ -72,24 +73,43 @@ pub fn second_connection(address: SocketAddr, arguments: &[&str]) -> String {
     }
 }
 
-pub fn installed(software: Software) -> Installed {
-    Installed::find(software, &SearchPath::usual()).unwrap()
+/// Those with OpenSSL, once each.
+pub const BOTH: [&str; 2] = ["apache", "nginx"];
+/// Every program, once each.
+pub const EACH: [&str; 3] = ["apache", "nginx", "caddy"];
+
+/// Every kind that there is.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| &*kind.stack().to_string().leak())
+}
+
+pub fn installed(software: &str) -> Installed {
+    Installed::find(kind(software).unwrap(), &SearchPath::usual()).unwrap()
 }
 
 pub fn identity(word: &str) -> Identity {
     Identity::generate(word.parse().unwrap()).unwrap()
 }
 
-pub fn spec(word: &str, kex: &str) -> ServerSpec {
-    let handshakes = Handshakes::of(kex.parse().unwrap());
-    ServerSpec::new(Certificates::one(identity(word)), handshakes)
+/// A key exchange in its usual version, or behind `1.2 `.
+pub fn handshakes(kex: &str) -> Handshakes {
+    let (version, word) = match kex.strip_prefix("1.2 ") {
+        Some(word) => (Some(TlsVersion::V1_2), word),
+        None => (None, kex),
+    };
+    let exchange: KeyExchange = word.parse().unwrap();
+    Handshakes::of(version.unwrap_or(exchange.usual_version()), exchange).unwrap()
 }
 
-pub fn started(software: Software, spec: &ServerSpec) -> RunningServer {
+pub fn spec(word: &str, kex: &str) -> ServerSpec {
+    ServerSpec::new(Certificates::one(identity(word)), handshakes(kex))
+}
+
+pub fn started(software: &str, spec: &ServerSpec) -> RunningServer {
     RunningServer::start(&installed(software), spec)
         .unwrap_or_else(|error| panic!("{software}: {error}"))
 }
 
-pub fn refused(software: Software, spec: &ServerSpec) -> ServerError {
+pub fn refused(software: &str, spec: &ServerSpec) -> ServerError {
     RunningServer::start(&installed(software), spec).unwrap_err()
 }

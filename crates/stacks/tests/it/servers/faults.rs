@@ -3,18 +3,16 @@
 use std::net::TcpListener;
 use std::num::NonZeroU16;
 
-use keymark_stacks::servers::{Certificates, Identity, Mpm, Port, ServerSpec, Software};
+use keymark_stacks::servers::{Certificates, Identity, Port, ServerSpec};
 use keymark_stores::places::process::Process;
 use keymark_testkit::waiting::until;
 use nix::sys::signal::Signal;
 
-use super::client::{identity, refused, spec, started};
-
-const BOTH: [Software; 2] = [Software::Apache(Mpm::Event), Software::Nginx];
+use super::client::{BOTH, EACH, identity, refused, spec, started};
 
 #[test]
 fn a_port_that_is_taken_is_named() {
-    for software in BOTH {
+    for software in EACH {
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port();
         let mut spec = spec("nistp256", "x25519");
@@ -29,7 +27,7 @@ fn a_port_that_is_taken_is_named() {
 
 #[test]
 fn a_certificate_and_a_key_that_do_not_belong_together_are_told() {
-    for software in BOTH {
+    for software in EACH {
         let (one, other) = (identity("nistp256"), identity("nistp256"));
         let key = openssl::ec::EcKey::generate(
             &openssl::ec::EcGroup::from_curve_name(openssl::nid::Nid::X9_62_PRIME256V1).unwrap(),
@@ -50,7 +48,7 @@ fn a_certificate_and_a_key_that_do_not_belong_together_are_told() {
 #[test]
 fn a_cipher_that_the_servers_openssl_lacks_is_told() {
     for software in BOTH {
-        let mut spec = spec("rsa2048", "ecdhe-p256");
+        let mut spec = spec("rsa2048", "1.2 ecdhe-p256");
         spec.handshakes.ciphers = "NO-SUCH-CIPHER".parse().unwrap();
         let error = refused(software, &spec).to_string();
         assert!(
@@ -62,7 +60,7 @@ fn a_cipher_that_the_servers_openssl_lacks_is_told() {
 
 #[test]
 fn a_server_that_was_killed_is_told() {
-    for software in BOTH {
+    for software in EACH {
         let mut server = started(software, &spec("nistp256", "x25519"));
         server.check().unwrap();
         let processes = server.processes().unwrap();

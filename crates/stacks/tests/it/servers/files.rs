@@ -2,18 +2,13 @@
 
 use std::num::NonZeroU16;
 
-use keymark_stacks::servers::{
-    Capacity, Certificates, Handshakes, Mpm, Protocol, RunningServer, Software, Weak,
+use keymark_bench::case::TlsVersion;
+use keymark_stacks::servers::{Capacity, Certificates, Handshakes, RunningServer, Weak};
+
+use super::client::{
+    BOTH, EACH, all, has_document, identity, installed, refused, s_client, second_connection, spec,
+    started, verified,
 };
-
-use super::client::{has_document, identity, s_client, second_connection, spec, started, verified};
-
-const ALL: [Software; 4] = [
-    Software::Apache(Mpm::Event),
-    Software::Apache(Mpm::Prefork),
-    Software::Apache(Mpm::Worker),
-    Software::Nginx,
-];
 
 fn negotiated(server: &RunningServer, words: &[&str]) {
     let said = verified(server, &[]);
@@ -26,11 +21,11 @@ fn negotiated(server: &RunningServer, words: &[&str]) {
 
 #[test]
 fn each_software_and_key_has_the_handshake_that_was_asked_for() {
-    for software in ALL {
+    for software in all() {
         let wanted: [(&str, &str, &[&str]); 4] = [
             (
                 "rsa2048",
-                "ecdhe-p256",
+                "1.2 ecdhe-p256",
                 &[
                     "New, TLSv1.2, Cipher is ECDHE-RSA",
                     "Server Temp Key: ECDH, prime256v1",
@@ -47,7 +42,7 @@ fn each_software_and_key_has_the_handshake_that_was_asked_for() {
             ),
             (
                 "nistp384",
-                "ecdhe-p384",
+                "1.2 ecdhe-p384",
                 &[
                     "New, TLSv1.2, Cipher is ECDHE-ECDSA",
                     "Server Temp Key: ECDH, secp384r1",
@@ -55,7 +50,7 @@ fn each_software_and_key_has_the_handshake_that_was_asked_for() {
             ),
             (
                 "ed25519",
-                "p256",
+                "ecdhe-p256",
                 &["New, TLSv1.3", "prime256v1", "Peer signature type: ed25519"],
             ),
         ];
@@ -64,15 +59,18 @@ fn each_software_and_key_has_the_handshake_that_was_asked_for() {
             negotiated(&server, expected);
             let described = server.describe();
             assert_eq!(described["certificates"], format!("{word} in a file"));
-            assert_eq!(described.contains_key("mpm"), software != Software::Nginx);
+            assert_eq!(
+                described.contains_key("mpm"),
+                software.starts_with("apache")
+            );
         }
     }
 }
 
 #[test]
 fn what_was_not_asked_for_is_not_to_be_had() {
-    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
-        let server = started(software, &spec("rsa2048", "ecdhe-p256"));
+    for software in EACH {
+        let server = started(software, &spec("rsa2048", "1.2 ecdhe-p256"));
         for arguments in [
             &["-tls1_3"][..],
             &["-tls1_2", "-cipher", "kRSA"],
@@ -91,8 +89,10 @@ fn what_was_not_asked_for_is_not_to_be_had() {
 
 #[test]
 fn no_session_is_taken_up_again() {
-    for software in ALL {
-        for kex in ["ecdhe-p256", "x25519", "rsa"] {
+    for software in all() {
+        let has_rsa = installed(software).openssl().is_ok();
+        let rsa = has_rsa.then_some("rsa").into_iter();
+        for kex in ["1.2 ecdhe-p256", "x25519"].into_iter().chain(rsa) {
             let server = started(software, &spec("rsa2048", kex));
             let said = second_connection(server.address(), &[]);
             assert!(
@@ -110,26 +110,25 @@ fn no_session_is_taken_up_again() {
 
 #[test]
 fn diffie_hellman_has_the_size_that_was_asked_for() {
-    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+    for software in BOTH {
         for (kex, size) in [
             ("dhe-2048", "DH, 2048 bits"),
             ("dhe-3072", "DH, 3072 bits"),
-            ("dhe-ffdhe4096", "DH, 4096 bits"),
+            ("dhe-4096", "DH, 4096 bits"),
         ] {
             // A key of another size: Apache would take parameters after the certificate's.
             let server = started(software, &spec("rsa2048", kex));
             let said = s_client(server.address(), &[]);
             let expected = format!("Server Temp Key: {size}");
             assert!(said.contains(&expected), "{software} {kex}: {said}");
-            let kind = &server.describe()["dh_parameters"];
-            assert_eq!(kind.contains("named"), kex.contains("ffdhe"), "{kind}");
+            assert!(server.describe()["dh_parameters"].contains("by openssl dhparam"));
         }
     }
 }
 
 #[test]
 fn what_is_weak_is_served_when_it_is_allowed() {
-    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+    for software in BOTH {
         for (word, kex, expected) in [
             ("rsa1024", "rsa", "Server public key is 1024 bit"),
             ("rsa1024", "x25519", "Server public key is 1024 bit"),
@@ -156,12 +155,12 @@ fn what_is_weak_is_served_when_it_is_allowed() {
 
 #[test]
 fn an_old_client_gets_rsa_and_a_new_one_ecdsa() {
-    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+    for software in EACH {
         let pair = Certificates::rsa_and_ecdsa(identity("rsa2048"), identity("nistp256")).unwrap();
-        let mut spec = spec("rsa2048", "ecdhe-p256");
+        let mut spec = spec("rsa2048", "1.2 ecdhe-p256");
         spec.certificates = pair;
         spec.handshakes = Handshakes {
-            protocol: Protocol::Both,
+            versions: &[TlsVersion::V1_2, TlsVersion::V1_3],
             ..spec.handshakes
         };
         let server = started(software, &spec);
@@ -184,18 +183,19 @@ fn an_old_client_gets_rsa_and_a_new_one_ecdsa() {
 
 #[test]
 fn several_processes_share_the_work_and_their_time_is_counted() {
-    for software in ALL {
-        let mut spec = spec("rsa4096", "ecdhe-p256");
+    for software in all() {
+        let mut spec = spec("rsa4096", "1.2 ecdhe-p256");
         spec.capacity = Capacity {
             processes: NonZeroU16::new(2).unwrap(),
             connections: NonZeroU16::new(4).unwrap(),
         };
         let server = started(software, &spec);
         let processes = server.processes().unwrap();
-        let workers = if software == Software::Apache(Mpm::Prefork) {
-            4
-        } else {
-            2
+        let workers = match software {
+            "apache-prefork" => 4,
+            // One process, on two processors.
+            "caddy" => 0,
+            _ => 2,
         };
         assert_eq!(processes.len(), 1 + workers, "{software}: {processes:?}");
         let before = server.cpu_time().unwrap();
@@ -205,4 +205,47 @@ fn several_processes_share_the_work_and_their_time_is_counted() {
         let spent = server.cpu_time().unwrap().since(before);
         assert!(!spent.total().is_zero(), "{software}");
     }
+}
+
+/// Without OpenSSL 3.5 on the machine: the client is keymark's own, below `keymark tls bench`.
+#[test]
+fn what_a_server_has_not_is_said_before_it_starts() {
+    for (word, kex, reason) in [
+        ("rsa2048", "rsa", "a cipher of TLS 1.2"),
+        ("rsa2048", "dhe-2048", "DHE"),
+        ("nistp256", "x448", "the key exchange x448"),
+    ] {
+        let error = refused("caddy", &spec(word, kex)).to_string();
+        assert!(
+            error.contains(&format!("Caddy does not support {reason}")),
+            "{error}"
+        );
+    }
+    started("caddy", &spec("nistp256", "x25519mlkem768"));
+    for software in BOTH {
+        let spec = spec("nistp256", "x25519mlkem768");
+        if installed(software).library.version.is_at_least(3, 5, 0) {
+            started(software, &spec);
+        } else {
+            let error = refused(software, &spec).to_string();
+            assert!(error.contains("needs OpenSSL 3.5"), "{error}");
+        }
+        let error = refused(software, &super::client::spec("nistp256", "rsa")).to_string();
+        assert!(
+            error.contains("has no cipher for a nistp256 certificate"),
+            "{error}"
+        );
+        let error = refused(software, &super::client::spec("rsa1024", "rsa")).to_string();
+        assert!(error.contains("rsa1024 is weak"), "{error}");
+        let error = refused(software, &super::client::spec("rsa2048", "dhe-1024")).to_string();
+        assert!(error.contains("DHE with 1024 bits is weak"), "{error}");
+    }
+    let mut without = spec("rsa2048", "dhe-2048");
+    without.handshakes.dh = None;
+    let error = refused("nginx", &without).to_string();
+    assert!(error.contains("nginx needs parameters"), "{error}");
+    started("apache", &without);
+    let wrong = Certificates::rsa_and_ecdsa(identity("nistp256"), identity("rsa2048"));
+    let error = wrong.unwrap_err().to_string();
+    assert!(error.contains("not nistp256 and rsa2048"), "{error}");
 }

@@ -5,23 +5,22 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use keymark_stacks::servers::administrator::{Guide, Place, Source, guide};
-use keymark_stacks::servers::{Mpm, Software, TokenKey, TokenWay};
+use keymark_stacks::servers::administrator::{Destination, Guide, Source, guide};
+use keymark_stacks::servers::{TokenKey, TokenWay};
 use keymark_testkit::place::said;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
-use super::client::installed;
-
-const BOTH: [Software; 2] = [Software::Apache(Mpm::Event), Software::Nginx];
+use super::client::{BOTH, EACH, installed};
 
 fn ways() -> Vec<TokenWay> {
-    let openssl = installed(Software::Nginx).openssl;
+    let nginx = installed("nginx");
+    let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
     ways.filter(|way| openssl.loadable(*way).is_ok()).collect()
 }
 
 /// The guide for the token's key, with its files in that directory.
-fn for_token(software: Software, token: &SoftHsmToken, way: TokenWay, directory: &Path) -> Guide {
+fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Path) -> Guide {
     let key = TokenKey::new(&SoftHsmToken::library(), &format!("{URI};object=ec"), None).unwrap();
     let configuration: OsString = token.configuration().into();
     let key = key.with_environment(vec![(CONFIGURATION.into(), configuration)]);
@@ -33,23 +32,23 @@ fn for_token(software: Software, token: &SoftHsmToken, way: TokenWay, directory:
 /// Does what the guide says, as far as files and commands go: the PIN is typed.
 fn follow(guide: &Guide) {
     for section in &guide.sections {
-        match &section.place {
-            Place::File(file) => fs::write(file, &section.text).unwrap(),
-            Place::Shell => {
+        match &section.destination {
+            Destination::File(file) => fs::write(file, &section.text).unwrap(),
+            Destination::Shell => {
                 let typed = section.text.replace("read -rs PIN", &format!("PIN={PIN}"));
                 let done = Command::new("bash").args(["-ec", &typed]).output().unwrap();
                 assert!(done.status.success(), "{}: {}", section.text, said(&done));
             }
-            Place::PartOf(_) => {}
+            Destination::PartOf(_) => {}
         }
     }
 }
 
 fn part(guide: &Guide, place: &str) -> String {
     let mut sections = guide.sections.iter();
-    let found = sections.find(|section| match &section.place {
-        Place::PartOf(words) => words.contains(place),
-        Place::Shell | Place::File(_) => false,
+    let found = sections.find(|section| match &section.destination {
+        Destination::PartOf(words) => words.contains(place),
+        Destination::Shell | Destination::File(_) => false,
     });
     found
         .map(|section| section.text.clone())
@@ -92,11 +91,19 @@ fn certify(directory: &Path) {
 }
 
 /// The servers' own test of a configuration, which loads the key.
-fn tested(software: Software, guide: &Guide, directory: &Path, environment: &[(&str, OsString)]) {
+fn tested(software: &str, guide: &Guide, directory: &Path, environment: &[(&str, OsString)]) {
     let file = directory.join("server.conf");
     let path = directory.display();
     let mut command = match software {
-        Software::Nginx => {
+        "caddy" => {
+            let text = format!("localhost {{\n{}}}\n", part(guide, "Caddyfile"));
+            fs::write(&file, text).unwrap();
+            let mut command = Command::new(installed(software).program);
+            command.args(["validate", "--adapter", "caddyfile", "--config"]);
+            command.arg(&file).env("HOME", directory);
+            command
+        }
+        "nginx" => {
             let text = format!(
                 "pid {path}/pid; {}\nevents {{}}\nhttp {{ access_log off; server {{ listen 127.0.0.1:1 ssl;\n{} }} }}\n",
                 part(guide, "nginx.conf"),
@@ -113,7 +120,7 @@ fn tested(software: Software, guide: &Guide, directory: &Path, environment: &[(&
             command.arg("-e").arg(directory.join("log"));
             command
         }
-        Software::Apache(_) | Software::Haproxy => {
+        _ => {
             let modules = "/usr/lib/apache2/modules";
             let text = format!(
                 "ServerRoot {path}\nPidFile {path}/pid\nErrorLog {path}/log\nServerName x\nListen 127.0.0.1:1\n\
@@ -165,7 +172,7 @@ fn a_guide_for_a_token_works_and_tells_of_the_traps() {
 
 #[test]
 fn a_guide_for_a_file_works() {
-    for software in BOTH {
+    for software in EACH {
         let directory = tempfile::tempdir().unwrap();
         let files = directory.path().join("tls");
         let server = installed(software);
@@ -179,7 +186,7 @@ fn a_guide_for_a_file_works() {
 
 #[test]
 fn names_that_mean_something_are_refused() {
-    let server = installed(Software::Nginx);
+    let server = installed("nginx");
     let file = |word: &str| Source::File(word.parse().unwrap());
     let at = |host: &str, directory: &str| {
         guide(

@@ -5,19 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keymark_stacks::servers::{
-    Certificates, Handshakes, Identity, Impossible, Mpm, RunningServer, ServerError, ServerSpec,
-    Software, TokenKey, TokenWay,
+    Certificates, Handshakes, Identity, Impossible, RunningServer, ServerError, ServerSpec,
+    TokenKey, TokenWay,
 };
 use keymark_stores::user::Pin;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 
-use super::client::{has_document, identity, installed, s_client, verified};
+use super::client::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
 
-const ALL: [Software; 3] = [
-    Software::Apache(Mpm::Event),
-    Software::Apache(Mpm::Prefork),
-    Software::Nginx,
-];
+const ALL: [&str; 3] = ["apache", "apache-prefork", "nginx"];
 
 fn token() -> SoftHsmToken {
     let token = SoftHsmToken::new();
@@ -35,7 +31,7 @@ fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> TokenKey 
 }
 
 fn on_token(
-    software: Software,
+    software: &str,
     token: &SoftHsmToken,
     (word, label): (&str, &str),
     way: TokenWay,
@@ -46,7 +42,8 @@ fn on_token(
 
 /// pkcs11-provider is not in every distribution yet.
 fn ways() -> Vec<TokenWay> {
-    let openssl = installed(Software::Nginx).openssl;
+    let nginx = installed("nginx");
+    let openssl = nginx.openssl().unwrap();
     let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
     let there: Vec<TokenWay> = ways.filter(|way| openssl.loadable(*way).is_ok()).collect();
     assert!(
@@ -56,9 +53,8 @@ fn ways() -> Vec<TokenWay> {
     there
 }
 
-fn start(software: Software, identity: Identity, kex: &str) -> Result<RunningServer, ServerError> {
-    let handshakes = Handshakes::of(kex.parse().unwrap());
-    let spec = ServerSpec::new(Certificates::one(identity), handshakes);
+fn start(software: &str, identity: Identity, kex: &str) -> Result<RunningServer, ServerError> {
+    let spec = ServerSpec::new(Certificates::one(identity), handshakes(kex));
     RunningServer::start(&installed(software), &spec)
 }
 
@@ -68,9 +64,9 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
     for way in ways() {
         for software in ALL {
             for (key, kex, expected) in [
-                (("rsa2048", "rsa"), "ecdhe-p256", "ECDHE-RSA-"),
+                (("rsa2048", "rsa"), "1.2 ecdhe-p256", "ECDHE-RSA-"),
                 (("rsa2048", "rsa"), "x25519", "Peer signature type: RSA-PSS"),
-                (("nistp256", "ec"), "ecdhe-p256", "ECDHE-ECDSA-"),
+                (("nistp256", "ec"), "1.2 ecdhe-p256", "ECDHE-ECDSA-"),
                 (("nistp256", "ec"), "x25519", "Peer signature type: ECDSA"),
             ] {
                 let identity = on_token(software, &token, key, way).unwrap();
@@ -93,11 +89,11 @@ fn a_key_on_a_token_serves_on_each_software_by_each_way() {
 #[test]
 fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
     let token = token();
-    for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+    for software in BOTH {
         let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
         match start(software, engine, "rsa") {
             Err(ServerError::Impossible(why @ Impossible::RsaExchangeByEngine { .. })) => {
-                assert!(why.to_string().contains("take the provider"), "{why}");
+                assert!(why.to_string().contains("use the provider"), "{why}");
             }
             other => panic!("{other:?}"),
         }
@@ -118,7 +114,7 @@ fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
 fn the_ecdsa_key_is_on_the_token_and_the_rsa_key_in_a_file() {
     let token = token();
     for way in ways() {
-        for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+        for software in BOTH {
             let ecdsa = on_token(software, &token, ("nistp256", "ec"), way).unwrap();
             let pair = Certificates::rsa_and_ecdsa(identity("rsa2048"), ecdsa).unwrap();
             let spec = ServerSpec::new(pair, Handshakes::usual());
@@ -149,7 +145,7 @@ fn a_wrong_pin_is_tried_once_and_no_server_is_started() {
     for way in ways() {
         let token = token();
         let (spy, calls) = spy(&token);
-        for software in [Software::Apache(Mpm::Event), Software::Nginx] {
+        for software in BOTH {
             let _ = fs::remove_file(&calls);
             let configuration: OsString = token.configuration().into();
             let key = key(&token, &spy, "ec", "314159").with_environment(vec![
@@ -175,7 +171,7 @@ fn a_wrong_pin_is_tried_once_and_no_server_is_started() {
 fn what_an_engine_cannot_have_is_said_without_asking_the_token() {
     let token = SoftHsmToken::new();
     let ed25519 = ("ed25519", "none");
-    match on_token(Software::Nginx, &token, ed25519, TokenWay::Engine) {
+    match on_token("nginx", &token, ed25519, TokenWay::Engine) {
         Err(ServerError::Impossible(Impossible::NotByEngine(_))) => {}
         other => panic!("{other:?}"),
     }

@@ -5,20 +5,15 @@
 //! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the
 //! provider as a PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first.
 
-pub(crate) mod apache;
-pub(crate) mod haproxy;
-pub(crate) mod nginx;
-pub(crate) mod openssl_conf;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::servers::error::Impossible;
-use crate::servers::handshakes::{Group, Handshakes};
-use crate::servers::spec::SecurityLevel;
+use crate::servers::openssl::with_level;
+use crate::servers::spec::{Capacity, Handshakes, SecurityLevel};
 
 /// For administrators, where a key is reached by the engine.
-const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \
+pub(crate) const ENGINE_WITHOUT_RSA_EXCHANGE: &str = "No RSA key exchange (kRSA): since OpenSSL 3.0 engines' keys cannot \
                                            decrypt for it, and such handshakes fail; with pkcs11-provider they \
                                            work.";
 
@@ -118,6 +113,21 @@ fn spoken<'p>(what: &'static str, path: &'p Path, special: &str) -> Result<&'p s
     })
 }
 
+/// What stands around the part about TLS.
+#[derive(Debug)]
+pub(crate) struct Frame<'s> {
+    pub(crate) directory: QuotedPath,
+    pub(crate) documents: QuotedPath,
+    pub(crate) log: QuotedPath,
+    pub(crate) pid_file: QuotedPath,
+    /// User and group.
+    pub(crate) worker: Option<(&'s str, &'s str)>,
+    pub(crate) port: u16,
+    pub(crate) capacity: Capacity,
+    /// Names of variables that modules read.
+    pub(crate) environment: Vec<String>,
+}
+
 /// What a server is told to find a private key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyReference {
@@ -155,18 +165,17 @@ pub(crate) struct Tls<'s> {
     pub(crate) handshakes: &'s Handshakes,
     pub(crate) level: SecurityLevel,
     pub(crate) purpose: Purpose,
-    /// nginx's; Apache finds them in its first certificate's file.
+    /// Parameters of DHE in a file of their own; they stand behind the first certificate as well.
     pub(crate) dh: Option<QuotedPath>,
 }
 
 impl Tls<'_> {
     pub(crate) fn ciphers(&self) -> String {
-        crate::servers::possible::with_level(&self.handshakes.ciphers.to_string(), self.level)
+        with_level(&self.handshakes.ciphers.to_string(), self.level)
     }
 
     pub(crate) fn groups(&self) -> String {
-        let groups = self.handshakes.groups.iter().map(|group| group.openssl());
-        groups.collect::<Vec<_>>().join(":")
+        self.handshakes.group_names().collect::<Vec<_>>().join(":")
     }
 
     pub(crate) fn is_on_token(&self) -> bool {
@@ -182,12 +191,6 @@ impl Tls<'_> {
         let provider = |pair: &Pair| matches!(pair.key, KeyReference::Provider(_));
         self.pairs.iter().any(provider)
     }
-}
-
-/// For the record.
-pub(crate) fn group_words(groups: &[Group]) -> String {
-    let words: Vec<&str> = groups.iter().map(|group| group.word()).collect();
-    words.join(":")
 }
 
 #[cfg(test)]

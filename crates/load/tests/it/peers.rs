@@ -1,7 +1,4 @@
 //! Handshakes and failures, against servers that behave and servers that do not.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
@@ -9,77 +6,55 @@ use std::time::Duration;
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_load::{
-    Alert, Certificate, CipherSuite, Engine, Expectation, Failure, Fingerprint, Phase, Target,
-    WeakSizes,
+    Alert, Certificate, CipherSuite, Expectation, Failure, Fingerprint, Phase, Target, Weak,
 };
 use openssl::dh::Dh;
 use openssl::pkey::PKey;
 use openssl::ssl::SslVersion;
 use socket2::{Domain, Socket, Type};
 
-use support::impostor::Impostor;
-use support::nginx::Nginx;
-use support::{BODY, Behaviour, Server, all_well, load, only, only_failure, p256, rsa, users};
+use crate::support::nginx::Nginx;
+use crate::support::{
+    BODY, Behaviour, Server, all_well, load, only, only_failure, p256, rsa, target as target_at,
+    users, with_the_private_half_of,
+};
 
 /// Long enough for some handshakes of any kind.
 const SHORT: u64 = 400;
 
-fn works(server: &Server, target: &Target, engine: Engine) {
-    let mut settings = users(2, SHORT);
-    settings.engine = Some(engine);
-    let measured = load(target, &settings);
+fn works(server: &Server, target: &Target) {
+    let measured = load(target, &users(2, SHORT));
     all_well(&measured);
-    assert_eq!(measured.engine, engine);
     let (negotiated, count) = measured.negotiated.first_key_value().unwrap();
     assert_eq!(measured.negotiated.len(), 1);
     assert_eq!(negotiated.version, target.expected.version);
     assert_eq!(negotiated.key_exchange, target.expected.key_exchange);
-    assert!(*count >= measured.transactions());
+    assert!(*count >= measured.totals.transactions);
     let resumed = server.seen.1.load(Ordering::Relaxed);
-    assert_eq!(resumed, 0, "{engine} {negotiated}");
+    assert_eq!(resumed, 0, "{negotiated}");
 }
 
 #[test]
-fn both_engines_make_full_handshakes_in_each_group_though_the_server_gives_tickets() {
+fn handshakes_are_full_ones_in_each_group_though_the_server_gives_tickets() {
     let server = Server::start(&p256(), Behaviour::Serve);
-    let rustls = [
-        (TlsVersion::V1_3, KeyExchange::EcdheP256),
-        (TlsVersion::V1_3, KeyExchange::EcdheP384),
-        (TlsVersion::V1_3, KeyExchange::X25519),
-        (TlsVersion::V1_3, KeyExchange::X25519MlKem768),
-        (TlsVersion::V1_3, KeyExchange::SecP256r1MlKem768),
-        (TlsVersion::V1_2, KeyExchange::EcdheP256),
-        (TlsVersion::V1_2, KeyExchange::X25519),
-    ];
-    for (version, exchange) in rustls {
-        let target = server.target(version, exchange);
-        for engine in [Engine::Rustls, Engine::OpenSsl] {
-            works(&server, &target, engine);
-        }
+    let of_1_2 = [KeyExchange::EcdheP256, KeyExchange::X25519];
+    let of_1_3 = KeyExchange::ALL.iter().copied();
+    let of_1_3 = of_1_3.filter(|exchange| exchange.group().is_some());
+    for exchange in of_1_3.chain([KeyExchange::Dhe2048]) {
+        works(&server, &server.target(TlsVersion::V1_3, exchange));
     }
-    let openssl = [
-        (TlsVersion::V1_3, KeyExchange::X448),
-        (TlsVersion::V1_3, KeyExchange::EcdheP521),
-        (TlsVersion::V1_3, KeyExchange::SecP384r1MlKem1024),
-        (TlsVersion::V1_3, KeyExchange::Dhe2048),
-    ];
-    for (version, exchange) in openssl {
-        assert_eq!(Engine::for_(exchange), Engine::OpenSsl);
-        works(&server, &server.target(version, exchange), Engine::OpenSsl);
+    for exchange in of_1_2 {
+        works(&server, &server.target(TlsVersion::V1_2, exchange));
     }
 }
 
 #[test]
-fn openssl_exchanges_keys_as_they_did_once() {
+fn keys_are_exchanged_as_they_were_once() {
     let server = Server::with(&rsa(2048), Behaviour::Serve, |context| {
         context.set_tmp_dh(&Dh::get_2048_256().unwrap()).unwrap();
     });
     for exchange in [KeyExchange::Rsa, KeyExchange::Dhe2048] {
-        works(
-            &server,
-            &server.target(TlsVersion::V1_2, exchange),
-            Engine::for_(exchange),
-        );
+        works(&server, &server.target(TlsVersion::V1_2, exchange));
     }
     let target = server.target(TlsVersion::V1_2, KeyExchange::Dhe3072);
     let failure = only_failure(&load(&target, &users(1, SHORT)));
@@ -103,30 +78,25 @@ fn weak_sizes_are_refused_unless_they_are_asked_for() {
             Failure::Unexpected(Expectation::KeySize)
         };
         assert_eq!(failure, refused);
-        settings.weak = WeakSizes::Allowed;
+        settings.weak = Weak::Allowed;
         all_well(&load(&target, &settings));
     }
 }
 
 #[test]
-fn certificates_of_other_kinds_are_for_openssl() {
-    let keys = [
-        ("ed25519", PKey::generate_ed25519().unwrap(), Engine::Rustls),
-        ("ed448", PKey::generate_ed448().unwrap(), Engine::OpenSsl),
-        (
-            "mldsa65",
-            keymark_native::evp::generate(c"ML-DSA-65").unwrap(),
-            Engine::OpenSsl,
-        ),
-        ("rsa2048", rsa(2048), Engine::Rustls),
-    ];
-    for (name, key, engine) in keys {
+fn certificates_have_keys_of_every_kind() {
+    let mldsa = keymark_native::evp::generate(c"ML-DSA-65").unwrap();
+    for (name, key) in [
+        ("ed25519", PKey::generate_ed25519().unwrap()),
+        ("ed448", PKey::generate_ed448().unwrap()),
+        ("mldsa65", mldsa),
+        ("rsa2048", rsa(2048)),
+    ] {
         let server = Server::start(&key, Behaviour::Serve);
         let mut target = server.target(TlsVersion::V1_3, KeyExchange::X25519);
         target.expected.certificate = Certificate::Key(name.parse().unwrap());
         let measured = load(&target, &users(1, SHORT));
         all_well(&measured);
-        assert_eq!(measured.engine, engine, "{name}");
         let key = measured.negotiated.keys().next().unwrap().key.unwrap();
         assert_eq!(key.name(), name);
     }
@@ -135,24 +105,22 @@ fn certificates_of_other_kinds_are_for_openssl() {
 #[test]
 fn a_wrong_certificate_cipher_or_body_does_not_count() {
     let server = Server::start(&p256(), Behaviour::Serve);
-    for engine in [Engine::Rustls, Engine::OpenSsl] {
-        let mut settings = users(1, SHORT);
-        settings.engine = Some(engine);
-        let mut target = server.target(TlsVersion::V1_3, KeyExchange::EcdheP256);
-        target.expected.certificate = Certificate::Pinned(Fingerprint([7; 32]));
-        let wrong = only_failure(&load(&target, &settings));
-        assert_eq!(wrong, Failure::Unexpected(Expectation::Certificate));
-        let mut target = server.target(TlsVersion::V1_3, KeyExchange::EcdheP256);
-        target.expected.body = Some(3);
-        let wrong = only_failure(&load(&target, &settings));
-        assert_eq!(wrong, Failure::Unexpected(Expectation::BodyLength));
-        let mut target = server.target(TlsVersion::V1_3, KeyExchange::EcdheP256);
-        target.expected.cipher = Some(CipherSuite(0x1301));
-        let measured = load(&target, &settings);
-        all_well(&measured);
-        let negotiated = measured.negotiated.keys().next().unwrap();
-        assert_eq!(negotiated.cipher, CipherSuite(0x1301));
-    }
+    let settings = users(1, SHORT);
+    let target = || server.target(TlsVersion::V1_3, KeyExchange::EcdheP256);
+    let mut other = target();
+    other.expected.certificate = Certificate::Pinned(Fingerprint([7; 32]));
+    let wrong = only_failure(&load(&other, &settings));
+    assert_eq!(wrong, Failure::Unexpected(Expectation::Certificate));
+    let mut longer = target();
+    longer.expected.body = Some(3);
+    let wrong = only_failure(&load(&longer, &settings));
+    assert_eq!(wrong, Failure::Unexpected(Expectation::BodyLength));
+    let mut with_cipher = target();
+    with_cipher.expected.cipher = Some(CipherSuite("TLS_AES_128_GCM_SHA256"));
+    let measured = load(&with_cipher, &settings);
+    all_well(&measured);
+    let negotiated = measured.negotiated.keys().next().unwrap();
+    assert_eq!(negotiated.cipher, CipherSuite("TLS_AES_128_GCM_SHA256"));
 }
 
 #[test]
@@ -161,21 +129,14 @@ fn what_the_server_lacks_is_an_alert_by_its_name() {
         context.set_groups_list("P-256").unwrap();
         only(SslVersion::TLS1_2)(context);
     });
-    for engine in [Engine::Rustls, Engine::OpenSsl] {
-        let mut settings = users(1, SHORT);
-        settings.engine = Some(engine);
-        let failure =
-            |version, exchange| only_failure(&load(&server.target(version, exchange), &settings));
-        let version = failure(TlsVersion::V1_3, KeyExchange::EcdheP256);
-        assert_eq!(version.to_string(), "alert protocol_version", "{engine}");
-        // A client of TLS 1.2 offers the certificate's curve as well, and the server takes that one.
-        let group = failure(TlsVersion::V1_2, KeyExchange::X25519);
-        assert_eq!(
-            group,
-            Failure::Unexpected(Expectation::KeyExchange),
-            "{engine}"
-        );
-    }
+    let failure = |version, exchange| {
+        only_failure(&load(&server.target(version, exchange), &users(1, SHORT)))
+    };
+    let version = failure(TlsVersion::V1_3, KeyExchange::EcdheP256);
+    assert_eq!(version.to_string(), "alert protocol_version");
+    // A client of TLS 1.2 offers the certificate's curve as well, and the server takes that one.
+    let group = failure(TlsVersion::V1_2, KeyExchange::X25519);
+    assert_eq!(group, Failure::Unexpected(Expectation::KeyExchange));
     let server = Server::with(&p256(), Behaviour::Serve, |context| {
         context.set_groups_list("P-256").unwrap();
     });
@@ -221,19 +182,18 @@ fn failures_have_their_classes() {
     for (behaviour, class) in cases {
         let server = Server::start(&p256(), behaviour);
         let target = server.target(TlsVersion::V1_3, KeyExchange::EcdheP256);
-        for engine in [Engine::Rustls, Engine::OpenSsl] {
-            let mut settings = users(1, SHORT);
-            settings.engine = Some(engine);
-            let short = Duration::from_millis(80);
-            match class {
-                Failure::HandshakeTimeout => settings.timeouts.handshake = short,
-                Failure::WholeTimeout => settings.timeouts.whole = short,
-                _ => {}
-            }
-            let measured = load(&target, &settings);
-            assert_eq!(only_failure(&measured), class, "{engine} {behaviour:?}");
-            assert_eq!(measured.totals().failed, measured.failures()[&class]);
+        let mut settings = users(1, SHORT);
+        let short = Duration::from_millis(80);
+        match class {
+            Failure::HandshakeTimeout => settings.timeouts.handshake = short,
+            Failure::WholeTimeout => settings.timeouts.whole = short,
+            _ => {}
         }
+        let measured = load(&target, &settings);
+        assert_eq!(only_failure(&measured), class, "{behaviour:?}");
+        assert_eq!(measured.totals.failed, measured.failures[&class]);
+        let by_second: u64 = measured.seconds.iter().map(|second| second.failed()).sum();
+        assert_eq!(by_second, measured.totals.failed);
     }
 }
 
@@ -250,7 +210,7 @@ fn a_server_that_accepts_nobody_is_given_up() {
         std::iter::from_fn(|| TcpStream::connect_timeout(&address, wait).ok()).collect();
     assert!(kept.len() < 10);
     let leaf = Fingerprint([0; 32]);
-    let target = support::target(address, leaf, TlsVersion::V1_3, KeyExchange::EcdheP256);
+    let target = target_at(address, leaf, TlsVersion::V1_3, KeyExchange::EcdheP256);
     let mut settings = users(2, SHORT);
     settings.timeouts.connect = wait;
     assert_eq!(
@@ -261,21 +221,13 @@ fn a_server_that_accepts_nobody_is_given_up() {
 
 #[test]
 fn a_server_without_the_key_of_its_certificate_is_found_out() {
-    for key in [p256(), rsa(2048)] {
-        let impostor = Impostor::start(&key);
-        let cases = [
-            (Engine::Rustls, TlsVersion::V1_3),
-            (Engine::Rustls, TlsVersion::V1_2),
-            (Engine::OpenSsl, TlsVersion::V1_3),
-            (Engine::OpenSsl, TlsVersion::V1_2),
-        ];
-        for (engine, version) in cases {
-            let mut settings = users(1, SHORT);
-            settings.engine = Some(engine);
+    for (key, other) in [(p256(), p256()), (rsa(2048), rsa(2048))] {
+        let impostor = Server::start(&with_the_private_half_of(&key, &other), Behaviour::Serve);
+        for version in [TlsVersion::V1_3, TlsVersion::V1_2] {
             let target = impostor.target(version, KeyExchange::EcdheP256);
-            let failure = only_failure(&load(&target, &settings));
+            let failure = only_failure(&load(&target, &users(1, SHORT)));
             let class = Failure::Unexpected(Expectation::Signature);
-            assert_eq!(failure, class, "{engine} {version}");
+            assert_eq!(failure, class, "{version}");
         }
     }
 }
@@ -283,21 +235,13 @@ fn a_server_without_the_key_of_its_certificate_is_found_out() {
 #[test]
 fn nginx_sees_full_handshakes_only() {
     let nginx = Nginx::start(&p256(), BODY);
-    let cases = [
-        (Engine::Rustls, TlsVersion::V1_3),
-        (Engine::Rustls, TlsVersion::V1_2),
-        (Engine::OpenSsl, TlsVersion::V1_3),
-        (Engine::OpenSsl, TlsVersion::V1_2),
-    ];
     let mut done = 0;
-    for (engine, version) in cases {
+    for version in [TlsVersion::V1_3, TlsVersion::V1_2] {
         let exchange = KeyExchange::EcdheP256;
-        let target = support::target(nginx.address, nginx.leaf, version, exchange);
-        let mut settings = users(3, 1000);
-        settings.engine = Some(engine);
-        let measured = load(&target, &settings);
+        let target = target_at(nginx.address, nginx.leaf, version, exchange);
+        let measured = load(&target, &users(3, 1000));
         all_well(&measured);
-        done += measured.transactions();
+        done += measured.totals.transactions;
         let protocol = match version {
             TlsVersion::V1_2 => "TLSv1.2",
             TlsVersion::V1_3 => "TLSv1.3",

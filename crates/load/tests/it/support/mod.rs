@@ -1,7 +1,5 @@
 //! Servers for the tests: OpenSSL's in a thread, nginx in a process.
-#![allow(dead_code, reason = "not every test uses everything")]
 
-pub mod impostor;
 pub mod nginx;
 
 use std::io::{ErrorKind, Read, Write};
@@ -24,7 +22,7 @@ use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::{PKey, Private};
-use openssl::rsa::Rsa;
+use openssl::rsa::{Rsa, RsaPrivateKeyBuilder};
 use openssl::ssl::{
     Ssl, SslContext, SslContextBuilder, SslMethod, SslSessionCacheMode, SslStream, SslVersion,
 };
@@ -42,7 +40,19 @@ pub fn rsa(bits: u32) -> PKey<Private> {
     PKey::from_rsa(Rsa::generate(bits).unwrap()).unwrap()
 }
 
-/// A certificate that the key has signed itself.
+/// A key that passes for the first one, and signs with the other one's private half.
+pub fn with_the_private_half_of(key: &PKey<Private>, other: &PKey<Private>) -> PKey<Private> {
+    if let (Ok(rsa), Ok(other)) = (key.rsa(), other.rsa()) {
+        let own = |number: &openssl::bn::BigNumRef| number.to_owned().unwrap();
+        let mixed = RsaPrivateKeyBuilder::new(own(rsa.n()), own(rsa.e()), own(other.d()));
+        return PKey::from_rsa(mixed.unwrap().build()).unwrap();
+    }
+    let (ec, other) = (key.ec_key().unwrap(), other.ec_key().unwrap());
+    let mixed = EcKey::from_private_components(ec.group(), other.private_key(), ec.public_key());
+    PKey::from_ec_key(mixed.unwrap()).unwrap()
+}
+
+/// A certificate for the key, by an authority that nobody asks about.
 pub fn certificate(key: &PKey<Private>) -> X509 {
     let mut name = X509NameBuilder::new().unwrap();
     name.append_entry_by_text("CN", "localhost").unwrap();
@@ -278,15 +288,15 @@ pub fn load(target: &Target, settings: &Settings) -> Measurement {
 
 /// All that failed did so for one reason, and nothing succeeded.
 pub fn only_failure(measured: &Measurement) -> Failure {
-    let failures = measured.failures();
-    assert_eq!(measured.transactions(), 0);
+    let failures = &measured.failures;
+    assert_eq!(measured.totals.transactions, 0);
     assert_eq!(failures.len(), 1, "{failures:?}");
-    failures.into_keys().next().unwrap()
+    failures.keys().next().unwrap().clone()
 }
 
 /// Transactions succeeded, and nothing failed.
 pub fn all_well(measured: &Measurement) {
-    let failures = measured.failures();
+    let failures = &measured.failures;
     assert!(failures.is_empty(), "{failures:?}");
-    assert!(measured.transactions() > 0);
+    assert!(measured.totals.transactions > 0);
 }

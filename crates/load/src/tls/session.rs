@@ -1,4 +1,4 @@
-//! OpenSSL, as it is built in.
+//! TLS connections by OpenSSL, as it is built in.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,11 +13,9 @@ use openssl::ssl::{
     SslSessionCacheMode, SslStream, SslVerifyMode, SslVersion, cipher_name,
 };
 
-use super::{
-    Checker, Connector, Engine, FAVOURITE, Handshake, Received, Seen, Session, Stop, WeakSizes,
-    curves_of_certificate,
-};
 use keymark_bench::case::{KeyExchange, TlsVersion};
+
+use super::{Checker, Handshake, Seen, Weak};
 
 use crate::error::Error;
 use crate::failure::{Expectation, Failure, Phase};
@@ -33,53 +31,100 @@ const BAD_SIGNATURE: i32 = 123;
 /// `ERR_LIB_SSL` of err.h.
 const LIBRARY_SSL: i32 = 20;
 
+/// The suite of TLS 1.3 that is offered first, as browsers do: servers that follow the client's order then do the same
+/// work for all clients.
+const FAVOURITE: &str = "TLS_AES_128_GCM_SHA256";
+
+/// Why a step of a session did not end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The socket would block.
+    Blocked,
+    /// There is nothing to wait for.
+    Failed(Failure),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// So many bytes, more than none.
+    Bytes(usize),
+    /// The peer has said that this was all.
+    End,
+}
+
+/// Makes TLS connections, all alike.
 #[derive(Debug)]
-struct OpenSsl {
+pub(crate) struct Connector {
     context: SslContext,
     /// For `server_name`, which takes no address (RFC 6066 §3).
     name: Option<String>,
     wanted: KeyExchange,
 }
 
-pub(super) fn connector(target: &Target, weak: WeakSizes) -> Result<Box<dyn Connector>, Error> {
-    let cannot = |what: &str, error: &ErrorStack| {
-        Error::cannot(Engine::OpenSsl, format!("{what} ({error})"))
-    };
-    let expected = &target.expected;
-    let mut builder = SslContextBuilder::new(SslMethod::tls_client())
-        .map_err(|error| cannot("a context", &error))?;
-    settle(&mut builder, weak);
-    let version = match expected.version {
-        TlsVersion::V1_2 => SslVersion::TLS1_2,
-        TlsVersion::V1_3 => SslVersion::TLS1_3,
-    };
-    builder
-        .set_min_proto_version(Some(version))
-        .and_then(|()| builder.set_max_proto_version(Some(version)))
-        .map_err(|error| cannot("the version", &error))?;
-    offer_ciphers(&mut builder, expected).map_err(|error| cannot("the cipher suite", &error))?;
-    if let Some(groups) = groups(expected) {
+impl Connector {
+    pub(crate) fn new(target: &Target, weak: Weak) -> Result<Self, Error> {
+        let cannot =
+            |what: &str, error: &ErrorStack| Error::Unsupported(format!("{what} ({error})"));
+        let expected = &target.expected;
+        let mut builder = SslContextBuilder::new(SslMethod::tls_client())
+            .map_err(|error| cannot("a context", &error))?;
+        settle(&mut builder, weak);
+        let version = match expected.version {
+            TlsVersion::V1_2 => SslVersion::TLS1_2,
+            TlsVersion::V1_3 => SslVersion::TLS1_3,
+        };
         builder
-            .set_groups_list(&groups)
-            .map_err(|error| cannot(&format!("the group {groups}"), &error))?;
+            .set_min_proto_version(Some(version))
+            .and_then(|()| builder.set_max_proto_version(Some(version)))
+            .map_err(|error| cannot("the version", &error))?;
+        offer_ciphers(&mut builder, expected)
+            .map_err(|error| cannot("the cipher suite", &error))?;
+        if let Some(groups) = groups(expected) {
+            builder
+                .set_groups_list(&groups)
+                .map_err(|error| cannot(&format!("the group {groups}"), &error))?;
+        }
+        if let Certificate::Key(algorithm) = expected.certificate {
+            let what = || format!("certificates with {}", algorithm.name());
+            let signatures = signatures(algorithm, weak);
+            let signatures = signatures.ok_or_else(|| Error::Unsupported(what()))?;
+            builder
+                .set_sigalgs_list(signatures)
+                .map_err(|error| cannot(&what(), &error))?;
+        }
+        let is_address = target.server_name.parse::<IpAddr>().is_ok();
+        Ok(Self {
+            context: builder.build(),
+            name: (!is_address).then(|| target.server_name.clone()),
+            wanted: expected.key_exchange,
+        })
     }
-    if let Certificate::Key(algorithm) = expected.certificate {
-        let what = || format!("certificates with {}", algorithm.name());
-        let signatures = signatures(algorithm, weak);
-        let signatures = signatures.ok_or_else(|| Error::cannot(Engine::OpenSsl, what()))?;
-        builder
-            .set_sigalgs_list(signatures)
-            .map_err(|error| cannot(&what(), &error))?;
+
+    /// A handshake to be made over a connected socket.
+    pub(crate) fn open(&self, socket: TcpStream) -> Result<Session, Failure> {
+        let open = || {
+            let mut ssl = Ssl::new(&self.context)?;
+            if let Some(name) = &self.name {
+                ssl.set_hostname(name)?;
+            }
+            SslStream::new(ssl, socket)
+        };
+        let stream = open().map_err(|error| Failure::Tls(error.to_string()))?;
+        Ok(Session {
+            stream,
+            wanted: self.wanted,
+        })
     }
-    let is_address = target.server_name.parse::<IpAddr>().is_ok();
-    Ok(Box::new(OpenSsl {
-        context: builder.build(),
-        name: (!is_address).then(|| target.server_name.clone()),
-        wanted: expected.key_exchange,
-    }))
 }
 
-fn settle(builder: &mut SslContextBuilder, weak: WeakSizes) {
+fn settle(builder: &mut SslContextBuilder, weak: Weak) {
     // The chain is nobody's concern; the handshake's own signature is verified all the same.
     builder.set_verify(SslVerifyMode::NONE);
     builder.set_session_cache_mode(SslSessionCacheMode::OFF);
@@ -87,37 +132,26 @@ fn settle(builder: &mut SslContextBuilder, weak: WeakSizes) {
     // Buffers are given back between records: a thousand connections wait most of the time.
     builder.set_mode(SslMode::RELEASE_BUFFERS);
     match weak {
-        WeakSizes::Refused => {}
-        WeakSizes::Allowed => builder.set_security_level(0),
+        Weak::Refused => {}
+        Weak::Allowed => builder.set_security_level(0),
     }
 }
 
 fn offer_ciphers(builder: &mut SslContextBuilder, expected: &Expected) -> Result<(), ErrorStack> {
-    let iana = expected.cipher.and_then(CipherSuite::name);
+    let iana = expected.cipher.map(|suite| suite.0);
     match expected.version {
         TlsVersion::V1_3 => {
-            let others = [0x1302, 0x1303].map(CipherSuite).into_iter();
-            let all = std::iter::once(FAVOURITE).chain(others);
-            let all: Vec<_> = all.filter_map(CipherSuite::name).collect();
-            builder.set_ciphersuites(&iana.map_or_else(|| all.join(":"), str::to_owned))
+            const OTHERS: &str = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+            let all = || format!("{FAVOURITE}:{OTHERS}");
+            builder.set_ciphersuites(&iana.map_or_else(all, str::to_owned))
         }
         TlsVersion::V1_2 => match iana {
             Some(name) => builder.set_cipher_list(cipher_name(name)),
             None => {
-                let exchange = match expected.key_exchange {
-                    KeyExchange::Rsa => "kRSA",
-                    KeyExchange::Dhe1024
-                    | KeyExchange::Dhe2048
-                    | KeyExchange::Dhe3072
-                    | KeyExchange::Dhe4096 => "DHE",
-                    KeyExchange::EcdheP256
-                    | KeyExchange::EcdheP384
-                    | KeyExchange::EcdheP521
-                    | KeyExchange::X25519
-                    | KeyExchange::X448
-                    | KeyExchange::X25519MlKem768
-                    | KeyExchange::SecP256r1MlKem768
-                    | KeyExchange::SecP384r1MlKem1024 => "ECDHE",
+                let exchange = match (expected.key_exchange, expected.key_exchange.group()) {
+                    (KeyExchange::Rsa, _) => "kRSA",
+                    (_, Some(_)) => "ECDHE",
+                    (_, None) => "DHE",
                 };
                 let signer = signer(expected.certificate);
                 let list = ["AESGCM", "CHACHA20", "AES"]
@@ -158,38 +192,38 @@ fn groups(expected: &Expected) -> Option<String> {
 }
 
 fn group(exchange: KeyExchange, version: TlsVersion) -> Option<String> {
-    if let Some(bits) = exchange.dhe_bits() {
-        // TLS 1.2: the server's own parameters, not a group (RFC 5246 §7.4.3).
-        return match version {
-            TlsVersion::V1_2 => None,
-            TlsVersion::V1_3 => Some(format!("ffdhe{bits}")),
-        };
+    match (exchange.dhe_bits(), version) {
+        // The server's own parameters, not a group (RFC 5246 §7.4.3).
+        (Some(_), TlsVersion::V1_2) => None,
+        (Some(bits), TlsVersion::V1_3) => Some(format!("ffdhe{bits}")),
+        (None, _) => exchange.group().map(str::to_owned),
     }
-    let name = match exchange {
-        KeyExchange::Rsa
-        | KeyExchange::Dhe1024
-        | KeyExchange::Dhe2048
-        | KeyExchange::Dhe3072
-        | KeyExchange::Dhe4096 => return None,
-        KeyExchange::EcdheP256 => "P-256",
-        KeyExchange::EcdheP384 => "P-384",
-        KeyExchange::EcdheP521 => "P-521",
-        KeyExchange::X25519 => "X25519",
-        KeyExchange::X448 => "X448",
-        KeyExchange::X25519MlKem768 => "X25519MLKEM768",
-        KeyExchange::SecP256r1MlKem768 => "SecP256r1MLKEM768",
-        KeyExchange::SecP384r1MlKem1024 => "SecP384r1MLKEM1024",
-    };
-    Some(name.to_owned())
 }
 
-fn signatures(algorithm: Algorithm, weak: WeakSizes) -> Option<&'static str> {
+/// The curves that a TLS 1.2 client offers besides the group it wants: there the list of groups is that of the
+/// certificate's curves as well (RFC 8422 §5.1.1), and a server with a P-256 certificate would refuse a client that has
+/// X25519 alone. Which group was used is checked.
+fn curves_of_certificate(expected: &Expected) -> &'static [KeyExchange] {
+    const BOTH: &[KeyExchange] = &[KeyExchange::EcdheP256, KeyExchange::EcdheP384];
+    match (expected.version, expected.certificate) {
+        (TlsVersion::V1_3, _) => &[],
+        (TlsVersion::V1_2, Certificate::Pinned(_) | Certificate::Any) => BOTH,
+        (TlsVersion::V1_2, Certificate::Key(algorithm)) => match algorithm.length() {
+            ("nist", 256) => &[KeyExchange::EcdheP256],
+            ("nist", 384) => &[KeyExchange::EcdheP384],
+            ("nist", 521) => &[KeyExchange::EcdheP521],
+            _ => &[],
+        },
+    }
+}
+
+fn signatures(algorithm: Algorithm, weak: Weak) -> Option<&'static str> {
     match algorithm.family() {
         Family::Rsa(_) => Some(match weak {
-            WeakSizes::Refused => {
+            Weak::Refused => {
                 "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512"
             }
-            WeakSizes::Allowed => "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA+SHA256:RSA+SHA384:RSA+SHA1",
+            Weak::Allowed => "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA+SHA256:RSA+SHA384:RSA+SHA1",
         }),
         Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521) => {
             Some("ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512")
@@ -214,33 +248,18 @@ fn signatures(algorithm: Algorithm, weak: WeakSizes) -> Option<&'static str> {
     }
 }
 
-impl Connector for OpenSsl {
-    fn open(&self, socket: TcpStream) -> Result<Box<dyn Session>, Failure> {
-        let open = || {
-            let mut ssl = Ssl::new(&self.context)?;
-            if let Some(name) = &self.name {
-                ssl.set_hostname(name)?;
-            }
-            SslStream::new(ssl, socket)
-        };
-        let stream = open().map_err(|error| Failure::Tls(error.to_string()))?;
-        Ok(Box::new(OfOpenSsl {
-            stream,
-            wanted: self.wanted,
-        }))
-    }
-}
-
+/// One TLS connection over a socket that does not block. A step that was blocked is taken again when the socket is
+/// ready.
 #[derive(Debug)]
-struct OfOpenSsl {
+pub(crate) struct Session {
     stream: SslStream<TcpStream>,
     wanted: KeyExchange,
 }
 
-impl OfOpenSsl {
+impl Session {
     fn exchange(&self, cipher: CipherSuite) -> Option<KeyExchange> {
         let group = || self.stream.ssl().peer_tmp_key().ok();
-        match cipher.exchange()? {
+        match cipher.exchange() {
             SuiteExchange::Rsa => Some(KeyExchange::Rsa),
             SuiteExchange::Dhe | SuiteExchange::Ecdhe => of_key(&group()?),
             // OpenSSL keeps no share of a KEM. One group was offered, and it refuses a share in another
@@ -248,6 +267,57 @@ impl OfOpenSsl {
             SuiteExchange::Apart => {
                 Some(group().and_then(|key| of_key(&key)).unwrap_or(self.wanted))
             }
+        }
+    }
+
+    /// Goes on with the handshake. The client's last flight may go out with what is sent first.
+    pub(crate) fn handshake(&mut self) -> Result<(), Stop> {
+        self.stream
+            .connect()
+            .map_err(|error| stop(&error, Phase::Handshake))
+    }
+
+    /// Shows the handshake, which has ended, to who checks it.
+    pub(crate) fn show(&self, checker: &mut Checker) -> Result<(), Failure> {
+        let ssl = self.stream.ssl();
+        let leaf = ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok());
+        let cipher = ssl.current_cipher();
+        let cipher = cipher.and_then(|cipher| cipher.standard_name().map(CipherSuite));
+        checker.check(Seen {
+            handshake: if ssl.session_reused() {
+                Handshake::Resumed
+            } else {
+                Handshake::Full
+            },
+            version: ssl.version2().and_then(version),
+            cipher,
+            key_exchange: cipher.and_then(|cipher| self.exchange(cipher)),
+            leaf: leaf.as_deref().unwrap_or_default(),
+        })
+    }
+
+    /// The certificates that the server sent, in DER, its own first.
+    pub(crate) fn chain(&self) -> Vec<Vec<u8>> {
+        let chain = self.stream.ssl().peer_cert_chain();
+        let certificates = chain.into_iter().flatten();
+        certificates.filter_map(|one| one.to_der().ok()).collect()
+    }
+
+    /// Sends all of `bytes`; after a block the same bytes are handed in again, from the start.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        // Without partial writes all is written or nothing is.
+        let written = self.stream.ssl_write(bytes);
+        written
+            .map(drop)
+            .map_err(|error| stop(&error, Phase::FirstByte))
+    }
+
+    /// Receives some of the answer.
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Stop> {
+        match self.stream.ssl_read(buffer) {
+            Ok(read) => Ok(Received::Bytes(read)),
+            Err(error) if error.code() == ErrorCode::ZERO_RETURN => Ok(Received::End),
+            Err(error) => Err(stop(&error, Phase::Whole)),
         }
     }
 }
@@ -264,54 +334,6 @@ fn of_key(key: &PKey<Public>) -> Option<KeyExchange> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-impl Session for OfOpenSsl {
-    fn handshake(&mut self) -> Result<(), Stop> {
-        self.stream
-            .connect()
-            .map_err(|error| stop(&error, Phase::Handshake))
-    }
-
-    fn show(&self, checker: &mut Checker) -> Result<(), Failure> {
-        let ssl = self.stream.ssl();
-        let leaf = ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok());
-        let cipher = ssl.current_cipher();
-        let cipher = cipher.map(|cipher| CipherSuite(u16::from_be_bytes(cipher.protocol_id())));
-        checker.check(Seen {
-            handshake: if ssl.session_reused() {
-                Handshake::Resumed
-            } else {
-                Handshake::Full
-            },
-            version: ssl.version2().and_then(version),
-            cipher,
-            key_exchange: cipher.and_then(|cipher| self.exchange(cipher)),
-            leaf: leaf.as_deref().unwrap_or_default(),
-        })
-    }
-
-    fn chain(&self) -> Vec<Vec<u8>> {
-        let chain = self.stream.ssl().peer_cert_chain();
-        let certificates = chain.into_iter().flatten();
-        certificates.filter_map(|one| one.to_der().ok()).collect()
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        // Without partial writes all is written or nothing is.
-        let written = self.stream.ssl_write(bytes);
-        written
-            .map(drop)
-            .map_err(|error| stop(&error, Phase::FirstByte))
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Stop> {
-        match self.stream.ssl_read(buffer) {
-            Ok(read) => Ok(Received::Bytes(read)),
-            Err(error) if error.code() == ErrorCode::ZERO_RETURN => Ok(Received::End),
-            Err(error) => Err(stop(&error, Phase::Whole)),
-        }
     }
 }
 

@@ -1,7 +1,4 @@
 //! Closed and open loops against servers of the tests' own: what is counted, not how quick it is.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +6,24 @@ use std::time::Duration;
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::clock::MonotonicClock;
+use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
 use keymark_load::{
-    Arrivals, Context, Demand, FirstThink, NoSteadyState, Observer, Phase, Progress, Settings,
-    Spacing, Target, Think, Users, WarmUp, run,
+    Arrivals, Certificate, Context, Demand, FirstThink, Measurement, NoSteadyState, Observer,
+    Progress, Settings, Spacing, Target, Think, Users, WarmUp, run, search,
 };
-use keymark_load::{Observed, search_users};
 use keymark_stats::PerSecond;
 
-use support::{Behaviour, Server, all_well, load, p256, users};
+use crate::support::{Behaviour, Server, all_well, load, p256, users};
 
 fn target(server: &Server) -> Target {
     server.target(TlsVersion::V1_3, KeyExchange::EcdheP256)
+}
+
+fn whole(measured: &Measurement) -> Durations {
+    let mut all = Durations::default();
+    let seconds = measured.seconds.iter();
+    seconds.for_each(|second| all.add(&second.whole));
+    all
 }
 
 fn arrivals(rate: f64, most: u32, seconds: u64) -> Settings {
@@ -42,7 +46,7 @@ fn an_open_loop_counts_the_wait_behind_a_stall() {
         server.seen.0.store(0, Ordering::Relaxed);
         let measured = load(&target(&server), &arrivals(50.0, most, 2));
         all_well(&measured);
-        let whole = measured.phase(Phase::Whole);
+        let whole = whole(&measured);
         let long = |than: Duration| -> u64 {
             let than = than.as_nanos() as u64;
             let buckets = whole.0.iter().filter(|(took, _)| *took > than);
@@ -52,8 +56,9 @@ fn an_open_loop_counts_the_wait_behind_a_stall() {
         assert!(long(STALL / 2) >= 14, "{most}: {}", long(STALL / 2));
         assert!(long(STALL * 9 / 10) >= 1);
         if most == 1 {
-            let first = measured.sample.iter().filter(|it| it.scheduled < STALL / 2);
-            let late = first.filter(|it| it.started > it.scheduled + Duration::from_millis(100));
+            let half = (STALL / 2).as_nanos() as u64;
+            let first = measured.sample.iter().filter(|it| it.scheduled_ns < half);
+            let late = first.filter(|it| it.start_ns > it.scheduled_ns + 100_000_000);
             assert!(late.count() >= 13);
         }
     }
@@ -65,7 +70,7 @@ fn a_closed_loop_does_not_see_them() {
     let server = Server::start(&p256(), Behaviour::StallOnce(stall));
     let measured = load(&target(&server), &users(1, 1500));
     all_well(&measured);
-    let whole = measured.phase(Phase::Whole);
+    let whole = whole(&measured);
     let half = stall.as_nanos() as u64 / 2;
     let long = whole.0.iter().filter(|(took, _)| *took > half);
     // One, and what a busy machine may add.
@@ -76,8 +81,8 @@ fn a_closed_loop_does_not_see_them() {
 fn arrivals_that_never_began_are_told() {
     let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(100)));
     let measured = load(&target(&server), &arrivals(100.0, 2, 1));
-    let begun = measured.transactions() + measured.cut_off;
-    assert!(measured.failures().is_empty());
+    let begun = measured.totals.transactions + measured.cut_off;
+    assert!(measured.failures.is_empty());
     assert_eq!(begun + measured.waiting, 100);
     assert!(measured.waiting > 50);
 }
@@ -90,38 +95,40 @@ fn what_is_counted_agrees_with_itself() {
     settings.sample = 20;
     let measured = load(&target(&server), &settings);
     all_well(&measured);
-    let done = measured.transactions();
+    let done = measured.totals.transactions;
     let seconds: Vec<u64> = measured
         .seconds
         .iter()
         .map(|second| second.transactions())
         .collect();
     assert_eq!((seconds.len(), seconds.iter().sum()), (3, done));
-    for phase in Phase::ALL {
-        assert_eq!(measured.phase(phase).count(), done);
+    for second in &measured.seconds {
+        for phase in [&second.connect, &second.handshake, &second.first_byte] {
+            assert_eq!(phase.count(), second.whole.count());
+        }
     }
     assert_eq!(measured.negotiated.len(), 1);
     let steady = measured.steady().unwrap();
-    assert_eq!(steady.transactions, seconds[1]);
-    assert_eq!(
-        measured.steady_phase(Phase::Whole).unwrap().count(),
-        seconds[1]
-    );
-    assert!((steady.rate.value.0 - seconds[1] as f64).abs() < 1e-6);
+    assert_eq!((steady.from_s, steady.to_s), (1, 2));
+    assert_eq!(steady.completed.iter().sum::<u64>(), seconds[1]);
+    assert!((steady.rate().0 - seconds[1] as f64).abs() < 1e-6);
     assert_eq!(measured.sample.len(), 20);
     for one in &measured.sample {
-        let parts = one.connect + one.handshake + one.first_byte;
-        assert!(parts <= one.whole && one.scheduled == one.started);
+        let parts = one.connect_ns + one.handshake_ns + one.first_byte_ns;
+        assert!(parts <= one.whole_ns && one.scheduled_ns == one.start_ns);
     }
-    let totals = measured.totals();
+    let totals = measured.totals;
     assert_eq!((totals.transactions, totals.failed), (done, 0));
     let mean = totals.time_ns / done;
     assert!(totals.shortest_ns <= mean && mean <= totals.longest_ns);
     let concurrency = totals.time_ns as f64 / measured.elapsed.as_nanos() as f64;
     assert!(concurrency <= 4.01);
     assert!(measured.processor() > Duration::ZERO);
-    assert!(measured.bottleneck().is_ok());
+    assert_ne!(measured.limit(), LoadLimit::Unknown);
     assert!(measured.cut_off <= 4);
+    let record = measured.record(Default::default());
+    assert!(record.client.starts_with("openssl 3."), "{}", record.client);
+    assert_eq!(record.latencies().len() as u64, seconds[1]);
 }
 
 #[test]
@@ -141,9 +148,9 @@ fn users_think_between_transactions() {
     // No user has more than one transaction in each pause of no length, nor fewer than in pauses of 200 ms and as much for
     // the handshake.
     assert!(
-        (30..600).contains(&measured.transactions()),
+        (30..600).contains(&measured.totals.transactions),
         "{}",
-        measured.transactions()
+        measured.totals.transactions
     );
     assert!(measured.settled.is_some());
 }
@@ -185,22 +192,22 @@ fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
     assert!(measured.elapsed < Duration::from_secs(60));
     assert!((1..=measured.elapsed.as_millis() / 250).contains(&u128::from(count.0)));
     assert!(count.1.p99.is_some() && count.1.transactions > 0);
-    assert!(count.1.transactions <= measured.transactions());
+    assert!(count.1.transactions <= measured.totals.transactions);
 }
 
 #[test]
 fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
     let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(20)));
-    let measure = |users: NonZeroU32| {
-        Observed::of(&load(&target(&server), &support::users(users.get(), 2000)))
+    let measure = |demand| match demand {
+        TriedDemand::Users(count) => load(&target(&server), &users(count, 2000)).tried(demand),
+        TriedDemand::Rate(_) => panic!("no limit was given"),
     };
     let most = NonZeroU32::new(2).unwrap();
-    let found = search_users(most, measure).unwrap().unwrap();
-    assert!(
-        found.best.rate.0 < 50.0 && found.best.failed.0 == 0.0,
-        "{found:?}"
-    );
-    assert!(found.best.p99 >= Duration::from_millis(20));
+    let found = search(most, None, measure).unwrap().unwrap();
+    let slow = |tried: &keymark_bench::server_load::Tried| {
+        tried.rate < 50.0 && tried.failed == 0.0 && tried.p99_ns >= 20_000_000
+    };
+    assert!(found.tried.iter().all(slow), "{found:?}");
 }
 
 #[test]
@@ -215,10 +222,13 @@ fn what_cannot_be_done_is_said_before_it_begins() {
     let mut error = |target: &Target, settings: &Settings| {
         run(target, settings, &mut context).unwrap_err().to_string()
     };
-    let mut settings = users(1, 1000);
-    settings.engine = Some(keymark_load::Engine::Rustls);
-    let rsa = server.target(TlsVersion::V1_2, KeyExchange::Rsa);
-    assert!(error(&rsa, &settings).starts_with("rustls has not the key exchange rsa"));
+    let mut koblitz = server.target(TlsVersion::V1_3, KeyExchange::X25519);
+    koblitz.expected.certificate = Certificate::Key("secp256k1".parse().unwrap());
+    let lacking = error(&koblitz, &users(1, 1000));
+    assert!(
+        lacking.contains("does not support certificates with secp256k1"),
+        "{lacking}"
+    );
     assert!(error(&target(&server), &users(4_000_000_000, 1000)).contains("ulimit"));
     assert!(error(&target(&server), &users(1, 0)).contains("duration"));
     let nowhere =

@@ -1,30 +1,114 @@
 //! nginx's configuration: <https://nginx.org/en/docs/http/ngx_http_ssl_module.html>.
 
-use crate::servers::configuration::{
-    Comments, Directive, ENGINE_WITHOUT_RSA_EXCHANGE, KeyReference, Purpose, QuotedPath, Tls, text,
-};
-use crate::servers::spec::Capacity;
+use std::path::Path;
+use std::process::Command;
 
-/// What stands around the part about TLS.
-#[derive(Debug)]
-pub(crate) struct Frame<'s> {
-    pub(crate) directory: QuotedPath,
-    pub(crate) documents: QuotedPath,
-    pub(crate) log: QuotedPath,
-    pub(crate) pid_file: QuotedPath,
-    /// User and group.
-    pub(crate) worker: Option<(&'s str, &'s str)>,
-    pub(crate) port: u16,
-    pub(crate) capacity: Capacity,
-    /// Names of variables that modules read.
-    pub(crate) environment: Vec<String>,
+use keymark_bench::case::{StackName, TlsVersion};
+use keymark_bench::error::Error;
+
+use crate::servers::administrator::{EnvironmentPlace, Section};
+use crate::servers::directory::ServerDirectory;
+use crate::servers::error::{Impossible, ServerError};
+use crate::servers::kind::{Installed, Library, ServerKind};
+use crate::servers::log::Fault;
+use crate::servers::openssl::{self, LinkedOpenSsl};
+use crate::servers::program::{BroughtBy, Program, Version};
+use crate::servers::spec::ServerSpec;
+use crate::servers::text::{
+    Comments, Directive, ENGINE_WITHOUT_RSA_EXCHANGE, Frame, KeyReference, Purpose, Tls, text,
+};
+
+const NGINX: Program = Program {
+    name: "nginx",
+    files: &["nginx"],
+    brought_by: BroughtBy::Package("nginx"),
+    version: &[("-v", "nginx/")],
+};
+
+/// nginx.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Nginx;
+
+impl ServerKind for Nginx {
+    fn stack(&self) -> StackName {
+        StackName::of("nginx")
+    }
+
+    fn program(&self) -> Program {
+        NGINX
+    }
+
+    fn library(&self, program: &Path) -> Result<Library, Error> {
+        LinkedOpenSsl::of(program).map(Library::of_openssl)
+    }
+
+    fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+        openssl::check(server, spec)?;
+        if spec.handshakes.dh.is_none() && openssl::is_dhe_alone(spec) {
+            let ciphers = spec.handshakes.ciphers.to_string();
+            return Err(Impossible::NoDhParameters(ciphers).into());
+        }
+        Ok(())
+    }
+
+    fn check_two(&self, version: &Version) -> Result<(), Impossible> {
+        if version.is_at_least(1, 11, 0) {
+            return Ok(());
+        }
+        Err(Impossible::TwoCertificates(version.clone()))
+    }
+
+    fn configuration(&self, frame: &Frame<'_>, tls: &Tls<'_>) -> Result<String, ServerError> {
+        Ok(configuration(frame, tls))
+    }
+
+    fn command(&self, command: &mut Command, directory: &ServerDirectory) {
+        command
+            .arg("-p")
+            .arg(directory.private.path())
+            .arg("-c")
+            .arg(&directory.configuration)
+            // What it says before it has read its configuration.
+            .arg("-e")
+            .arg(&directory.log);
+    }
+
+    fn faults(&self) -> &'static [(&'static str, Fault)] {
+        &[
+            ("no cipher match", Fault::NoCipher),
+            ("set1_curves_list", Fault::NoGroup),
+        ]
+    }
+
+    fn environment(&self) -> Option<EnvironmentPlace> {
+        Some(EnvironmentPlace {
+            file: "what 'systemctl edit nginx' opens",
+            heading: "[Service]\n",
+            assignment: "Environment=",
+        })
+    }
+
+    fn guide(&self, tls: &Tls<'_>, environment: &[String]) -> Vec<Section> {
+        vec![
+            Section::part(
+                "What workers need",
+                "outside all blocks, in /etc/nginx/nginx.conf",
+                &main_part(tls, environment),
+            ),
+            Section::part(
+                "The server",
+                "in the block server { listen 443 ssl; … }",
+                &host_part(tls),
+            ),
+        ]
+    }
 }
 
 /// What nginx makes when it starts, whether it uses them or not.
 const TEMPORARY: [&str; 5] = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
 /// The whole configuration.
-pub(crate) fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
+fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
     let Frame {
         documents,
         log,
@@ -62,7 +146,7 @@ pub(crate) fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
 }
 
 /// What stands outside all blocks.
-pub(crate) fn main_part(tls: &Tls<'_>, environment: &[String]) -> Vec<Directive> {
+fn main_part(tls: &Tls<'_>, environment: &[String]) -> Vec<Directive> {
     let mut lines: Vec<Directive> = environment
         .iter()
         .map(|name| Directive::new(format!("env {name};")))
@@ -82,13 +166,12 @@ pub(crate) fn main_part(tls: &Tls<'_>, environment: &[String]) -> Vec<Directive>
 }
 
 /// What stands in the `server` block.
-pub(crate) fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
-    let protocol = tls.handshakes.protocol;
+fn host_part(tls: &Tls<'_>) -> Vec<Directive> {
     let mut versions = String::from("ssl_protocols");
-    if protocol.has_tls12() {
+    if tls.handshakes.has(TlsVersion::V1_2) {
         versions += " TLSv1.2";
     }
-    if protocol.has_tls13() {
+    if tls.handshakes.has(TlsVersion::V1_3) {
         versions += " TLSv1.3";
     }
     let mut lines = vec![

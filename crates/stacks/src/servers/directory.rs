@@ -10,26 +10,24 @@ use keymark_bench::error::Error;
 use keymark_stores::places::private_dir::PrivateDir;
 use openssl::error::ErrorStack;
 
-use crate::servers::configuration::{KeyReference, Pair, Purpose, QuotedPath, Tls, apache, nginx};
-use crate::servers::error::{Impossible, ServerError};
-use crate::servers::identity::{Held, Identity, TokenWay};
-use crate::servers::software::{Installed, Mpm, Software};
-use crate::servers::spec::ServerSpec;
+use crate::servers::error::ServerError;
+use crate::servers::identity::{Identity, PrivateKey, TokenWay};
+use crate::servers::kind::Installed;
+use crate::servers::spec::{Capacity, ServerSpec};
+use crate::servers::text::{Frame, KeyReference, Pair, Purpose, QuotedPath, Tls};
 use crate::servers::token;
 use crate::servers::token_trace::{TokenTraces, Tracing};
 use crate::servers::worker_user::WorkerUser;
 
 /// The file that is served.
 pub(crate) const DOCUMENT: &str = "document";
-/// Apache's modules that every configuration needs, where they are not in the program: `mod_so` is always there.
-const APACHE_MODULES: [&str; 4] = ["unixd", "log_config", "authz_core", "ssl"];
-
 /// Everything that a server reads and writes.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ServerDirectory {
     pub(crate) worker: Option<WorkerUser>,
     pub(crate) configuration: PathBuf,
     pub(crate) log: PathBuf,
+    pub(crate) capacity: Capacity,
     /// Of the server's process.
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// What has the token's PIN: the process's standard input.
@@ -37,25 +35,26 @@ pub(crate) struct Place {
     /// Before the tokens of keys whose calls are counted.
     pub(crate) traces: TokenTraces,
     /// Removed last.
-    pub(crate) directory: PrivateDir,
+    pub(crate) private: PrivateDir,
 }
 
-impl Place {
+impl ServerDirectory {
     /// A directory with nothing but a log.
     pub(crate) fn empty() -> Result<Self, Error> {
-        let directory = PrivateDir::new()?;
+        let private = PrivateDir::new()?;
         let worker = WorkerUser::needed()?;
         if let Some(worker) = &worker {
-            worker.let_pass(directory.path())?;
+            worker.let_pass(private.path())?;
         }
         Ok(Self {
             worker,
-            configuration: directory.path().join("server.conf"),
-            log: directory.path().join("error.log"),
+            configuration: private.path().join("server.conf"),
+            log: private.path().join("error.log"),
+            capacity: Capacity::default(),
             environment: Vec::new(),
             pin: None,
             traces: TokenTraces::default(),
-            directory,
+            private,
         })
     }
 
@@ -65,49 +64,30 @@ impl Place {
         spec: &ServerSpec,
         port: u16,
     ) -> Result<Self, ServerError> {
-        let mut place = Self::empty()?;
-        let documents = place.document(spec.body.0)?;
-        let tls = place.tls(server, spec)?;
-        let frame = Quoted::of(&place, &documents)?;
-        let worker = place.worker.as_ref();
-        let worker = worker.map(|worker| (worker.name.as_str(), worker.group.as_str()));
-        let text = match server.software {
-            Software::Apache(mpm) => apache::configuration(
-                &apache::Frame {
-                    directory: frame.directory,
-                    documents: frame.documents,
-                    log: frame.log,
-                    pid_file: frame.pid_file,
-                    modules: modules(server, mpm)?,
-                    worker,
-                    port,
-                    mpm,
-                    capacity: spec.capacity,
-                },
-                &tls,
-            ),
-            Software::Nginx => nginx::configuration(
-                &nginx::Frame {
-                    directory: frame.directory,
-                    documents: frame.documents,
-                    log: frame.log,
-                    pid_file: frame.pid_file,
-                    worker,
-                    port,
-                    capacity: spec.capacity,
-                    environment: variables(&place.environment),
-                },
-                &tls,
-            ),
-            Software::Haproxy => return Err(Impossible::NoTlsServer(server.software).into()),
+        let mut made = Self::empty()?;
+        made.capacity = spec.capacity;
+        let documents = made.document(spec.body)?;
+        let tls = made.tls(server, spec)?;
+        let directory = made.private.path();
+        let worker = made.worker.as_ref();
+        let frame = Frame {
+            directory: QuotedPath::new("the directory for temporary files", directory)?,
+            documents: QuotedPath::new("the directory of what is served", &documents)?,
+            log: QuotedPath::new("the log's file", &made.log)?,
+            pid_file: QuotedPath::new("the file of the number", &directory.join("number"))?,
+            worker: worker.map(|worker| (worker.name.as_str(), worker.group.as_str())),
+            port,
+            capacity: spec.capacity,
+            environment: variables(&made.environment),
         };
-        write_private(&place.configuration, text.as_bytes())?;
-        Ok(place)
+        let text = server.kind.configuration(&frame, &tls)?;
+        write_private(&made.configuration, text.as_bytes())?;
+        Ok(made)
     }
 
     /// What is served, where the workers can read it.
     fn document(&self, size: u32) -> Result<PathBuf, Error> {
-        let documents = self.directory.subdirectory("documents")?;
+        let documents = self.private.subdirectory("documents")?;
         let document = documents.join(DOCUMENT);
         let line = b"A line of what keymark downloads: sixty-three letters and a feed.\n";
         let content = line.iter().copied().cycle().take(size as usize);
@@ -128,12 +108,11 @@ impl Place {
         let mut openssl_conf = None;
         let mut pairs = Vec::new();
         for (number, identity) in spec.certificates.iter().enumerate() {
-            let directory = self.directory.subdirectory(&format!("k{number}"))?;
+            let directory = self.private.subdirectory(&format!("k{number}"))?;
             let mut pem = identity.certificate.to_pem().map_err(failed)?;
-            let apaches = matches!(server.software, Software::Apache(_));
-            if let Some(dh) = dh.filter(|_| number == 0 && apaches) {
-                // Apache reads them from the first certificate's file alone.
-                pem.extend(dh.pem().as_bytes());
+            if let Some(dh) = dh.filter(|_| number == 0) {
+                // Apache reads them from the first certificate's file alone; others pass them over.
+                pem.extend(dh.pem.as_bytes());
             }
             let certificate = directory.join("certificate.pem");
             write_private(&certificate, &pem)?;
@@ -143,19 +122,19 @@ impl Place {
                 key,
             });
         }
-        let dh_file = match (dh, server.software) {
-            (Some(dh), Software::Nginx) => {
-                let file = self.directory.path().join("dh.pem");
-                write_private(&file, dh.pem().as_bytes())?;
+        let dh = match dh {
+            Some(dh) => {
+                let file = self.private.path().join("dh.pem");
+                write_private(&file, dh.pem.as_bytes())?;
                 Some(QuotedPath::new("the DH parameters' file", &file)?)
             }
-            (Some(_), Software::Apache(_) | Software::Haproxy) | (None, _) => None,
+            None => None,
         };
         let configuration = match openssl_conf {
             Some(file) => file,
             // Without one OpenSSL would read the system's.
             None => {
-                let empty = self.directory.path().join("openssl.cnf");
+                let empty = self.private.path().join("openssl.cnf");
                 write_private(&empty, b"")?;
                 empty
             }
@@ -167,7 +146,7 @@ impl Place {
             handshakes: &spec.handshakes,
             level: spec.level(),
             purpose: Purpose::Measuring,
-            dh: dh_file,
+            dh,
         })
     }
 
@@ -178,8 +157,8 @@ impl Place {
         directory: &Path,
         openssl_conf: &mut Option<PathBuf>,
     ) -> Result<KeyReference, ServerError> {
-        let (key, way) = match &identity.held {
-            Held::File(key) => {
+        let (key, way) = match &identity.key {
+            PrivateKey::File(key) => {
                 let file = directory.join("key.pem");
                 let pem = key.private_key_to_pem_pkcs8().map_err(failed)?;
                 write_private(&file, &pem)?;
@@ -188,13 +167,13 @@ impl Place {
                     &file,
                 )?));
             }
-            Held::Token(key, way) => (key, *way),
+            PrivateKey::Token(key, way) => (key, *way),
         };
         let files = match key.tracing() {
             Tracing::Off => token::write(server, key, way, directory)?,
             Tracing::Calls => {
                 let worker = self.worker.as_ref();
-                let module = self.traces.before(key.module(), &self.directory, worker)?;
+                let module = self.traces.before(key.module(), &self.private, worker)?;
                 token::write(server, &key.behind(&module), way, directory)?
             }
         };
@@ -213,34 +192,6 @@ impl Place {
             }
         })
     }
-}
-
-/// Paths as configurations have them.
-struct Quoted {
-    directory: QuotedPath,
-    documents: QuotedPath,
-    log: QuotedPath,
-    pid_file: QuotedPath,
-}
-
-impl Quoted {
-    fn of(place: &Place, documents: &Path) -> Result<Self, Impossible> {
-        let directory = place.directory.path();
-        Ok(Self {
-            directory: QuotedPath::new("the directory for temporary files", directory)?,
-            documents: QuotedPath::new("the directory of what is served", documents)?,
-            log: QuotedPath::new("the log's file", &place.log)?,
-            pid_file: QuotedPath::new("the file of the number", &directory.join("number"))?,
-        })
-    }
-}
-
-fn modules(server: &Installed, mpm: Mpm) -> Result<Vec<(String, QuotedPath)>, ServerError> {
-    let names = [format!("mpm_{}", mpm.name())].into_iter();
-    let names = names.chain(APACHE_MODULES.map(str::to_owned));
-    let there = names.filter_map(|name| server.module(&name).map(|file| (name, file)));
-    let quoted = there.map(|(name, file)| Ok((name, QuotedPath::new("a module's file", &file)?)));
-    quoted.collect()
 }
 
 /// Names of variables that nginx can be told in a line.

@@ -1,59 +1,59 @@
-//! SVG as text: escaped, numbers to a hundredth of a pixel, attributes in the order they are given, so that the same chart
+//! XML as text: escaped, lengths to a hundredth of a pixel, attributes in the order they are given, so that the same chart
 //! is the same bytes.
 
 use std::fmt::Write as _;
 
 /// Elements, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Xml {
+pub(crate) struct Xml {
     out: String,
 }
 
 /// The start of an element, which takes attributes until it is ended.
 #[must_use]
-pub(super) struct Tag<'x> {
+pub(crate) struct Tag<'x> {
     xml: &'x mut Xml,
     name: &'static str,
 }
 
 impl Xml {
     /// Begins an element.
-    pub(super) fn tag(&mut self, name: &'static str) -> Tag<'_> {
+    pub(crate) fn tag(&mut self, name: &'static str) -> Tag<'_> {
         self.out.push('<');
         self.out.push_str(name);
         Tag { xml: self, name }
     }
 
     /// Ends an element that was left open.
-    pub(super) fn close(&mut self, name: &'static str) {
+    pub(crate) fn close(&mut self, name: &'static str) {
         let _ = writeln!(self.out, "</{name}>");
     }
 
     /// What was written elsewhere.
-    pub(super) fn append(&mut self, other: &Self) {
+    pub(crate) fn append(&mut self, other: &Self) {
         self.out.push_str(&other.out);
     }
 
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.out
     }
 }
 
 impl Tag<'_> {
     /// An attribute, as it is.
-    pub(super) fn attr(self, name: &str, value: &str) -> Self {
+    pub(crate) fn attr(self, name: &str, value: &str) -> Self {
         let _ = write!(self.xml.out, " {name}=\"{}\"", escaped(value));
         self
     }
 
     /// A length or a place, in pixels.
-    pub(super) fn px(self, name: &str, value: f64) -> Self {
+    pub(crate) fn px(self, name: &str, value: f64) -> Self {
         let text = px(value);
         self.attr(name, &text)
     }
 
     /// A value of the data; one that is no number is left out.
-    pub(super) fn datum(self, name: &str, value: Option<f64>) -> Self {
+    pub(crate) fn datum(self, name: &str, value: Option<f64>) -> Self {
         match value.filter(|value| value.is_finite()) {
             Some(value) => self.attr(name, &format!("{value:?}")),
             None => self,
@@ -61,7 +61,7 @@ impl Tag<'_> {
     }
 
     /// An attribute, if there is one.
-    pub(super) fn maybe(self, name: &str, value: Option<&str>) -> Self {
+    pub(crate) fn maybe(self, name: &str, value: Option<&str>) -> Self {
         match value {
             Some(value) => self.attr(name, value),
             None => self,
@@ -69,24 +69,24 @@ impl Tag<'_> {
     }
 
     /// Nothing in it.
-    pub(super) fn end(self) {
+    pub(crate) fn end(self) {
         self.xml.out.push_str("/>\n");
     }
 
     /// Text in it.
-    pub(super) fn text(self, text: &str) {
+    pub(crate) fn text(self, text: &str) {
         let name = self.name;
         let _ = writeln!(self.xml.out, ">{}</{name}>", escaped(text));
     }
 
     /// Other elements in it, until it is closed.
-    pub(super) fn open(self) {
+    pub(crate) fn open(self) {
         self.xml.out.push_str(">\n");
     }
 }
 
 /// To a hundredth, without zeros at the end.
-pub(super) fn px(value: f64) -> String {
+pub(crate) fn px(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
