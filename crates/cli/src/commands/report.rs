@@ -4,9 +4,10 @@ use std::io::Write;
 
 use keymark_bench::record::Record;
 use keymark_report::archive::{Archive, RunSelector};
+use keymark_report::render::html;
 
 use super::Outcome;
-use crate::args::{ReportArguments, ReportFormat};
+use crate::args::ReportArguments;
 use crate::documents::{published, report};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -20,11 +21,10 @@ pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
     let target = match (&arguments.output, arguments.format()) {
         (Some(path), _) if path.as_os_str() == STDOUT => None,
         (Some(path), _) => Some(path.clone()),
-        (None, ReportFormat::Html) => Some(report::usual_place(archive.path(), &records[0].id)?),
-        (
-            None,
-            ReportFormat::Markdown | ReportFormat::Latex | ReportFormat::Csv | ReportFormat::Json,
-        ) => None,
+        (None, format) if format.word == html::FORMAT.word => {
+            Some(report::usual_place(archive.path(), &records[0].id)?)
+        }
+        (None, _) => None,
     };
     match target {
         Some(path) => {

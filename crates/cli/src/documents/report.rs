@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use keymark_bench::record::{Record, RunId};
 use keymark_report::archive::{Archive, RunSelector};
 use keymark_report::document::Document;
-use keymark_report::render::html::{self, Place};
-use keymark_report::render::{json, latex, markdown};
+use keymark_report::render::{Exported, Format, FormatError, html};
 use keymark_report::report::{Part, report};
-use keymark_report::table;
+use keymark_stacks::registry;
 
 use super::{comparison, page_file};
-use crate::args::ReportFormat;
 use crate::exit::Failure;
 use crate::rerun;
 
@@ -23,7 +21,7 @@ pub(crate) fn beside(archive: &Archive, run: &RunId) -> Result<PathBuf, Failure>
     let record = archive
         .load(&RunSelector::Id(run.0.clone()))
         .map_err(Failure::failed)?;
-    let text = text(&[record], &[], archive, ReportFormat::Html)?;
+    let text = text(&[record], &[], archive, &html::FORMAT)?;
     let path = usual_place(archive.path(), run)?;
     write(&path, &text, false)?;
     Ok(path)
@@ -51,27 +49,20 @@ pub(crate) fn text(
     records: &[Record],
     articles: &[Record],
     archive: &Archive,
-    format: ReportFormat,
+    format: &Format,
 ) -> Result<String, Failure> {
-    let document = || document(records, articles, archive);
-    match format {
-        ReportFormat::Html => html::render(document()?, Place::File).map_err(Failure::failed),
-        ReportFormat::Markdown => Ok(markdown::render(&document()?)),
-        ReportFormat::Latex => Ok(latex::render(&document()?)),
-        ReportFormat::Json => json::render(&document()?).map_err(Failure::failed),
-        ReportFormat::Csv => csv(records),
-    }
-}
-
-fn csv(records: &[Record]) -> Result<String, Failure> {
-    let [record] = records else {
-        return Err(Failure::usage(
-            "CSV has the rows of one run; name one, or choose another format",
-        ));
+    let document = document(records, articles, archive)?;
+    let exported = Exported::Runs {
+        runs: records,
+        families: &registry::layers(),
+        document: &|| document.clone(),
     };
     let mut text = Vec::new();
-    table::csv(&super::analysis(record).rows, &mut text).map_err(Failure::failed)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    match (format.write)(&exported, &mut text) {
+        Err(several @ FormatError::SeveralRuns) => Err(Failure::usage(several)),
+        Err(other) => Err(Failure::failed(other)),
+        Ok(()) => Ok(String::from_utf8_lossy(&text).into_owned()),
+    }
 }
 
 /// `reports/RUN.html` beside the archive.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::Case;
 #[cfg(feature = "openpgp-card")]
 use keymark_bench::case::DeviceName;
-use keymark_bench::case::{Case, Protection};
 use keymark_bench::error::Error;
 use keymark_stores::access::Access;
 #[cfg(feature = "openpgp-card")]
@@ -21,7 +21,6 @@ use keymark_stores::tokens::reader::Reader;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::user::Pin;
 
-use super::Gnupg;
 #[cfg(feature = "openpgp-card")]
 use super::card_home;
 use super::certificate::{self, Parts};
@@ -31,6 +30,7 @@ use super::key_home::KeyHome;
 use super::scdaemon::CardLink;
 #[cfg(feature = "pkcs11")]
 use super::token_home;
+use super::{Gnupg, Protection};
 use crate::private_dir::PrivateDir;
 use crate::programs::MadeOnce;
 #[cfg(feature = "pkcs11")]
@@ -97,11 +97,11 @@ impl GnupgHomes {
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
         if let Family::KyberComposite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
-            return self.file_home(store, case.algorithm, case.parameters.protection());
+            return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
         match store.access(&store.key(capability)?)? {
-            Access::File(_) => self.file_home(store, case.algorithm, case.parameters.protection()),
+            Access::File(_) => self.file_home(store, case.algorithm, Protection::of(case)?),
             #[cfg(feature = "openpgp-card")]
             Access::Card(access) => {
                 access.card.check_touch(access.slot)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, Load, OpenSslWay, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Load, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -14,19 +14,21 @@ use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
 use super::place::Place;
 use super::process::PkeyutlProcess;
 use super::references::References;
+use super::way::{OpenSslWay, WAY};
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
 use crate::programs::MadeOnce;
 #[cfg(feature = "pkcs11")]
 use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 pub(super) const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
@@ -37,6 +39,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[OPENSSL],
     standing: Standing::OnRequest,
     look: || Box::new(OpenSslProvider(OpenSsl::find(None))),
+    dimensions: &[WAY],
     layers: || Some(layers::layers()),
 };
 
@@ -50,7 +53,7 @@ impl StackProvider for OpenSslProvider {
             standing: Standing::OnRequest,
             found: self.offered(device, way),
             synonyms: Vec::new(),
-            parameters: vec![Parameters::OpenSsl { way }],
+            parameters: vec![way.parameters()],
             workers: &[Worker::Thread],
         };
         match device.reach() {
@@ -71,9 +74,9 @@ impl StackProvider for OpenSslProvider {
     }
 
     fn guess(&self, case: &Case) -> Duration {
-        match case.parameters.openssl_way() {
-            Some(OpenSslWay::Engine | OpenSslWay::Provider) => Duration::from_millis(10),
-            Some(OpenSslWay::File) | None => Duration::from_millis(5),
+        match case.parameters.read(&WAY) {
+            Ok(Some(OpenSslWay::Engine | OpenSslWay::Provider)) => Duration::from_millis(10),
+            Ok(Some(OpenSslWay::File) | None) | Err(_) => Duration::from_millis(5),
         }
     }
 
@@ -136,7 +139,7 @@ impl Stack for OpenSslStack {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(capability)?;
-        let way = case.parameters.openssl_way();
+        let way = case.parameters.read(&WAY)?;
         let way = way.ok_or_else(|| unsupported("openssl without a way to the key", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
@@ -180,16 +183,13 @@ impl OpenSslStack {
     fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
         // The program's library may not be one that is loaded here.
         let (parameters, may_lack) = match self.store.access(key)? {
-            Access::File(_) => {
-                let library = Library::OpenSslSystem;
-                (Parameters::Library { library }, true)
-            }
+            Access::File(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
             #[cfg(feature = "openpgp-card")]
             Access::Card(_) => return Ok(None),
             #[cfg(feature = "tpm")]
             Access::Tpm(_) => return Ok(None),
             #[cfg(feature = "pkcs11")]
-            Access::Module(_) => (Parameters::None, false),
+            Access::Module(_) => (Parameters::NONE, false),
         };
         let asked = Case {
             stack: StackName::RAW,

@@ -149,7 +149,7 @@ impl Building {
     /// How many devices there are, and all files.
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
-        for article in SHIPPED {
+        for &article in SHIPPED.iter() {
             let record = article.record().map_err(Failure::failed)?;
             let analysis = documents::analysis(&record);
             let source = Source::of(
