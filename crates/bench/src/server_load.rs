@@ -7,12 +7,13 @@ use std::time::Duration;
 use keymark_stats::{Blocks, PerSecond, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key_use::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -66,7 +67,7 @@ pub struct ServerLoad {
 }
 
 /// A search for what a server can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Every load that was tried, in order.
@@ -80,7 +81,7 @@ pub struct Saturation {
 }
 
 /// A load on the way, shorter than the one that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
     /// What was tried.
@@ -96,7 +97,7 @@ pub struct Tried {
 }
 
 /// Who asked.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
     /// So many in closed loops.
@@ -106,7 +107,7 @@ pub enum TriedDemand {
 }
 
 /// The stretch in which a load was steady, cut into equal parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
     /// Its begin, in whole seconds.
@@ -140,7 +141,7 @@ impl Steady {
 }
 
 /// One second.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Second {
     /// Until the TCP connection stood.
@@ -180,12 +181,12 @@ impl Second {
 }
 
 /// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Durations(pub Vec<(u64, u64)>);
 
 /// A transaction that succeeded, by its phases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// When it was to start.
@@ -210,7 +211,7 @@ impl Transaction {
 }
 
 /// Sums over a load, of which siege's figures are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
     /// Transactions that succeeded.
@@ -257,7 +258,7 @@ impl Totals {
 }
 
 /// What limited the rate, as far as the client can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// The client itself had no time left: rate and durations are its own.

@@ -156,7 +156,6 @@ impl Debug for Crew {
 
 impl Crew {
     /// Workers.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Threads(handles) => handles.len(),
@@ -165,7 +164,6 @@ impl Crew {
     }
 
     /// The same threads, each with its handle wrapped.
-    #[must_use]
     pub fn wrapped(self, wrap: impl FnMut(Box<dyn KeyHandle>) -> Box<dyn KeyHandle>) -> Self {
         match self {
             Self::Threads(handles) => Self::Threads(handles.into_iter().map(wrap).collect()),

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
-use keymark_bench::case::{Pacing, Provenance, Worker};
+use keymark_bench::case::{Case, Pacing, Provenance, Worker};
+use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Order, Settings};
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
 use keymark_report::document::Again;
+use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.
 const WITH_VALUE: [&str; 2] = ["--archive", "--seed"];
@@ -84,7 +86,10 @@ pub(crate) fn without(
 /// A selection that holds all cases of the plan, if `keymark bench` made it.
 fn of_plan(record: &Record) -> Option<Vec<String>> {
     let cases: Vec<_> = record.plan.cases.iter().collect();
-    if cases.iter().any(|case| case.parameters.tls().is_some()) {
+    if cases
+        .iter()
+        .any(|case| case.operation == Operation::Handshake)
+    {
         return None;
     }
     let mut arguments = vec!["bench".to_owned()];
@@ -98,7 +103,7 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
             arguments.extend([option.to_owned(), values.join(",")]);
         }
     };
-    let each = |value: &dyn Fn(&keymark_bench::case::Case) -> Option<String>| {
+    let each = |value: &dyn Fn(&Case) -> Option<String>| {
         cases
             .iter()
             .filter_map(|case| value(case))
@@ -119,19 +124,25 @@ fn of_plan(record: &Record) -> Option<Vec<String>> {
     };
     list("--concurrency", workers(Worker::Thread));
     list("--processes", workers(Worker::Process));
-    list(
-        "--library",
-        each(&|case| case.parameters.library().map(|library| library.to_string())),
-    );
-    list(
-        "--scheme",
-        each(&|case| case.parameters.scheme().map(|scheme| scheme.to_string())),
-    );
     let rate = each(&|case| match case.load.pacing {
         Pacing::Open(rate) => Some(format!("{}/s", rate.per_second())),
         Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
     });
     list("--rate", rate.into_iter().take(1).collect());
+    for dimension in registry::dimensions() {
+        let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);
+        let its = cases.iter().copied().filter(|case| has(case));
+        let words: BTreeSet<&str> = its
+            .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
+            .collect();
+        if words.iter().any(|word| Some(*word) != dimension.usual) {
+            let words = words.into_iter().collect::<Vec<_>>().join(",");
+            arguments.extend([
+                "--parameter".to_owned(),
+                format!("{}={words}", dimension.name),
+            ]);
+        }
+    }
     arguments.extend(how(&record.plan.settings));
     Some(arguments)
 }

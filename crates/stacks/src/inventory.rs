@@ -127,6 +127,7 @@ impl Inventory {
                 stack: way.stack,
                 capabilities: way.found.as_ref().ok()?.clone(),
                 synonyms: way.synonyms.clone(),
+                dimensions: registry::dimensions_of(way.stack),
                 parameters: way.parameters.clone(),
                 workers: way.workers,
                 standing: way.standing,

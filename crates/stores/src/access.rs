@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use keymark_bench::case::{Library, Scheme, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::WorkerProcess;
@@ -13,6 +13,8 @@ use zeroize::Zeroizing;
 
 use crate::card::{CardAccess, Slot};
 use crate::pkcs11::ModuleAccess;
+use crate::scheme::Scheme;
+use crate::software::library::Library;
 use crate::test_key::TestKey;
 use crate::{registry, worker};
 

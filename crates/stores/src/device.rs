@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Scheme, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
 use crate::access::{AccessKind, KeyUse};
 use crate::journal::{Journal, Journals};
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::user::{TokenId, User};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
@@ -18,6 +17,7 @@ use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
 
+use crate::scheme::Scheme;
 use crate::scheme::padded;
 use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};

@@ -204,7 +204,7 @@ impl Own {
             algorithm: key.parse()?,
             operation: Operation::Sign,
             stack: StackName::RAW,
-            parameters: Parameters::None,
+            parameters: Parameters::NONE,
             load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
             input_bytes: 40,
             replica: 0,

@@ -2,11 +2,75 @@
 
 use std::fmt;
 use std::num::NonZeroU8;
+use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::parameters::{Dimension, Parameters, Scope};
 use crate::algorithm::Algorithm;
+use crate::error::Error;
 use crate::words::words;
+
+/// The dimension of versions.
+pub const VERSION: Dimension = Dimension {
+    name: "tls",
+    kind: "version of TLS",
+    words: TlsVersion::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+/// That of key exchanges.
+pub const KEY_EXCHANGE: Dimension = Dimension {
+    name: "kex",
+    kind: "key exchange",
+    words: KeyExchange::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+/// That of arrangements, which are more than can be listed.
+pub const ARRANGEMENT: Dimension = Dimension {
+    name: "arrangement",
+    kind: "arrangement of servers",
+    words: &[],
+    usual: Some("one"),
+    scope: Scope::Family,
+};
+
+/// What servers of TLS are asked for, and how they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handshake {
+    /// The version that is negotiated.
+    pub version: TlsVersion,
+    /// How client and server agree on a secret.
+    pub key_exchange: KeyExchange,
+    /// What stands behind the address.
+    pub arrangement: Arrangement,
+}
+
+impl Handshake {
+    /// That of a case; none of what is no handshake.
+    ///
+    /// # Errors
+    /// When its words are none of these.
+    pub fn of(parameters: &Parameters) -> Result<Option<Self>, Error> {
+        let version = parameters.read(&VERSION)?;
+        let Some((version, key_exchange)) = version.zip(parameters.read(&KEY_EXCHANGE)?) else {
+            return Ok(None);
+        };
+        let arrangement = parameters.read(&ARRANGEMENT)?;
+        Ok(Some(Self {
+            version,
+            key_exchange,
+            arrangement: arrangement.unwrap_or_default(),
+        }))
+    }
+}
+
+impl From<Handshake> for Parameters {
+    fn from(handshake: Handshake) -> Self {
+        Self::of(&VERSION, handshake.version)
+            .with(&KEY_EXCHANGE, handshake.key_exchange)
+            .with(&ARRANGEMENT, handshake.arrangement)
+    }
+}
 
 words! {
     /// A version of TLS.
@@ -52,7 +116,6 @@ words! {
 
 impl KeyExchange {
     /// Length of the prime of Diffie-Hellman, in bits; none of the others.
-    #[must_use]
     pub const fn dhe_bits(self) -> Option<u16> {
         match self {
             Self::Dhe1024 => Some(1024),
@@ -103,7 +166,6 @@ impl KeyExchange {
     }
 
     /// Diffie-Hellman modulo a prime of that length.
-    #[must_use]
     pub fn dhe(bits: u16) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|exchange| exchange.dhe_bits() == Some(bits))
@@ -111,10 +173,7 @@ impl KeyExchange {
 }
 
 /// What stands behind the address that clients ask.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrangement {
     /// One server with one certificate.
     #[default]
@@ -131,20 +190,17 @@ pub enum Arrangement {
         /// Which is given the next connection.
         balance: Balance,
         /// What becomes of them.
-        #[serde(default)]
         fate: Fate,
     },
 }
 
 impl Arrangement {
     /// Whether it is what everybody expects.
-    #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::One
     }
 
     /// Servers.
-    #[must_use]
     pub const fn servers(self) -> NonZeroU8 {
         match self {
             Self::One | Self::Beside { .. } => NonZeroU8::MIN,
@@ -153,12 +209,12 @@ impl Arrangement {
     }
 }
 
-/// ` beside nistp256`, ` 2 servers round-robin one-killed`, as it stands behind a key exchange.
+/// `one`, `beside nistp256`, `2 servers round-robin one-killed`
 impl fmt::Display for Arrangement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::One => Ok(()),
-            Self::Beside { other } => write!(f, " beside {other}"),
+            Self::One => f.write_str("one"),
+            Self::Beside { other } => write!(f, "beside {other}"),
             Self::Balanced {
                 servers,
                 balance,
@@ -169,12 +225,38 @@ impl fmt::Display for Arrangement {
                 } else {
                     "servers"
                 };
-                write!(f, " {servers} {number} {balance}")?;
+                write!(f, "{servers} {number} {balance}")?;
                 match fate {
                     Fate::AllLive => Ok(()),
                     Fate::OneKilled => write!(f, " {fate}"),
                 }
             }
+        }
+    }
+}
+
+impl FromStr for Arrangement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let no_arrangement = || format!("'{text}' is no arrangement of servers");
+        let words: Vec<&str> = text.split(' ').collect();
+        match words.as_slice() {
+            ["one"] => Ok(Self::One),
+            ["beside", other] => {
+                let other = other.parse().map_err(|_| no_arrangement())?;
+                Ok(Self::Beside { other })
+            }
+            [servers, "server" | "servers", balance, fate @ ..] => Ok(Self::Balanced {
+                servers: servers.parse().map_err(|_| no_arrangement())?,
+                balance: balance.parse().map_err(|_| no_arrangement())?,
+                fate: match fate {
+                    [] => Fate::AllLive,
+                    [fate] => fate.parse().map_err(|_| no_arrangement())?,
+                    _ => return Err(no_arrangement()),
+                },
+            }),
+            _ => Err(no_arrangement()),
         }
     }
 }
@@ -213,5 +295,21 @@ mod tests {
         }
         assert_eq!(KeyExchange::dhe(512), None);
         assert_eq!(KeyExchange::X25519.dhe_bits(), None);
+    }
+
+    #[test]
+    fn arrangements_are_read_back_as_they_are_written() {
+        for text in [
+            "one",
+            "beside nistp256",
+            "1 server round-robin",
+            "4 servers least-connections one-killed",
+        ] {
+            let read: Arrangement = text.parse().unwrap();
+            assert_eq!(read.to_string(), text);
+        }
+        for bad in ["", "two", "beside", "beside x", "0 servers round-robin"] {
+            assert!(bad.parse::<Arrangement>().is_err(), "{bad}");
+        }
     }
 }

@@ -314,10 +314,10 @@ fn stack(text: &str) -> Result<StackName, String> {
 }
 
 fn baseline(text: &str) -> Result<Baseline, String> {
-    let baseline: Baseline = text.parse()?;
+    let baseline = keymark_stacks::registry::baseline(text)?;
     match baseline.stack() {
         Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
-            "'{unknown}' is not a baseline: name an algorithm, stack, protection, c=N or device=NAME"
+            "'{unknown}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
         )),
         _ => Ok(baseline),
     }

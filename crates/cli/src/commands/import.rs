@@ -10,6 +10,7 @@ use crate::{documents, output};
 
 pub(super) fn run(arguments: &ImportArguments, archive: &mut Archive) -> Outcome {
     let record = exchange::import(&arguments.file).map_err(Failure::failed)?;
+    documents::check(&record).map_err(Failure::failed)?;
     archive.insert(&record).map_err(Failure::failed)?;
     output::line(&documents::imported(&record));
     Ok(Exit::Fine)

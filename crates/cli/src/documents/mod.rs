@@ -41,6 +41,15 @@ pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document 
     document
 }
 
+/// Whether a record from elsewhere says of its cases only what their stacks know.
+pub(crate) fn check(record: &Record) -> Result<(), String> {
+    let mut cases = record.plan.cases.iter();
+    cases.try_for_each(|case| {
+        registry::check(case)
+            .map_err(|reason| format!("record {} is refused: {reason}", excerpt(&record.id.0)))
+    })
+}
+
 /// What is said of a record that was taken in.
 pub(crate) fn imported(record: &Record) -> String {
     let cases = counted(record.cases.len(), "case");

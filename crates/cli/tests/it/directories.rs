@@ -171,6 +171,6 @@ fn an_archive_that_cannot_be_written_is_read() {
     set_mode(&data, 0o555);
     let refused = read("runs");
     assert!(!refused.status.success(), "{}", said(&refused));
-    assert_says(&said(&refused), ["was left in the middle of writing"]);
+    assert_says(&said(&refused), ["a program was killed while it wrote to"]);
     set_mode(&data, 0o755);
 }

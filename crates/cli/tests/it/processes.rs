@@ -55,7 +55,7 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
         let said = text(&output.stderr);
-        assert!(said.contains("open the key for itself"), "{said}");
+        assert!(said.contains("each process can open for itself"), "{said}");
     }
 }
 

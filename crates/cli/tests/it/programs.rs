@@ -18,8 +18,8 @@ fn name(row: &Value) -> String {
         &row["algorithm"],
         &row["operation"],
         &row["stack"],
-        &row["ssh_agent"],
-        &row["openssl_way"],
+        &row["parameters"]["agent"],
+        &row["parameters"]["openssl"],
     ];
     let words: Vec<_> = words.iter().filter_map(|word| word.as_str()).collect();
     words.join(" ")
@@ -137,7 +137,7 @@ fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
     let bench = || users.bench("", &device, "--stack gnupg --operation sign");
     let output = bench();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert_says(&said(&output), ["it knows keys by their certificates"]);
+    assert_says(&said(&output), ["it finds keys by their certificates"]);
     users.token.certify("01", "web");
     let output = bench();
     assert!(output.status.success(), "{}", said(&output));
@@ -156,7 +156,10 @@ fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
     );
     passed(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
-    assert!(rows.iter().all(|row| row["openssl_way"] == "file"));
+    assert!(
+        rows.iter()
+            .all(|row| row["parameters"]["openssl"] == "file")
+    );
     assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
 }
 
@@ -171,13 +174,16 @@ fn the_time_of_a_process_is_divided() {
         &shown,
         [
             "where the time goes in the program openssl",
-            "where the time goes in a process an operation",
+            "where the time goes with one process for each operation",
             "program start",
             "key load",
             "rest",
         ],
     );
-    assert!(!shown.contains("as measured on the way"), "{shown}");
+    assert!(
+        !shown.contains("where the time goes, by process"),
+        "{shown}"
+    );
     // The parts of an operation are the whole of it.
     let mut record = place.keymark("export last --format json");
     let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();
@@ -220,7 +226,7 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     assert!(!said(&output).contains(PIN));
     let refused = users.bench("", URI, stacks);
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
-    assert_says(&said(&refused), ["no other program sees", "object=KEY"]);
+    assert_says(&said(&refused), ["no other program can see", "object=KEY"]);
 }
 
 /// The PIN that keymark's own login had accepted is refused in the programs' processes: changed in between, say.
@@ -266,7 +272,7 @@ fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert_says(
         &said(&output),
-        ["would send the PIN to the module's other tokens"],
+        ["would also send the PIN to the module's other tokens"],
     );
     assert_eq!(users.logins(), 1, "keymark's own");
 }

@@ -307,6 +307,6 @@ fn help_that_is_lost_is_no_success() {
             .unwrap();
         let output = place.keymark(arguments).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert_says(&text(&output.stderr), ["stdout cannot be written"]);
+        assert_says(&text(&output.stderr), ["cannot write to stdout"]);
     }
 }

@@ -47,7 +47,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
         let case = |row: &Value| {
             format!(
                 "{} {} {}",
-                row["algorithm"], row["ssh_agent"], row["concurrency"]
+                row["algorithm"], row["parameters"]["agent"], row["concurrency"]
             )
         };
         of_device.map(case).collect()
@@ -83,7 +83,10 @@ fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
     );
     let rows = place.rows(&format!("{bench} --parameter agent=openssh --json"));
     // Cases are told as they finish, in the order of the shuffled rounds.
-    let agents: BTreeSet<_> = rows.iter().map(|row| row["ssh_agent"].as_str()).collect();
+    let agents: BTreeSet<_> = rows
+        .iter()
+        .map(|row| row["parameters"]["agent"].as_str())
+        .collect();
     assert_eq!(
         (rows.len(), agents),
         (2, BTreeSet::from([None, Some("openssh")]))

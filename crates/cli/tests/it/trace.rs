@@ -152,7 +152,7 @@ mod pkcs11 {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
         let (code, shown, _) = traced(&place, &token, "softhsm2 -- false");
         assert_eq!(code, 1);
-        assert!(shown.contains("the module was not loaded"), "{shown}");
+        assert!(shown.contains("did not load the module"), "{shown}");
     }
 
     #[test]

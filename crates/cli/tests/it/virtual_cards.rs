@@ -67,8 +67,8 @@ fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out(
 fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
     let place = Place::new(KEYMARK);
     for (device, algorithm, said) in [
-        ("twin:yubikey-neo", "rsa4096", "rsa4096 is not offered"),
-        ("twin:yubikey-4", "cv25519", "cv25519 is not offered"),
+        ("twin:yubikey-neo", "rsa4096", "does not offer rsa4096"),
+        ("twin:yubikey-4", "cv25519", "does not offer cv25519"),
         ("twin:yubikey-9", "rsa2048", "unknown profile 'yubikey-9'"),
         (
             "no such card",

@@ -203,10 +203,11 @@ impl Analysis {
             blocks.push(Block::remark(RemarkKind::Limit, text));
         }
         let mut explained = Vec::new();
-        for bounds in self.scaling.iter().filter_map(|group| group.bounds) {
-            let Some((bottleneck, _)) = bounds.server else {
-                continue;
-            };
+        let bounds = self
+            .scaling
+            .iter()
+            .filter_map(|group| group.bounds.as_ref());
+        for (bottleneck, _) in bounds.filter_map(|bounds| bounds.server.as_ref()) {
             if !explained.contains(&bottleneck) {
                 explained.push(bottleneck);
                 blocks.push(Block::remark(RemarkKind::Limit, bottleneck.explanation));

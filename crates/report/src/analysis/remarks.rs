@@ -273,7 +273,7 @@ impl Analysis {
 impl FamilyBreakdown {
     /// What the bare operation is, where several libraries could do it.
     pub fn libraries(&self) -> Vec<Remark> {
-        let Some(own) = self.layers.own_library else {
+        let Some(own) = &self.layers.own_library else {
             return Vec::new();
         };
         let cases = self.breakdowns.iter();
@@ -306,7 +306,7 @@ impl FamilyBreakdown {
 
     /// Says plainly where a figure of the whole tells next to nothing about the key.
     pub fn lost_in_overhead(&self) -> Option<Remark> {
-        let whole = self.layers.whole?;
+        let whole = self.layers.whole.as_ref()?;
         let lost: Vec<&Breakdown> = self
             .breakdowns
             .iter()

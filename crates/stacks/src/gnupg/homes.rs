@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, DeviceName, Protection};
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::error::Error;
 use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::pkcs11::ModuleAccess;
@@ -14,13 +14,13 @@ use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::user::Pin;
 
-use super::Gnupg;
 use super::card_home;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::scdaemon::CardLink;
 use super::token_home;
+use super::{Gnupg, Protection};
 use crate::private_dir::PrivateDir;
 use crate::programs::MadeOnce;
 use crate::programs::RefusedPins;
@@ -79,12 +79,12 @@ impl GnupgHomes {
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
         if let Family::KyberComposite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
-            return self.file_home(store, case.algorithm, case.parameters.protection());
+            return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
         let access = store.access(&store.key(capability)?)?;
         if access.file.is_some() {
-            return self.file_home(store, case.algorithm, case.parameters.protection());
+            return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         if let Some((card, slot)) = access.card {
             card.check_touch(slot)?;

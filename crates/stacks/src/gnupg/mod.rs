@@ -15,6 +15,7 @@ pub mod messages;
 pub mod meter;
 pub mod owner;
 pub mod process;
+mod protection;
 mod provider;
 pub mod scdaemon;
 pub mod signatures;
@@ -32,7 +33,8 @@ use keymark_bench::error::Error;
 
 use crate::program;
 
-pub(crate) use layers::LIBGCRYPT;
+pub(crate) use layers::libgcrypt;
+pub use protection::{PROTECTION, Protection};
 pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.

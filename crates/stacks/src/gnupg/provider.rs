@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::{Case, Parameters, Protection, StackName, Worker};
+use keymark_bench::case::{Case, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
@@ -17,6 +17,7 @@ use keymark_stores::device::{Device, Run};
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
+use super::protection::{PROTECTION, Protection};
 use super::token_link;
 use super::{Gnupg, layers};
 use crate::private_dir;
@@ -27,6 +28,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[StackName::AGENT, StackName::GNUPG],
     standing: Standing::Usual,
     look: || Box::new(GnupgProvider(Gnupg::find(None))),
+    dimensions: &[PROTECTION],
     layers: || Some(layers::layers()),
 };
 
@@ -69,9 +71,9 @@ impl StackProvider for GnupgProvider {
         } else {
             15
         });
-        match case.parameters.protection() {
-            Protection::None => alone,
-            Protection::Cached => alone + Duration::from_millis(200),
+        match Protection::of(case) {
+            Ok(Protection::Cached) => alone + Duration::from_millis(200),
+            Ok(Protection::None) | Err(_) => alone,
         }
     }
 
@@ -125,8 +127,7 @@ fn parameters(device: &dyn Device) -> Vec<Parameters> {
     } else {
         &[Protection::None]
     };
-    let set = |&protection: &Protection| Parameters::Gnupg { protection };
-    kept.iter().map(set).collect()
+    kept.iter().map(|kept| kept.parameters()).collect()
 }
 
 /// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in

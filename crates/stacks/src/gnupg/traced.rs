@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, Parameters, Protection, StackName};
+use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::plan::default_input_bytes;
 use keymark_bench::store::Capability;
@@ -126,9 +126,7 @@ fn case(device: &dyn Device, capability: Capability) -> Case {
         algorithm,
         operation,
         stack: StackName::GNUPG,
-        parameters: Parameters::Gnupg {
-            protection: Protection::None,
-        },
+        parameters: Parameters::NONE,
         load: Load::single(),
         input_bytes: default_input_bytes(operation),
         replica: 0,

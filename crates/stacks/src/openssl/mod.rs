@@ -7,17 +7,18 @@ mod place;
 mod process;
 mod provider;
 mod references;
+mod way;
 mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 
 use crate::program;
 
 pub use provider::FAMILY;
+pub use way::OpenSslWay;
 
 const PROGRAM: &str = "openssl";
 /// The file of the engine and of the provider, in OpenSSL's directory for each.

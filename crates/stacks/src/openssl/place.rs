@@ -6,7 +6,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
@@ -14,7 +13,7 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{OpenSsl, words};
+use super::{OpenSsl, OpenSslWay, words};
 use crate::program;
 use crate::programs::{RefusedPins, write_private};
 

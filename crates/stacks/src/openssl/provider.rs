@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, Load, OpenSslWay, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Load, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -15,18 +15,20 @@ use keymark_stores::access::{Access, AccessKind};
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::is_known_to_programs;
+use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
 use super::place::Place;
 use super::process::PkeyutlProcess;
 use super::references::References;
+use super::way::{OpenSslWay, WAY};
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
 use crate::programs::MadeOnce;
 use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 pub(super) const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
@@ -37,6 +39,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[OPENSSL],
     standing: Standing::OnRequest,
     look: || Box::new(OpenSslProvider(OpenSsl::find(None))),
+    dimensions: &[WAY],
     layers: || Some(layers::layers()),
 };
 
@@ -50,7 +53,7 @@ impl StackProvider for OpenSslProvider {
             standing: Standing::OnRequest,
             found: self.offered(device, way),
             synonyms: Vec::new(),
-            parameters: vec![Parameters::OpenSsl { way }],
+            parameters: vec![way.parameters()],
             workers: &[Worker::Thread],
         };
         // A card or a TPM is behind a PKCS#11 module for OpenSSL, and another device then.
@@ -68,9 +71,9 @@ impl StackProvider for OpenSslProvider {
     }
 
     fn guess(&self, case: &Case) -> Duration {
-        match case.parameters.openssl_way() {
-            Some(OpenSslWay::Engine | OpenSslWay::Provider) => Duration::from_millis(10),
-            Some(OpenSslWay::File) | None => Duration::from_millis(5),
+        match case.parameters.read(&WAY) {
+            Ok(Some(OpenSslWay::Engine | OpenSslWay::Provider)) => Duration::from_millis(10),
+            Ok(Some(OpenSslWay::File) | None) | Err(_) => Duration::from_millis(5),
         }
     }
 
@@ -125,7 +128,7 @@ impl Stack for OpenSslStack {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(capability)?;
-        let way = case.parameters.openssl_way();
+        let way = case.parameters.read(&WAY)?;
         let way = way.ok_or_else(|| unsupported("openssl without a way to the key", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
@@ -169,11 +172,8 @@ impl OpenSslStack {
     fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
         // The program's library may not be one that is loaded here.
         let (parameters, may_lack) = match self.store.access(key)?.file {
-            Some(_) => {
-                let library = Library::OpenSslSystem;
-                (Parameters::Library { library }, true)
-            }
-            None => (Parameters::None, false),
+            Some(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
+            None => (Parameters::NONE, false),
         };
         let asked = Case {
             stack: StackName::RAW,

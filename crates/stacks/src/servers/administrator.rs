@@ -195,7 +195,7 @@ pub fn guide(
     let mut variables = Vec::new();
     if let Some((key, _)) = token_of(&sources) {
         variables.push("OPENSSL_CONF".to_owned());
-        let own = key.environment().iter();
+        let own = key.environment.iter();
         variables.extend(own.filter_map(|(name, _)| name.to_str().map(str::to_owned)));
     }
     let own = installed.kind.guide(&tls, &variables).into_iter();
@@ -332,7 +332,7 @@ fn shared_sections(
     let lines = openssl::configuration(Reach {
         way,
         loadable: &loadable,
-        module: key.module(),
+        module: &key.module,
         pin_file: Some(&pin_file),
     })?;
     let directory = plain("the directory of the server's files", files.directory)?;
@@ -410,7 +410,7 @@ fn request(
 /// What modules and OpenSSL read, which has to stand in a line of shell.
 fn assignments(key: &TokenKey, files: &Files<'_>) -> Result<Vec<(String, String)>, ServerError> {
     let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let own = key.environment().iter().filter_map(|(name, value)| {
+    let own = key.environment.iter().filter_map(|(name, value)| {
         let name = name.to_str().filter(|name| name.chars().all(word))?;
         Some((name.to_owned(), PathBuf::from(value)))
     });

@@ -68,7 +68,7 @@ impl ServerKind for Caddy {
     fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
         let lacks = |what: String| Impossible::Lacks(server.name(), what);
         for identity in spec.certificates.iter() {
-            let algorithm = identity.algorithm();
+            let algorithm = identity.algorithm;
             if identity.token().is_some() {
                 return Err(Impossible::KeysInFilesAlone(server.name()).into());
             }

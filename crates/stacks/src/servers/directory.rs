@@ -169,18 +169,18 @@ impl ServerDirectory {
             }
             PrivateKey::Token(key, way) => (key, *way),
         };
-        let files = match key.tracing() {
+        let files = match key.tracing {
             Tracing::Off => token::write(server, key, way, directory)?,
             Tracing::Calls => {
                 let worker = self.worker.as_ref();
-                let module = self.traces.before(key.module(), &self.private, worker)?;
+                let module = self.traces.before(&key.module, &self.private, worker)?;
                 token::write(server, &key.behind(&module), way, directory)?
             }
         };
         openssl_conf.get_or_insert(files.configuration);
         self.pin = self.pin.take().or(files.pin);
-        self.environment.extend(key.environment().iter().cloned());
-        if let (Some(worker), Some(own)) = (&self.worker, key.own_place()) {
+        self.environment.extend(key.environment.iter().cloned());
+        if let (Some(worker), Some(own)) = (&self.worker, &key.own_directory) {
             worker.let_use_token(own)?;
         }
         Ok(match way {

@@ -41,12 +41,19 @@ impl fmt::Display for TokenWay {
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Clone)]
 pub struct TokenKey {
-    module: PathBuf,
+    /// The module that it is behind.
+    pub module: PathBuf,
     uri: Pkcs11Uri,
-    pin: Option<Pin>,
-    environment: Vec<(OsString, OsString)>,
-    own_place: Option<PathBuf>,
-    tracing: Tracing,
+    /// Whoever has it may sign.
+    pub pin: Option<Pin>,
+    /// What the module has to find in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
+    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
+    /// files are left as they are.
+    pub own_directory: Option<PathBuf>,
+    /// Whether the server's calls for it are counted.
+    pub tracing: Tracing,
 }
 
 impl TokenKey {
@@ -81,32 +88,9 @@ impl TokenKey {
             },
             pin,
             environment: Vec::new(),
-            own_place: None,
+            own_directory: None,
             tracing: Tracing::Off,
         })
-    }
-
-    /// What the module has to find in its environment.
-    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
-        Self {
-            environment,
-            ..self
-        }
-    }
-
-    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
-    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
-    /// files are left as they are.
-    pub fn with_own_place(self, place: &Path) -> Self {
-        Self {
-            own_place: Some(place.to_owned()),
-            ..self
-        }
-    }
-
-    /// The same, and whether the server's calls for it are counted.
-    pub fn with_tracing(self, tracing: Tracing) -> Self {
-        Self { tracing, ..self }
     }
 
     /// The same key behind another module.
@@ -123,12 +107,11 @@ impl TokenKey {
     /// When its URI names no key.
     pub fn of_program(key: ProgramKey) -> Result<Self, Error> {
         let made = Self::new(key.module(), &key.uri(None), key.pin.clone())?;
-        Ok(made.with_environment(key.environment))
-    }
-
-    /// The module.
-    pub fn module(&self) -> &Path {
-        &self.module
+        Ok(Self {
+            own_directory: key.own_place().map(Path::to_owned),
+            environment: key.environment,
+            ..made
+        })
     }
 
     /// The private key's URI (RFC 7512), with the file of the PIN if that is to be in it.
@@ -144,22 +127,6 @@ impl TokenKey {
     /// Whether both are known by one token behind one module, as far as their URIs say.
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         self.module == other.module && self.uri.token == other.uri.token
-    }
-
-    pub(crate) const fn pin(&self) -> Option<&Pin> {
-        self.pin.as_ref()
-    }
-
-    pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
-        &self.environment
-    }
-
-    pub(crate) fn own_place(&self) -> Option<&Path> {
-        self.own_place.as_deref()
-    }
-
-    pub(crate) const fn tracing(&self) -> Tracing {
-        self.tracing
     }
 }
 
@@ -181,9 +148,12 @@ pub(crate) enum PrivateKey {
 /// A certificate with its private key.
 #[derive(Clone)]
 pub struct Identity {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) certificate: X509,
-    authority: Option<X509>,
+    /// What the key is.
+    pub algorithm: Algorithm,
+    /// The server's certificate.
+    pub certificate: X509,
+    /// What a client has to trust; none of one that keymark has not made.
+    pub authority: Option<X509>,
     pub(crate) key: PrivateKey,
 }
 
@@ -272,22 +242,7 @@ impl Identity {
         })
     }
 
-    /// What the key is.
-    pub const fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// The server's certificate.
-    pub const fn certificate(&self) -> &X509 {
-        &self.certificate
-    }
-
-    /// What a client has to trust; none of one that keymark has not made.
-    pub const fn authority(&self) -> Option<&X509> {
-        self.authority.as_ref()
-    }
-
-    /// The same in PEM.
+    /// What a client has to trust, in PEM.
     pub fn authority_pem(&self) -> Option<String> {
         let pem = self.authority.as_ref()?.to_pem().ok()?;
         String::from_utf8(pem).ok()

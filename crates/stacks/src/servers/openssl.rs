@@ -196,7 +196,7 @@ fn provider(provider: &str, module: &str, pin_file: Option<&str>) -> Vec<Directi
 pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
     let version = &server.openssl()?.version;
     if !version.is_at_least(3, 5, 0) {
-        let keys = spec.certificates.iter().map(|one| one.algorithm());
+        let keys = spec.certificates.iter().map(|one| one.algorithm);
         let mut new = keys.filter(|key| matches!(key.family(), Family::MlDsa(_)));
         let groups = spec.handshakes.groups.iter();
         let mut hybrid = groups.filter(|exchange| exchange.is_hybrid());
@@ -212,16 +212,16 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
         return Ok(());
     }
     for identity in spec.certificates.iter() {
-        let Some(left) = suites_for(spec, identity.algorithm().family()) else {
+        let Some(left) = suites_for(spec, identity.algorithm.family()) else {
             return Ok(());
         };
-        if left.is_empty() && matches!(identity.algorithm().family(), Family::MlDsa(_)) {
-            return Err(Impossible::NeedsTls13(identity.algorithm()).into());
+        if left.is_empty() && matches!(identity.algorithm.family(), Family::MlDsa(_)) {
+            return Err(Impossible::NeedsTls13(identity.algorithm).into());
         }
         if left.is_empty() {
             return Err(Impossible::NoCipher {
                 ciphers: spec.handshakes.ciphers.to_string(),
-                algorithm: identity.algorithm(),
+                algorithm: identity.algorithm,
             }
             .into());
         }
@@ -238,7 +238,7 @@ pub(crate) fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerE
 /// Whether TLS 1.2 has nothing but ephemeral Diffie-Hellman.
 pub(crate) fn is_dhe_alone(spec: &ServerSpec) -> bool {
     let is_dhe = |suites: Vec<Suite>| suites.iter().all(|one| one.exchange == Exchange::Dhe);
-    let mut keys = spec.certificates.iter().map(|one| one.algorithm().family());
+    let mut keys = spec.certificates.iter().map(|one| one.algorithm.family());
     !spec.handshakes.has(TlsVersion::V1_3)
         && keys.any(|family| suites_for(spec, family).is_some_and(is_dhe))
 }

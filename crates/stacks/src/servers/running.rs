@@ -309,7 +309,7 @@ fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
         return Err(Impossible::Weak(weak).into());
     }
     let tokens = spec.certificates.iter().filter_map(Identity::token);
-    let mut tokens = tokens.map(|(key, way)| (key.module(), way, key.pin().map(Pin::expose)));
+    let mut tokens = tokens.map(|(key, way)| (&key.module, way, key.pin.as_ref().map(Pin::expose)));
     let first = tokens.next();
     if !tokens.all(|token| Some(token) == first) {
         return Err(Impossible::TwoModules.into());
@@ -405,7 +405,7 @@ fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<St
 }
 
 fn identity_words(identity: &Identity) -> String {
-    let weak = if is_weak(identity.algorithm()) {
+    let weak = if is_weak(identity.algorithm) {
         " (weak)"
     } else {
         ""
@@ -414,5 +414,5 @@ fn identity_words(identity: &Identity) -> String {
         KeyLocation::File => "in a file".to_owned(),
         KeyLocation::Token(way) => format!("on a token by the {way}"),
     };
-    format!("{}{weak} {location}", identity.algorithm())
+    format!("{}{weak} {location}", identity.algorithm)
 }

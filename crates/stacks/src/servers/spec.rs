@@ -223,7 +223,7 @@ impl ServerSpec {
 
     /// What of it has less than 112 bits of security, for people.
     pub fn weaknesses(&self) -> Vec<String> {
-        let keys = self.certificates.iter().map(Identity::algorithm);
+        let keys = self.certificates.iter().map(|one: &Identity| one.algorithm);
         let keys = keys
             .filter(|algorithm| is_weak(*algorithm))
             .map(|algorithm| algorithm.to_string());

@@ -47,7 +47,8 @@ pub(crate) fn write(
     directory: &Path,
 ) -> Result<TokenFiles, ServerError> {
     let pin = key
-        .pin()
+        .pin
+        .as_ref()
         .map(|pin| memory_file::holding(pin.expose().as_bytes()));
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
@@ -55,7 +56,7 @@ pub(crate) fn write(
     let lines = openssl::configuration(Reach {
         way,
         loadable: &loadable,
-        module: key.module(),
+        module: &key.module,
         pin_file,
     })?;
     let configuration = directory.join("openssl.cnf");
@@ -93,7 +94,7 @@ pub(crate) fn public_key(
     if let Some(pin) = files.pin {
         command.stdin(pin);
     }
-    let environment = key.environment().iter();
+    let environment = key.environment.iter();
     command
         .envs(environment.map(|(name, value)| (name, value)))
         .env("LC_ALL", "C")

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Parameters, SshAgent, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
+use keymark_bench::words::words;
 use keymark_bench::workload::{Stack, Workload};
 use keymark_stores::access::AccessKind;
 use keymark_stores::device::{Device, Run};
@@ -45,11 +46,31 @@ pub const FAMILY: StackFamily = StackFamily {
             gnupg: Gnupg::find(None),
         })
     },
+    dimensions: &[AGENT],
     layers: || Some(layers()),
 };
 
-const fn through(agent: SshAgent) -> Parameters {
-    Parameters::Ssh { agent }
+/// The agent that is asked.
+const AGENT: Dimension = Dimension {
+    name: "agent",
+    kind: "SSH agent",
+    words: SshAgent::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+
+words! {
+    /// The program that answers at an SSH agent's socket.
+    pub enum SshAgent("SSH agent") {
+        /// OpenSSH's `ssh-agent`.
+        OpenSsh = "openssh",
+        /// gpg-agent with `enable-ssh-support`.
+        GpgAgent = "gpg-agent",
+    }
+}
+
+fn through(agent: SshAgent) -> Parameters {
+    Parameters::of(&AGENT, agent)
 }
 
 /// The key alone, and what each agent adds.
@@ -59,7 +80,8 @@ fn layers() -> Layers {
         upper: Point::new(SSH, through(agent)),
         lower,
     };
-    let libgcrypt = gnupg::LIBGCRYPT;
+    let libgcrypt = gnupg::libgcrypt();
+    let point = libgcrypt.point.clone();
     Layers {
         family: "SSH",
         base: End {
@@ -71,7 +93,7 @@ fn layers() -> Layers {
             beside: End {
                 heading: "libgcrypt",
                 name: "libgcrypt",
-                point: libgcrypt.point,
+                point: point.clone(),
             },
             explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
                           calculates with",
@@ -81,7 +103,7 @@ fn layers() -> Layers {
         }),
         steps: vec![
             step("+ ssh-agent", SshAgent::OpenSsh, Point::RAW),
-            step("+ gpg-agent", SshAgent::GpgAgent, libgcrypt.point),
+            step("+ gpg-agent", SshAgent::GpgAgent, point),
         ],
         whole: None,
         bottleneck: None,
@@ -194,7 +216,7 @@ impl Stack for SshStack {
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
-        let agent = case.parameters.ssh_agent();
+        let agent = case.parameters.read(&AGENT)?;
         let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
-use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
+use keymark_bench::case::{Case, KeyExchange, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
@@ -18,11 +18,12 @@ use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;
+use keymark_stores::software::library::Library;
 use keymark_stores::store::KeyStore;
 
+use super::cluster::Cluster;
 use super::keys::Keys;
-use super::site::Site;
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
 const TIME: Duration = Duration::from_millis(150);
@@ -40,13 +41,13 @@ impl KeyUse {
     pub(super) fn begin(
         case: &Case,
         keys: &Keys,
-        site: &Site,
+        cluster: &Cluster,
         (clock, seed): (&dyn Clock, u64),
     ) -> Result<Self, Error> {
-        let alone = Alone::of(case, keys.store(), site.first()?, seed);
+        let alone = Alone::of(case, keys.store(), cluster.first()?, seed);
         Ok(Self {
             alone: alone.and_then(|alone| alone.asked(clock)),
-            before: site.calls()?,
+            before: cluster.calls()?,
         })
     }
 
@@ -54,11 +55,11 @@ impl KeyUse {
     pub(super) fn end(
         self,
         handshakes: u64,
-        site: &Site,
+        cluster: &Cluster,
         clock: &dyn Clock,
         load: &mut ServerLoad,
     ) -> Result<(), Error> {
-        if let (Some(before), Some(after)) = (&self.before, site.calls()?) {
+        if let (Some(before), Some(after)) = (&self.before, cluster.calls()?) {
             load.token_calls = Some(since(before, &after, handshakes));
         }
         let alone = self.alone.and_then(|alone| alone.asked(clock));
@@ -89,14 +90,13 @@ impl Alone {
         let key_location = server.spec().certificates.iter().next()?.key_location();
         let (by, parameters) = match key_location {
             KeyLocation::File => {
-                let library = Library::OpenSslSystem;
                 let version = own_libcrypto(server.installed())?;
                 (
                     Calculator::Libcrypto(version),
-                    Parameters::Library { library },
+                    raw::by_library(Library::OpenSslSystem).parameters,
                 )
             }
-            KeyLocation::Token(_) => (Calculator::Token, Parameters::None),
+            KeyLocation::Token(_) => (Calculator::Token, Parameters::NONE),
         };
         let asked = Case {
             operation,
@@ -143,7 +143,7 @@ impl Alone {
 
 /// What a full handshake asks of the server's key.
 fn operation_of(case: &Case) -> Option<Operation> {
-    let (_, exchange) = case.parameters.tls()?;
+    let (_, exchange) = super::handshake_of(case).ok()?;
     Some(if exchange == KeyExchange::Rsa {
         Operation::Decrypt
     } else {

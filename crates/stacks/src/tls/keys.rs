@@ -77,13 +77,10 @@ impl Keys {
         let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
         let told = module.for_programs()?;
         tpm2_pkcs11::check_server(told.module())?;
-        let place = told.own_place().map(ToOwned::to_owned);
         let mut key = TokenKey::of_program(told)?;
-        if let Some(place) = place {
-            key = key.with_own_place(&place);
-        }
+        key.tracing = self.tracing;
         let openssl = server.openssl()?;
         let way = way.unwrap_or_else(|| openssl.usual_way());
-        Identity::on_token(server, algorithm, key.with_tracing(self.tracing), way)
+        Identity::on_token(server, algorithm, key, way)
     }
 }

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::Stack;
-use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::agent::AgentStack;
 use keymark_stacks::gnupg::home::Passphrase;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
@@ -32,7 +32,7 @@ fn case(
     let case = if stack == StackName::RAW {
         case
     } else {
-        case.protection(protection)
+        case.parameters(protection.parameters())
     };
     case.operation(operation)
         .concurrency(2)

@@ -3,19 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use keymark_bench::case::{OpenSslWay, Parameters, StackName};
+use keymark_bench::case::StackName;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stacks::openssl::{FAMILY, OpenSsl};
+use keymark_stacks::openssl::{FAMILY, OpenSsl, OpenSslWay};
 use keymark_stacks::provider::Use;
 use keymark_stores::device::Run;
 use keymark_testkit::case;
 use keymark_testkit::process::write_script;
 
 use crate::suite::{passes, perform};
-
-const FILE: Parameters = Parameters::OpenSsl {
-    way: OpenSslWay::File,
-};
 
 fn workload(algorithm: &str, operation: &str) -> (Workload, Box<dyn Stack>) {
     let run = Run::new(1);
@@ -26,7 +22,7 @@ fn workload(algorithm: &str, operation: &str) -> (Workload, Box<dyn Stack>) {
     let case = case(algorithm)
         .operation(operation.parse().unwrap())
         .stack(stack.name())
-        .parameters(FILE)
+        .parameters(OpenSslWay::File.parameters())
         .build();
     (stack.prepare(&case).unwrap(), stack)
 }

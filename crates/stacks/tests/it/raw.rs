@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
-use keymark_bench::case::{Case, Library, Parameters};
+use keymark_bench::case::{Case, Parameters};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::Capability;
@@ -11,6 +11,7 @@ use keymark_bench::workload::{Input, Performed, Stack};
 use keymark_stacks::raw::RawStack;
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::software::library::Library;
 use keymark_stores::software::{SoftwareStore, library};
 use keymark_stores::store::KeyStore;
 
@@ -105,7 +106,7 @@ fn does_what_it_offers(library: Library, names: &[&str]) {
     let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
     for capability in offered {
         let case = Case {
-            parameters: Parameters::Library { library },
+            parameters: Parameters::from([("library", library.word())]),
             ..case(capability.algorithm, capability.operation)
         };
         stack_passes(&stack, &case).unwrap();
@@ -117,7 +118,7 @@ fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
     let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
     let library = Library::OpenSslSystem;
     let of = |name: &str, operation| Case {
-        parameters: Parameters::Library { library },
+        parameters: Parameters::from([("library", library.word())]),
         ..case(name.parse().unwrap(), operation)
     };
     for (name, operation) in [
@@ -156,9 +157,7 @@ fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
 fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
     let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
     let of = |name: &str, operation| Case {
-        parameters: Parameters::Library {
-            library: Library::Libgcrypt,
-        },
+        parameters: Parameters::from([("library", "libgcrypt")]),
         ..case(name.parse().unwrap(), operation)
     };
     let error = stack.prepare(&of("mlkem768", Operation::Decapsulate));

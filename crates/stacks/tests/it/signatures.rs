@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{Case, Protection, StackName};
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::process::GnupgStack;
 use keymark_stacks::gnupg::signatures::Signer;
 use keymark_stacks::gnupg::status;
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::process::gnupg_with;
 
@@ -120,7 +120,10 @@ fn a_long_text_in_pieces_is_one_text() {
         let message = place.gpg(&["--compress-algo", algorithm, "--sign"], &text);
         assert_eq!(place.signer.check(&text, &message), Ok(()));
         let other = place.signer.check(&text[1..], &message).unwrap_err();
-        assert!(other.contains("signed text is not the text"), "{other}");
+        assert!(
+            other.contains("signed text is not the expected text"),
+            "{other}"
+        );
     }
 }
 
@@ -138,7 +141,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(other, "the signed text is not the expected text");
     let replaced = place.refusal(&replace(&good, b"nothing", b"more of"));
     assert!(
-        replaced.contains("signed text is not the text"),
+        replaced.contains("signed text is not the expected text"),
         "{replaced}"
     );
     // The text as it was to be, under the signature of another.
@@ -243,7 +246,6 @@ fn workload(gnupg: Gnupg) -> (Workload, GnupgStack) {
 fn case(workers: u32) -> Case {
     keymark_testkit::case("ed25519")
         .stack(StackName::GNUPG)
-        .protection(Protection::None)
         .operation(Operation::Sign)
         .concurrency(workers)
         .input_bytes(40)
@@ -293,7 +295,10 @@ fn what_is_wrong_stays_wrong_whatever_gpg_says() {
         let verdicts = verdicts(&workload, &outputs);
         assert_eq!(verdicts[0], Ok(()));
         let reason = verdicts[1].as_ref().unwrap_err();
-        assert!(reason.contains("no OpenPGP message"), "{reason}");
+        assert!(
+            reason.contains("cannot read the OpenPGP message"),
+            "{reason}"
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance, Scheme};
+use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
@@ -22,6 +22,7 @@ use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::access::AccessKind;
 use crate::device::{Device, Fact, Run};
 use crate::journal::Journal;
+use crate::scheme::Scheme;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 

@@ -7,7 +7,6 @@ use std::sync::{Arc, PoisonError};
 
 use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
 use keymark_bench::algorithm::{Curve, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::worker::WorkerProcess;
@@ -29,6 +28,7 @@ use super::store::{Origin, Placed, TokenStore, fresh_id};
 use super::token::{TestKeyPlace, Token};
 use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::test_key::{Numbers, TestKey};
 use crate::user::{Pin, TokenId};
 

@@ -3,7 +3,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef};
 
@@ -21,6 +20,7 @@ use super::token::{TestKeyPlace, Token};
 use super::token_info::{self, ModuleInfo, TokenInfo};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::Run;
+use crate::scheme::Scheme;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -22,6 +21,7 @@ use super::uri::ObjectPart;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
@@ -371,7 +371,7 @@ mod tests {
         let opensc = said(0x07);
         for part in [
             "C_CreateObject failed: CKR_ARGUMENTS_BAD",
-            "takes no test key",
+            "accepts no test key",
             "object=KEY",
         ] {
             assert!(opensc.contains(part), "{opensc}");

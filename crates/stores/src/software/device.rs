@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Library, Scheme, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -13,6 +13,8 @@ use keymark_bench::workload::KeyHandle;
 use super::{SoftwareStore, library};
 use crate::access::{AccessKind, KeyUse, read_errand};
 use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
+use crate::scheme::Scheme;
+use crate::software::library::Library;
 use crate::store::KeyStore;
 use crate::test_key::TestKey;
 use crate::user::User;

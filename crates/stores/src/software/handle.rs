@@ -1,7 +1,6 @@
 //! Operations of OpenSSL on a test key.
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -15,6 +14,7 @@ use openssl::md_ctx::MdCtx;
 use openssl::pkey::{Id, PKey, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 
+use crate::scheme::Scheme;
 use crate::scheme::{evp_md, padded};
 use crate::software::elgamal::Decryptor;
 use crate::store::unsupported;

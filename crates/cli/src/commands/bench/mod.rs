@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, DeviceName, Library};
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::error::Error;
 use keymark_bench::plan::{Plan, PlanError, Selection};
@@ -20,10 +20,13 @@ use keymark_report::archive::LastMeans;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory, OpenStacks};
 use keymark_stacks::provider::Way;
+use keymark_stacks::raw::LIBRARY;
+use keymark_stacks::registry;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Run, Wish};
 use keymark_stores::journal::Journals;
 use keymark_stores::software::library;
+use keymark_stores::software::library::Library;
 use keymark_stores::user::User;
 
 use super::{Outcome, leftovers};
@@ -160,8 +163,11 @@ fn missing<'a>(
     selections: &'a [Selection],
 ) -> impl Iterator<Item = (&'a DeviceName, &'a Way, &'a Error)> {
     inventory.missing().filter(|(_, way, _)| {
-        let wanted =
-            |selection: &Selection| selection.wants_way(way.stack, way.standing, &way.parameters);
+        let sets = (
+            registry::dimensions_of(way.stack),
+            way.parameters.as_slice(),
+        );
+        let wanted = |selection: &Selection| selection.wants_way(way.stack, way.standing, sets);
         selections.iter().any(wanted)
     })
 }
@@ -237,7 +243,7 @@ fn libraries(plan: &Plan) -> BTreeMap<String, String> {
     let named = plan
         .cases
         .iter()
-        .filter_map(|case| case.parameters.library());
+        .filter_map(|case| case.parameters.read::<Library>(&LIBRARY).ok()?);
     let version = |library: Library| {
         // One that is missing has no case.
         let loaded = library::load(library).ok()?;

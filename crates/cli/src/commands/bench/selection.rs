@@ -7,6 +7,8 @@ use keymark_bench::case::{DeviceName, Pacing, ParameterChoice};
 use keymark_bench::plan::{AlgorithmChoice, Offer, Order, Selection, Settings};
 use keymark_bench::stop::{Precision, StopRule};
 use keymark_stacks::default_plan::default_plan;
+use keymark_stacks::gnupg::PROTECTION;
+use keymark_stacks::raw::{LIBRARY, SCHEME};
 
 use crate::args::{AlgorithmArgument, BenchArguments};
 
@@ -87,26 +89,21 @@ pub(super) fn selections(
             (None, Some(longest)) => Pacing::Thinking(longest),
             (None, None) => Pacing::Closed,
         },
-        parameters: parameters(arguments, &common),
+        parameters: parameters(arguments),
         ..common
     }]
 }
 
-/// What was said of parameters, over what a selection has without a word.
-fn parameters(arguments: &BenchArguments, common: &Selection) -> Vec<ParameterChoice> {
-    let protection = arguments
-        .protection
-        .clone()
-        .map(ParameterChoice::Protection);
-    let library = arguments.library.clone().map(ParameterChoice::Library);
-    let named = arguments.parameter.iter().cloned();
-    let scheme = arguments.scheme.clone().map(ParameterChoice::Scheme);
-    let named = named.chain(protection).chain(library).chain(scheme);
-    let named: Vec<ParameterChoice> = named.collect();
-    let kind = std::mem::discriminant::<ParameterChoice>;
-    let unnamed = common.parameters.iter().filter(|choice| {
-        let mut named = named.iter();
-        !named.any(|other| kind(other) == kind(choice))
+/// What was said of parameters.
+fn parameters(arguments: &BenchArguments) -> Vec<ParameterChoice> {
+    let options = [
+        (PROTECTION, &arguments.protection),
+        (LIBRARY, &arguments.library),
+        (SCHEME, &arguments.scheme),
+    ];
+    let named = options.into_iter().filter_map(|(dimension, words)| {
+        let words = words.clone()?;
+        Some(ParameterChoice { dimension, words })
     });
-    unnamed.cloned().chain(named.iter().cloned()).collect()
+    arguments.parameter.iter().cloned().chain(named).collect()
 }

@@ -69,7 +69,7 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
         operation,
         stack: StackName::RAW,
         load: Load::single(),
-        parameters: Parameters::None,
+        parameters: Parameters::NONE,
         input_bytes: 32,
         replica: 0,
     };

@@ -67,6 +67,7 @@ pub(super) async fn take_in(
         .map_err(|reason| Refused::bad(format!("the upload was not read: {reason}")))?;
     with_archive(served, move |archive, _| {
         let record = exchange::read(Path::new("the upload"), &content).map_err(Refused::bad)?;
+        documents::check(&record).map_err(Refused::bad)?;
         archive.insert(&record).map_err(Refused::bad)?;
         Ok(Said::done(&documents::imported(&record)))
     })

@@ -71,6 +71,7 @@ fn token_key(device: &str) -> Result<TokenKey, Failure> {
             "'{device}' names no module; add ?module-path=/FILE, as 'keymark devices' lists it"
         ))
     })?;
-    let key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
-    Ok(key.with_environment(variables(&module)))
+    let mut key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
+    key.environment = variables(&module);
+    Ok(key)
 }

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use keymark_bench::case::{Arrangement, Case, Parameters};
+use keymark_bench::case::tls::Handshake;
+use keymark_bench::case::{Arrangement, Case};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
@@ -106,7 +107,7 @@ fn plan(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
-        let handshake = Parameters::Tls {
+        let handshake = Handshake {
             version: *version,
             key_exchange: *key_exchange,
             arrangement: Arrangement::One,

@@ -13,9 +13,8 @@ mod view;
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
-};
+use keymark_bench::case::tls::Handshake;
+use keymark_bench::case::{Arrangement, Case, KeyExchange, Load, StackName, TlsVersion};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
@@ -49,12 +48,12 @@ fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVers
     }
 }
 
-fn parameters(
+fn handshake(
     chosen: Option<TlsVersionArgument>,
     key_exchange: KeyExchange,
     arrangement: Arrangement,
-) -> Parameters {
-    Parameters::Tls {
+) -> Handshake {
+    Handshake {
         version: version(chosen, key_exchange),
         key_exchange,
         arrangement,
@@ -65,7 +64,7 @@ fn parameters(
 fn case(
     identity: &StoreIdentity,
     (stack, algorithm): (StackName, Algorithm),
-    parameters: Parameters,
+    handshake: Handshake,
     load: Load,
 ) -> Case {
     Case {
@@ -75,7 +74,7 @@ fn case(
         algorithm,
         operation: Operation::Handshake,
         stack,
-        parameters,
+        parameters: handshake.into(),
         load,
         input_bytes: 4096,
         replica: 0,

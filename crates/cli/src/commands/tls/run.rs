@@ -14,6 +14,7 @@ use keymark_bench::stop::StopRule;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::servers::Port;
+use keymark_stacks::tls::arrangement_of;
 use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
 use keymark_stats::Seconds;
 use keymark_stores::device::Run;
@@ -91,12 +92,7 @@ impl Wanted<'_> {
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
-        let balanced = |case: &Case| {
-            matches!(
-                case.parameters.arrangement(),
-                Some(Arrangement::Balanced { .. })
-            )
-        };
+        let balanced = |case: &Case| matches!(arrangement_of(case), Arrangement::Balanced { .. });
         if self.cases.iter().any(balanced) {
             return servers.and_balancer().map_err(Failure::nothing_usable);
         }
@@ -157,7 +153,7 @@ impl Wanted<'_> {
     fn servers_of(&self, found: &Found) -> u8 {
         let cases = self.cases.iter();
         let its = cases.filter(|case| case.device == found.identity.device);
-        let arrangements = its.filter_map(|case| case.parameters.arrangement());
+        let arrangements = its.map(arrangement_of);
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }

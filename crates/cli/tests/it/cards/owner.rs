@@ -238,7 +238,7 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     let failed = place.bench_as_owner(&owner, "ed25519", "sign");
     let stderr = text(&failed.stderr);
     assert_eq!(failed.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("is given no PIN"), "{stderr}");
+    assert!(stderr.contains("no PIN was sent"), "{stderr}");
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
     assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
 }
@@ -305,7 +305,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     // A card that is not this one is not asked for.
     let other = keymark("bench --device 0badcafe --stack raw");
     assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
-    assert_says(&text(&other.stderr), ["is held by"]);
+    assert_says(&text(&other.stderr), ["is using the card"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // Borrowed.
@@ -315,7 +315,7 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     );
     let measured = keymark(&arguments);
     all_layers(&measured);
-    assert!(text(&measured.stderr).contains("let go of the card"));
+    assert!(text(&measured.stderr).contains("released the card"));
     // Given back.
     let again = status();
     assert!(again.contains(&serial_there), "{again}");

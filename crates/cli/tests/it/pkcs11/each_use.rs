@@ -18,7 +18,7 @@ fn the_pin_is_sent_at_each_use() {
     assert!(fine.status.success(), "{}", said(&fine));
     let told = said(&fine);
     assert!(
-        told.contains("C_Login is part of what is timed") && !told.contains(PIN),
+        told.contains("C_Login is timed as well") && !told.contains(PIN),
         "{told}"
     );
     // RSA decrypts, signs, and signs by PSS: six times each that count, and some that do not.

@@ -262,10 +262,10 @@ fn a_library_that_locks_is_taken_for_nothing_else() {
 fn a_code_of_the_module_has_its_name_and_what_to_do_on_a_terminal() {
     let world = Misbehaving::new(KEYMARK);
     for (code, name, advice) in [
-        ("0x30", "CKR_DEVICE_ERROR", "own log knows"),
+        ("0x30", "CKR_DEVICE_ERROR", "own log"),
         ("0x101", "CKR_USER_NOT_LOGGED_IN", "--pin-env VARIABLE"),
         ("0x91", "CKR_OPERATION_NOT_INITIALIZED", "--processes"),
-        ("0x21", "CKR_DATA_LEN_RANGE", "the newest"),
+        ("0x21", "CKR_DATA_LEN_RANGE", "a newer module"),
         ("0x80000123", "CKR_VENDOR_DEFINED+0x123", "manual"),
     ] {
         let message = on_a_terminal(&world, &format!("code={code}"), &world.device);
@@ -298,14 +298,14 @@ fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
         (
             "",
             file("text.so", "hello, world\n".repeat(40).as_bytes()),
-            "it is no library",
+            "it is not a library",
             "keymark devices",
         ),
         ("", file("short.so", &short), "32-bit", "64-bit"),
         (
             "",
             libm.display().to_string(),
-            "no PKCS#11 module",
+            "not a PKCS#11 module",
             "keymark devices",
         ),
         ("crash", own.clone(), "it crashed (SIGSEGV)", "its maker"),

@@ -63,7 +63,7 @@ fn one_pin_is_not_tried_on_two_tokens() {
     );
     let refused = signing(&world, "", &format!("{other},{}", world.device), "");
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
-    assert_says(&said(&refused), ["is the PIN of one token"]);
+    assert_says(&said(&refused), ["PIN is for one token"]);
     assert_eq!(world.logins(), "");
 }
 
@@ -146,7 +146,7 @@ fn a_module_by_whatever_file_is_measured_and_a_proxy_refused_in_words() {
     let proxy = signing(&world, "instances", &world.device, "");
     assert_says(&said(&proxy), ["it is a proxy", "pkcs11:token=LABEL"]);
     let empty = signing(&world, "empty", &world.device, "");
-    assert_says(&said(&empty), ["none in any slot"]);
+    assert_says(&said(&empty), ["no token in any slot"]);
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
     first.kill().unwrap();
     first.wait().unwrap();
     until("the token is said to be free", || {
-        let free = format!("process {process} keeps nobody waiting");
+        let free = format!("process {process} no longer keeps other programs waiting");
         served.said().contains(&free)
     });
     let third = listed();
@@ -443,7 +443,7 @@ fn how_a_served_twin_takes_its_callers_can_be_chosen() {
 fn what_cannot_be_served_is_said() {
     let place = Place::new(KEYMARK);
     for (arguments, expected) in [
-        ("--pkcs11 virtual", "no token that can be served"),
+        ("--pkcs11 virtual", "cannot be served"),
         ("--pkcs11 softhsm --algorithm mlkem768", "mlkem768"),
         ("--device twin:nitrokey-hsm", "--pkcs11 twin:nitrokey-hsm"),
         ("--pkcs11 softhsm --lanes 4", "it is not a twin"),

@@ -119,7 +119,7 @@ fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
         user.keymark("devices"),
         bench(&user.place, &user.token, URI, only).output().unwrap(),
     ] {
-        assert_says(&said(&told), ["was left with a test key"]);
+        assert_says(&said(&told), ["still has a test key"]);
     }
     assert_eq!(user.objects(), left);
     let next = user.bench(URI, only).output().unwrap();

@@ -60,7 +60,7 @@ fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &
             "alert handshake_failure",
         ),
         (format!("{path} --trace"), 2, "cannot be used with"),
-        ("document".to_owned(), 2, "begins with '/'"),
+        ("document".to_owned(), 2, "begin with '/'"),
     ] {
         let arguments = format!("--connect {address} --path {arguments}");
         let (code, said) = refused(place, &arguments);

@@ -33,7 +33,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         };
         assert_eq!(row["operation"], "handshake");
         assert_eq!(
-            (&row["tls"], &row["kex"]),
+            (&row["parameters"]["tls"], &row["parameters"]["kex"]),
             (&"tls1.3".into(), &"ecdhe-p256".into())
         );
         assert_eq!(row["server"], row["stack"]);
@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let reason = |algorithm: &str, kex: &str| {
         let row = rows
             .iter()
-            .find(|row| row["algorithm"] == algorithm && row["kex"] == kex);
+            .find(|row| row["algorithm"] == algorithm && row["parameters"]["kex"] == kex);
         row.map(|row| row["reason"].as_str().unwrap_or_default().to_owned())
     };
     // A case that came to nothing has no figures of a load.
@@ -185,7 +185,7 @@ fn a_tpm_is_refused_with_the_reason() {
     let output = place
         .output("tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let words = "tpm2-pkcs11 does not serve workers";
+    let words = "tpm2-pkcs11 does not work in workers";
     assert!(said(&output).contains(words), "{}", said(&output));
     place.assert_gone();
 }
@@ -328,7 +328,7 @@ fn a_configuration_is_written_and_read() {
     );
     for (algorithms, words) in [
         ("rsa2048,rsa3072", "an RSA and an ECDSA one"),
-        ("rsa2048,nistp256,nistp384", "one key, or two"),
+        ("rsa2048,nistp256,nistp384", "one key or two"),
         ("rsa1024", "80 bits of security"),
         ("cv25519", "a certificate for cv25519 is impossible"),
     ] {

@@ -105,8 +105,8 @@ fn a_cluster_loses_a_server_and_goes_on() {
     assert_says(
         &tables,
         [
-            "what several servers give",
-            "a server is killed in the middle",
+            "throughput of several servers",
+            "a server is killed during the load",
         ],
     );
     place.assert_gone();

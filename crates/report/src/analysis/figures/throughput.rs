@@ -23,7 +23,7 @@ pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
 fn curve(group: &Scaling) -> ThroughputCurve {
     let mut bounds: Vec<(String, Ratio)> = Vec::new();
     if let Some(found) = &group.bounds {
-        let server = found.by_server().zip(found.server);
+        let server = found.by_server().zip(found.server.as_ref());
         bounds.extend(server.map(|(bound, (server, _))| (server.name.to_owned(), bound)));
         bounds.push(("cores".to_owned(), Bounds::by_cores(found)));
     }

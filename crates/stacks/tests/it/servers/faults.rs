@@ -34,7 +34,7 @@ fn a_certificate_and_a_key_that_do_not_belong_together_are_told() {
         );
         let key = key.unwrap().private_key_to_pem().unwrap();
         drop(other);
-        let mixed = Identity::given(one.algorithm(), &one.certificate().to_pem().unwrap(), &key);
+        let mixed = Identity::given(one.algorithm, &one.certificate.to_pem().unwrap(), &key);
         let of = spec("nistp256", "x25519");
         let spec = ServerSpec::new(Certificates::one(mixed.unwrap()), of.handshakes);
         let error = refused(software, &spec).to_string();

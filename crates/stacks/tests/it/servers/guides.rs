@@ -21,9 +21,11 @@ fn ways() -> Vec<TokenWay> {
 
 /// The guide for the token's key, with its files in that directory.
 fn for_token(software: &str, token: &SoftHsmToken, way: TokenWay, directory: &Path) -> Guide {
-    let key = TokenKey::new(&SoftHsmToken::library(), &format!("{URI};object=ec"), None).unwrap();
+    let mut key =
+        TokenKey::new(&SoftHsmToken::library(), &format!("{URI};object=ec"), None).unwrap();
     let configuration: OsString = token.configuration().into();
-    let key = key.with_environment(vec![(CONFIGURATION.into(), configuration)]);
+    let environment = vec![(CONFIGURATION.into(), configuration)];
+    key.environment = environment;
     let source = Source::Token(&key, way);
     let server = installed(software);
     guide(&server, (source, None), "www.example.org", directory).unwrap()

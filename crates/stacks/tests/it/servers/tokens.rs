@@ -24,10 +24,11 @@ fn token() -> SoftHsmToken {
 
 fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> TokenKey {
     let uri = format!("{URI};object={label}");
-    let key = TokenKey::new(module, &uri, Some(Pin::new(pin))).unwrap();
+    let mut key = TokenKey::new(module, &uri, Some(Pin::new(pin))).unwrap();
     let configuration: OsString = token.configuration().into();
-    key.with_environment(vec![(CONFIGURATION.into(), configuration)])
-        .with_own_place(token.configuration().parent().unwrap())
+    key.environment = vec![(CONFIGURATION.into(), configuration)];
+    key.own_directory = token.configuration().parent().map(Path::to_owned);
+    key
 }
 
 fn on_token(
@@ -147,9 +148,8 @@ fn a_wrong_pin_is_tried_once_and_no_server_is_started() {
         let (spy, calls) = spy(&token);
         for software in BOTH {
             let _ = fs::remove_file(&calls);
-            let configuration: OsString = token.configuration().into();
-            let key = key(&token, &spy, "ec", "314159").with_environment(vec![
-                (CONFIGURATION.into(), configuration),
+            let mut key = key(&token, &spy, "ec", "314159");
+            key.environment.extend([
                 ("PKCS11SPY".into(), SoftHsmToken::library().into()),
                 ("PKCS11SPY_OUTPUT".into(), calls.clone().into()),
             ]);

@@ -4,12 +4,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Protection;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Workload;
-use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stacks::ssh::client::Connection;
 use keymark_stacks::ssh::stack;
 use keymark_stores::public_key::PublicKey;

@@ -17,7 +17,7 @@ mod watch;
 
 use std::path::PathBuf;
 
-use keymark_bench::case::{DeviceName, Scheme};
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
@@ -34,6 +34,7 @@ use super::module::ModuleFile;
 use super::session_keys::Lifetime;
 use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};
+use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
 use crate::user::TokenId;
 

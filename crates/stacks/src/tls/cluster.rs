@@ -37,13 +37,12 @@ impl Starting<'_> {
     ///
     /// # Errors
     /// When it cannot be had, or does not start.
-    pub fn start(&self, case: &Case, keys: &[&Keys], room: NonZeroU16) -> Result<Site, Error> {
+    pub fn start(&self, case: &Case, keys: &[&Keys], room: NonZeroU16) -> Result<Cluster, Error> {
         let first = keys.first().ok_or_else(|| {
             let reason = format!("{} is not a device of the plan", case.device);
             Error::call("starting a server", reason, "")
         })?;
-        let parameters = case.parameters;
-        match parameters.arrangement().unwrap_or_default() {
+        match super::arrangement_of(case) {
             Arrangement::One => self.alone(case, first, None, room),
             Arrangement::Beside { other } => self.alone(case, first, Some(other), room),
             Arrangement::Balanced {
@@ -69,8 +68,8 @@ impl Starting<'_> {
         keys: &Keys,
         other: Option<Algorithm>,
         room: NonZeroU16,
-    ) -> Result<Site, Error> {
-        Ok(Site {
+    ) -> Result<Cluster, Error> {
+        Ok(Cluster {
             servers: vec![self.server(case, keys, other, room)?],
             balancer: None,
             lost: None,
@@ -117,11 +116,11 @@ impl Starting<'_> {
         places: usize,
         balance: Balance,
         room: NonZeroU16,
-    ) -> Result<Site, Error> {
+    ) -> Result<Cluster, Error> {
         let haproxy = self.servers.balancer()?;
         let backends: Vec<SocketAddr> = servers.iter().map(RunningServer::address).collect();
         let balancer = Balancer::start(haproxy, &backends, balance, (self.port, room))?;
-        Ok(Site {
+        Ok(Cluster {
             servers,
             balancer: Some(balancer),
             lost: None,
@@ -132,7 +131,7 @@ impl Starting<'_> {
 
 /// Servers that run. They are gone with the value.
 #[derive(Debug)]
-pub struct Site {
+pub struct Cluster {
     servers: Vec<RunningServer>,
     balancer: Option<Balancer>,
     /// The one that was killed, with the processor time that it had spent.
@@ -141,11 +140,11 @@ pub struct Site {
     places: usize,
 }
 
-impl Site {
+impl Cluster {
     /// Where clients ask.
     ///
     /// # Errors
-    /// Of a site without servers.
+    /// Of a cluster without servers.
     pub fn address(&self) -> Result<SocketAddr, Error> {
         match &self.balancer {
             Some(balancer) => Ok(balancer.address()),
@@ -156,7 +155,7 @@ impl Site {
     /// What is served.
     ///
     /// # Errors
-    /// Of a site without servers.
+    /// Of a cluster without servers.
     pub fn path(&self) -> Result<String, Error> {
         Ok(self.first()?.path())
     }
@@ -164,7 +163,7 @@ impl Site {
     /// The first server, like all others but for its key.
     ///
     /// # Errors
-    /// Of a site without servers.
+    /// Of a cluster without servers.
     pub fn first(&self) -> Result<&RunningServer, Error> {
         let none = || Error::call("asking a server", "there is none", "");
         self.servers.first().ok_or_else(none)

@@ -137,7 +137,7 @@ pub(crate) struct Shared<'a> {
 
 /// What one worker brings back.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Shift {
+pub(crate) struct WorkDone {
     pub(crate) samples: Vec<Sample>,
     pub(crate) failure: Option<Error>,
     pub(crate) parts: PartSums,
@@ -183,14 +183,14 @@ impl<'a> Shared<'a> {
     }
 
     /// The queue after the block, and what the block covers of it.
-    pub(crate) fn end_block(self, shifts: &[Shift]) -> Option<(Queue, Stretch)> {
+    pub(crate) fn end_block(self, done: &[WorkDone]) -> Option<(Queue, Stretch)> {
         let mut queue = self
             .queue?
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         let stopped =
-            |(worker, shift): (u32, &Shift)| shift.stopped.unwrap_or_else(|| queue.free(worker));
-        let stopped = (0..).zip(shifts).map(stopped).collect();
+            |(worker, done): (u32, &WorkDone)| done.stopped.unwrap_or_else(|| queue.free(worker));
+        let stopped = (0..).zip(done).map(stopped).collect();
         let stretch = queue.end_block(stopped);
         Some((queue, stretch))
     }
@@ -265,10 +265,10 @@ pub(crate) fn work(
     worker: u32,
     handle: &mut dyn KeyHandle,
     outputs: &mut Outputs,
-) -> Shift {
-    let mut shift = Shift {
+) -> WorkDone {
+    let mut done = WorkDone {
         samples: Vec::with_capacity(1024),
-        ..Shift::default()
+        ..WorkDone::default()
     };
     let first = worker as usize % shared.inputs.len().max(1);
     // Everybody comes to the gate, failed or not, and in a panic too: heads are counted.
@@ -281,19 +281,19 @@ pub(crate) fn work(
     };
     if let Err(error) = begun {
         shared.failed.store(true, Ordering::Relaxed);
-        shift.failure = Some(error);
+        done.failure = Some(error);
     }
-    if shift.failure.is_none() {
+    if done.failure.is_none() {
         let before = shared.clock.processor();
-        operate_until_spent(shared, worker, handle, outputs, first, &mut shift);
-        note_processor(shared, handle, before, &mut shift);
+        operate_until_spent(shared, worker, handle, outputs, first, &mut done);
+        note_processor(shared, handle, before, &mut done);
     }
     if entered.is_ok()
         && let Err(error) = handle.leave()
     {
-        shift.failure.get_or_insert(error);
+        done.failure.get_or_insert(error);
     }
-    shift
+    done
 }
 
 /// Two readings a block, none between operations: asking the kernel costs as much as a short operation's per cent.
@@ -301,7 +301,7 @@ fn note_processor(
     shared: &Shared<'_>,
     handle: &dyn KeyHandle,
     before: Option<Duration>,
-    shift: &mut Shift,
+    done: &mut WorkDone,
 ) {
     let spent = || shared.clock.processor()?.checked_sub(before?);
     // Who waits for arrivals or thinks spins before each operation.
@@ -309,8 +309,8 @@ fn note_processor(
         return;
     };
     if let Some(spent) = spent() {
-        let operations = shift.samples.len() as u64;
-        shift.parts.add_all(Part::Worker, operations, spent);
+        let operations = done.samples.len() as u64;
+        done.parts.add_all(Part::Worker, operations, spent);
     }
 }
 
@@ -346,7 +346,7 @@ fn operate_until_spent(
     handle: &mut dyn KeyHandle,
     outputs: &mut Outputs,
     first: usize,
-    shift: &mut Shift,
+    done: &mut WorkDone,
 ) {
     let begin = *shared.begin.get_or_init(|| shared.clock.now());
     let deadline = begin.after(shared.budget.time);
@@ -354,7 +354,7 @@ fn operate_until_spent(
     let queue = shared.queue.as_ref();
     let mut turns = queue.map(|queue| Turns::new(queue, worker, begin, shared.budget.time));
     let mut next_input = first;
-    while shift.failure.is_none() && may_start(shared, outputs) {
+    while done.failure.is_none() && may_start(shared, outputs) {
         let mut due = None;
         match (shared.budget.pacing, &mut turns) {
             (Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. }, None) => {}
@@ -363,7 +363,7 @@ fn operate_until_spent(
                 // Whom the end of the block finds thinking starts nothing more. Who has done nothing yet thinks until
                 // then: a block that ended at once would be followed by another one, in which thoughts may be shorter.
                 if ready >= deadline {
-                    if shift.samples.is_empty() {
+                    if done.samples.is_empty() {
                         shared.waited_until(deadline);
                     }
                     break;
@@ -382,13 +382,13 @@ fn operate_until_spent(
         }
         let turn = turns.as_mut().zip(due);
         let input = (next_input, &shared.inputs[next_input]);
-        let end = operate(shared, worker, handle, outputs, input, turn, shift);
+        let end = operate(shared, worker, handle, outputs, input, turn, done);
         next_input = (next_input + 1) % shared.inputs.len();
         if turns.is_none() && end >= deadline {
             break;
         }
     }
-    shift.stopped = turns.map(|turns| turns.free);
+    done.stopped = turns.map(|turns| turns.free);
 }
 
 fn may_start(shared: &Shared<'_>, outputs: &Outputs) -> bool {
@@ -406,7 +406,7 @@ fn operate(
     outputs: &mut Outputs,
     (number, input): (usize, &Input),
     mut turn: Option<(&mut Turns<'_>, Duration)>,
-    shift: &mut Shift,
+    done: &mut WorkDone,
 ) -> Timestamp {
     let arming = turn.as_ref().map(|_| shared.clock.now());
     let armed = handle.arm(input);
@@ -435,19 +435,19 @@ fn operate(
     match collected {
         Ok(length) => {
             outputs.filled.push(Some((number, length)));
-            handle.parts(end.since(start), &mut shift.parts);
+            handle.parts(end.since(start), &mut done.parts);
         }
         Err(error) => {
             sample.outcome = Outcome::Failed;
             outputs.filled.push(None);
             shared.failed.store(true, Ordering::Relaxed);
-            shift.failure = Some(error);
+            done.failure = Some(error);
         }
     }
     if let Some((turns, _)) = turn {
         turns.ended(end);
         turns.pause(shared.clock.now().since(end));
     }
-    shift.samples.push(sample);
+    done.samples.push(sample);
     end
 }

@@ -9,9 +9,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Case, DeviceName, Load, Parameters, Provenance, Scheme, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::default_input_bytes;
 use keymark_bench::record::{CaseRecord, PublishedMean};
@@ -66,21 +64,18 @@ pub(super) fn cases(
 }
 
 /// What is asked of the key, and how.
-fn uses(operation: &str) -> &'static [(Operation, Parameters)] {
-    const PSS: Parameters = Parameters::Scheme {
-        scheme: Scheme::Pss,
-    };
-    const NONE: Parameters = Parameters::None;
+fn uses(operation: &str) -> Vec<(Operation, Parameters)> {
+    const NONE: Parameters = Parameters::NONE;
     match operation {
         "sign RSASSA" | "sign ECDSA" | "sign, hash off-card" | "ecdsa-sign, hash off-card" => {
-            &[(Operation::Sign, NONE)]
+            vec![(Operation::Sign, NONE)]
         }
-        "sign RSAPSS" => &[(Operation::Sign, PSS)],
+        "sign RSAPSS" => vec![(Operation::Sign, Parameters::from([("scheme", "pss")]))],
         "decrypt RSAES (PKCS1v1.5)" | "decrypt-pkcs1v15 (CRT)" | "ecdh" => {
-            &[(Operation::Decrypt, NONE)]
+            vec![(Operation::Decrypt, NONE)]
         }
-        "sign/decrypt" => &[(Operation::Sign, NONE), (Operation::Decrypt, NONE)],
-        _ => &[],
+        "sign/decrypt" => vec![(Operation::Sign, NONE), (Operation::Decrypt, NONE)],
+        _ => Vec::new(),
     }
 }
 
@@ -134,10 +129,10 @@ fn of_row(row: &StringRecord) -> Vec<CaseRecord> {
         ),
     };
     let offered = uses(field("operation"))
-        .iter()
+        .into_iter()
         .filter(|(operation, _)| algorithm.operations().contains(operation));
     offered
-        .map(|&(operation, parameters)| CaseRecord {
+        .map(|(operation, parameters)| CaseRecord {
             published: Some(published.clone()),
             ..CaseRecord::new(Case {
                 device: DeviceName::new(field("device")),
