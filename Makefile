@@ -6,6 +6,7 @@ BIN = target/release/keymark
 DENY_VERSION = 0.20.2
 FUZZ_VERSION = 0.13.2
 OHA_VERSION = 1.16.0
+CADDY_VERSION = 2.11.9
 FUZZ_SECONDS ?= 60
 KILLS ?= 200
 # Besides the default ones: where libtss2-dev is installed.
@@ -15,7 +16,7 @@ ARGS ?=
 KEYMARK = --release -p keymark -p keymark-pcsc -p keymark-pkcs11
 LIBRARIES = /usr/lib/$(shell uname -m)-linux-gnu
 
-.PHONY: bench bench-all bench-tls tls-peers kryoptic test browser lint deny fuzz faults overhead calibration packages-bench \
+.PHONY: bench bench-all bench-tls tls-peers kryoptic caddy test browser lint deny fuzz faults overhead calibration packages-bench \
     packages-soft packages-test packages-tls packages-browser build clean serve
 
 # Measures this machine, and ends with the file of its report: the default plan, or
@@ -52,6 +53,10 @@ kryoptic: packages-bench
 	scripts/packages /usr/include/sqlite3.h:libsqlite3-dev
 	scripts/kryoptic $(KEYMARK)
 
+# Caddy, a TLS server that is not linked with OpenSSL, from its Go module: some minutes of processor time.
+caddy:
+	scripts/caddy $(CADDY_VERSION)
+
 build:
 	$(CARGO) build --locked $(KEYMARK)
 
@@ -82,19 +87,21 @@ fuzz: packages-bench
 	fuzz/run $(FUZZ_VERSION) $(FUZZ_SECONDS)
 
 # Kills keymark 200 times in the middle of a run with every stack, and looks for what is left or lost.
+faults: KEYMARK = --workspace $(TEST_FEATURES)
 faults: packages-bench
-	$(CARGO) build --locked -p keymark-pcsc -p keymark-pkcs11
-	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked -p keymark --test it kills:: -- --nocapture
+	$(CARGO) build --locked $(KEYMARK)
+	KEYMARK_KILLS=$(KILLS) $(CARGO) test --locked $(KEYMARK) --test it kills:: -- --nocapture
 
 # The figures that keymark claims of itself, into their page; exits with 1 when one is missed.
+overhead calibration: KEYMARK += -p keymark-tools
 overhead: packages-bench kryoptic build
 	scripts/packages pkcs11-tool:opensc ods-hsmspeed:libhsm-bin
-	$(CARGO) run --release --locked -p keymark-tools -- overhead --markdown docs/performance.md
+	target/release/keymark-tools overhead --markdown docs/performance.md
 
 # The same case twice in one plan, 100 times over, and the same program twice across runs: how often are the
 # two called different? A quarter of an hour.
 calibration: build
-	$(CARGO) run --release --locked -p keymark-tools -- calibration --markdown docs/performance.md
+	target/release/keymark-tools calibration --markdown docs/performance.md
 
 # gpg, its agent, scdaemon and ssh-agent are measured; OpenSSL and SQLite are compiled from source;
 # bindgen reads littlefs's header with libclang; cards in readers are reached through pcsc-lite, and SoftHSM2
@@ -122,7 +129,7 @@ packages-tls:
 
 # The virtual card is tested through pcscd and vpcd as if it were a real one, the simulator against QEMU,
 # the committed kernels against what the compiler makes of them, PKCS#11 with SoftHSM2 and the programs of docs/your-program.md.
-packages-test: packages-bench packages-soft packages-tls
+packages-test: packages-bench packages-soft packages-tls caddy
 	scripts/packages pcscd:pcscd /etc/reader.conf.d/vpcd:vsmartcard-vpcd \
 	    qemu-system-arm:qemu-system-arm arm-none-eabi-gcc:gcc-arm-none-eabi \
 	    sqlite3:sqlite3 jq:jq pkcs11-tool:opensc p11tool:gnutls-bin /usr/sbin/sshd:openssh-server openssl:openssl \

@@ -4,7 +4,7 @@
 
 use keymark_report::render::text;
 use keymark_report::visible::{json, no_formula, visible, visible_lines};
-use keymark_stacks::gnupg::card_link::ScdaemonReader;
+use keymark_stacks::gnupg::scdaemon::ScdaemonReader;
 use keymark_stores::openpgp_card::catalogue::{Catalogue, Evidence};
 use libfuzzer_sys::fuzz_target;
 

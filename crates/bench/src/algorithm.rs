@@ -1,8 +1,10 @@
 //! Algorithms, in GnuPG's spelling (lower case), and which operations each one has.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
@@ -39,7 +41,6 @@ impl Curve {
     ];
 
     /// Bits of the field.
-    #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
             Self::NistP256 | Self::BrainpoolP256r1 | Self::Secp256k1 => 256,
@@ -105,7 +106,6 @@ pub enum Family {
 impl Family {
     /// Object identifiers of the family's curve, DER-encoded without tag and length: the one that
     /// GnuPG writes comes first (OpenPGP card 3.4.1 §4.4.3.10, RFC 9580 §9.2, RFC 8410).
-    #[must_use]
     pub const fn oids(self) -> &'static [&'static [u8]] {
         match self {
             Self::Weierstrass(Curve::NistP256) => &[&[0x2A, 0x86, 0x48, 0xCE, 0x3D, 3, 1, 7]],
@@ -136,7 +136,6 @@ impl Family {
     }
 
     /// The family whose curve has that object identifier.
-    #[must_use]
     pub fn of_oid(oid: &[u8]) -> Option<Self> {
         let curves = Curve::ALL.map(Self::Weierstrass).into_iter();
         curves
@@ -146,7 +145,6 @@ impl Family {
 
     /// The family whose curve has those parameters in DER: an object identifier, or for the curves of
     /// Edwards and Montgomery a name (PKCS#11 3.1 §6.3.3).
-    #[must_use]
     pub fn of_ec_parameters(parameters: &[u8]) -> Option<Self> {
         match parameters {
             [0x06, length, oid @ ..] if oid.len() == usize::from(*length) => Self::of_oid(oid),
@@ -188,6 +186,17 @@ pub enum Composite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Algorithm(Family);
+
+impl JsonSchema for Algorithm {
+    fn schema_name() -> Cow<'static, str> {
+        "Algorithm".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::all().map(|algorithm| algorithm.name()).collect();
+        json_schema!({ "enum": names })
+    }
+}
 
 /// Every algorithm with its name, in table order; the first name is the canonical one.
 const TABLE: [(Family, &[&str]); 37] = [
@@ -288,7 +297,6 @@ impl Algorithm {
     }
 
     /// The algorithm of a family and length, if keymark knows that combination.
-    #[must_use]
     pub fn of(family: Family) -> Option<Self> {
         TABLE
             .iter()
@@ -297,13 +305,11 @@ impl Algorithm {
     }
 
     /// Family with its length, curve or parameter set.
-    #[must_use]
     pub const fn family(self) -> Family {
         self.0
     }
 
     /// Canonical name.
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are alike in this"
@@ -320,7 +326,6 @@ impl Algorithm {
     }
 
     /// The private-key operations this algorithm has.
-    #[must_use]
     pub const fn operations(self) -> &'static [Operation] {
         match self.0 {
             Family::Rsa(_) | Family::Weierstrass(_) => &[Operation::Decrypt, Operation::Sign],
@@ -337,7 +342,6 @@ impl Algorithm {
     }
 
     /// Whether a key of the algorithm can do the operation: one that signs can authenticate as well.
-    #[must_use]
     pub fn has(self, operation: Operation) -> bool {
         let signs = operation == Operation::Authenticate;
         let same = if signs { Operation::Sign } else { operation };
@@ -348,7 +352,6 @@ impl Algorithm {
     /// (FIPS 186-5 §6.1.1 for ECDSA). None: the algorithm takes the message itself.
     ///
     /// EdDSA in OpenPGP signs the digest as its message (RFC 9580 §5.2.3.3).
-    #[must_use]
     pub const fn digest(self) -> Option<Digest> {
         match self.0 {
             Family::MlDsa(_) | Family::SlhDsa(..) | Family::MlKem(_) => None,
@@ -368,7 +371,6 @@ impl Algorithm {
     }
 
     /// Kind and length, for "the longest key of each kind": a larger number is a longer key.
-    #[must_use]
     pub const fn length(self) -> (&'static str, u32) {
         match self.0 {
             Family::Rsa(bits) => ("rsa", bits),

@@ -4,19 +4,21 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
-use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, Protection, StackName};
+use crate::case::{Case, CaseKey, DeviceName, Load, Parameters, StackName};
 
 /// A pattern: the axes it names replace those of a case, and the case so described is its baseline.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Baseline {
     device: Option<DeviceName>,
     algorithm: Option<Algorithm>,
     stack: Option<StackName>,
-    protection: Option<Protection>,
+    /// Words of dimensions, or that the usual one is meant.
+    parameters: Vec<(String, String)>,
     concurrency: Option<NonZeroU32>,
 }
 
@@ -26,7 +28,6 @@ impl Baseline {
     /// A pattern that names nothing is the default: rsa2048 of the same operation, stack and load,
     /// because everybody knows it; failing that the plan's first algorithm for the operation; in a
     /// plan with one algorithm the first stack, library and scheme; with one stack the smallest concurrency.
-    #[must_use]
     pub fn of(&self, case: &Case, cases: &[Case]) -> Option<usize> {
         let key = case.key();
         if *self != Self::default() {
@@ -55,13 +56,11 @@ impl Baseline {
             return find(cases, &rsa2048, case.replica)
                 .or_else(|| variants(&|wanted, other| wanted.algorithm = other.algorithm));
         }
-        let variant = |case: &Case| {
-            let set = case.parameters;
-            (case.stack, set.library(), set.scheme())
-        };
-        if several(&|other| variant(other) != variant(case)) {
+        let other_way =
+            |other: &Case| other.stack != case.stack || !alike(&other.parameters, &case.parameters);
+        if several(&other_way) {
             return variants(&|wanted, other| {
-                if let Some(parameters) = of_stack(wanted.parameters, other) {
+                if let Some(parameters) = of_stack(&wanted.parameters, other, cases) {
                     (wanted.stack, wanted.parameters) = (other.stack, parameters);
                 }
             });
@@ -70,7 +69,6 @@ impl Baseline {
     }
 
     /// The stack that it names, if it does.
-    #[must_use]
     pub const fn stack(&self) -> Option<StackName> {
         self.stack
     }
@@ -85,12 +83,18 @@ impl Baseline {
         }
         if let Some(stack) = self.stack {
             let mut others = cases.iter().filter(|other| other.stack == stack);
-            let parameters = others.find_map(|other| of_stack(wanted.parameters, other));
+            let parameters = others.find_map(|other| of_stack(&wanted.parameters, other, cases));
             wanted.parameters = parameters.unwrap_or(wanted.parameters);
             wanted.stack = stack;
         }
-        if let (Some(protection), Parameters::Gnupg { .. }) = (self.protection, wanted.parameters) {
-            wanted.parameters = Parameters::Gnupg { protection };
+        for (dimension, word) in &self.parameters {
+            // Stacks that have nothing to choose there are not concerned.
+            let has = |case: &Case| {
+                case.stack == wanted.stack && case.parameters.get(dimension).is_some()
+            };
+            if cases.iter().any(has) {
+                wanted.parameters = wanted.parameters.replaced(dimension, word);
+            }
         }
         if let Some(concurrency) = self.concurrency {
             wanted.load = Load {
@@ -102,14 +106,30 @@ impl Baseline {
     }
 }
 
-/// The parameters of a case once it has another's stack: its own, if that stack has such, else those of
-/// the other one, if they keep the key alike.
-fn of_stack(own: Parameters, other: &Case) -> Option<Parameters> {
-    let theirs = other.parameters;
-    if std::mem::discriminant(&own) == std::mem::discriminant(&theirs) {
-        return Some(own);
+/// The parameters of a case once it has another's stack: its own, if that one says the same kinds of words, else
+/// those of the other, if they are alike in all that more than one stack distinguishes.
+fn of_stack(own: &Parameters, other: &Case, cases: &[Case]) -> Option<Parameters> {
+    let theirs = &other.parameters;
+    if alike(own, theirs) {
+        return Some(own.clone());
     }
-    (own.protection() == theirs.protection()).then_some(theirs)
+    let is_shared = |dimension: &str| {
+        let has = |case: &&Case| case.parameters.get(dimension).is_some();
+        let mut stacks = cases.iter().filter(has).map(|case| case.stack);
+        let first = stacks.next();
+        stacks.any(|stack| Some(stack) != first)
+    };
+    let mut dimensions = own.pairs().chain(theirs.pairs()).map(|(name, _)| name);
+    dimensions
+        .all(|name| own.get(name) == theirs.get(name) || !is_shared(name))
+        .then(|| theirs.clone())
+}
+
+/// Whether both say something of the same dimensions.
+fn alike(one: &Parameters, other: &Parameters) -> bool {
+    let has_all =
+        |of: &Parameters, from: &Parameters| from.pairs().all(|(name, _)| of.get(name).is_some());
+    has_all(one, other) && has_all(other, one)
 }
 
 /// A replica's baseline may be replica 0.
@@ -135,19 +155,20 @@ impl FromStr for Baseline {
                     .parse()
                     .map_err(|_| format!("'{word}' is not a concurrency; write it like c=1"))?;
                 baseline.concurrency = Some(number);
-            } else if let Ok(protection) = word.parse() {
-                baseline.protection = Some(protection);
             } else if let Ok(algorithm) = word.parse() {
                 baseline.algorithm = Some(algorithm);
             } else if let Some(device) = word.strip_prefix("device=") {
                 baseline.device = Some(DeviceName::new(device));
+            } else if let Some((dimension, word)) = word.split_once('=') {
+                let pair = (dimension.to_owned(), word.to_owned());
+                baseline.parameters.push(pair);
             } else if word == DeviceName::software().as_str() {
                 baseline.device = Some(DeviceName::software());
             } else if let Some(stack) = stack(word) {
                 baseline.stack = Some(stack);
             } else {
                 return Err(format!(
-                    "'{word}' is not a baseline: name an algorithm, stack, protection, c=N or device=NAME"
+                    "'{word}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
                 ));
             }
         }
@@ -163,16 +184,20 @@ fn stack(word: &str) -> Option<StackName> {
 
 impl fmt::Display for Baseline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(|(dimension, word)| Some(format!("{dimension}={word}")));
+        let first = [
             self.algorithm.map(|word| word.to_string()),
             self.stack.map(|word| word.to_string()),
-            self.protection.map(|word| word.to_string()),
+        ];
+        let last = [
             self.concurrency.map(|number| format!("c={number}")),
             self.device
                 .as_ref()
                 .map(|device| format!("device={device}")),
         ];
-        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(","))
+        let parts = first.into_iter().chain(parameters).chain(last).flatten();
+        f.write_str(&parts.collect::<Vec<_>>().join(","))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since the run's clock was made.
@@ -14,13 +15,11 @@ pub struct Timestamp(pub u64);
 
 impl Timestamp {
     /// Time since `earlier`; zero if `earlier` is later.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
     /// The moment `duration` later.
-    #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self(
             self.0
@@ -57,7 +56,6 @@ pub struct MonotonicClock {
 
 impl MonotonicClock {
     /// A clock whose epoch is this moment.
-    #[must_use]
     #[allow(clippy::disallowed_methods, reason = "this is the one place")]
     pub fn new() -> Self {
         Self {
@@ -67,7 +65,6 @@ impl MonotonicClock {
 
     /// The clock of another process, by what that one's [`Clock::epoch`] yields; `None` when that lies
     /// in the future.
-    #[must_use]
     #[allow(clippy::disallowed_methods, reason = "this is the one place")]
     pub fn with_epoch(epoch: Duration) -> Option<Self> {
         // `Instant` does not tell its reading, so a second reading stands beside it.
@@ -149,7 +146,7 @@ impl Clock for ManualClock {
 }
 
 /// What the harness itself costs, measured at the start of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Harness {
     /// Smallest step between two readings of the clock that differ, in nanoseconds.
@@ -161,7 +158,6 @@ pub struct Harness {
 }
 
 /// Smallest step and median distance of neighbouring readings, in nanoseconds.
-#[must_use]
 pub fn read_cost(clock: &dyn Clock) -> (u64, u64) {
     const READINGS: usize = 4096;
     let mut steps: Vec<u64> = (0..READINGS)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -30,7 +31,7 @@ impl View {
 }
 
 /// The machine and the programs of a run. What could not be found out is absent, not guessed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
     /// Model name of the processor.
@@ -64,7 +65,6 @@ pub struct Environment {
 
 impl Environment {
     /// Reads `/proc` and `/sys`; `keymark` is the version of the program that measures.
-    #[must_use]
     pub fn capture(keymark: &str) -> Self {
         Self::read(Path::new("/"), keymark)
     }

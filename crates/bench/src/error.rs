@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
@@ -56,7 +57,7 @@ pub enum Error {
 }
 
 /// A device's return code: its number, and the name that the specification gives it, if it does.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnCode {
     /// `CKR_PIN_LOCKED`, `TPM_RC_LOCKOUT`, `SharingViolation`; of a status word the number is the name.
@@ -67,7 +68,6 @@ pub struct ReturnCode {
 
 impl ReturnCode {
     /// A status word of ISO 7816-4 §5.6.
-    #[must_use]
     pub fn status_word(word: u16) -> Self {
         Self {
             name: Cow::Owned(format!("{word:04X}")),
@@ -76,7 +76,6 @@ impl ReturnCode {
     }
 
     /// Whether the device refuses another worker, whatever that one would ask it (PKCS#11 3.1 §5.1.6).
-    #[must_use]
     pub fn refuses_more_workers(&self) -> bool {
         const CODES: [&str; 3] = [
             "CKR_SESSION_COUNT",
@@ -135,7 +134,6 @@ impl Error {
     }
 
     /// The device's return code, if one refused.
-    #[must_use]
     pub const fn code(&self) -> Option<&ReturnCode> {
         match self {
             Self::Refused { code, .. } => Some(code),

@@ -1,7 +1,5 @@
 //! Kinds of algorithms, as people choose among them.
 
-use serde::{Deserialize, Serialize};
-
 use crate::algorithm::{Algorithm, Family};
 use crate::words::words;
 
@@ -21,7 +19,6 @@ words! {
 
 impl KeyFamily {
     /// That of an algorithm.
-    #[must_use]
     pub const fn of(algorithm: Algorithm) -> Self {
         match algorithm.family() {
             Family::Rsa(_) => Self::Rsa,
@@ -39,7 +36,6 @@ impl KeyFamily {
     }
 
     /// For people.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rsa => "RSA",

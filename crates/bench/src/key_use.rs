@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use keymark_stats::Seconds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::Operation;
 use crate::server_load::Durations;
 
 /// The calls to a PKCS#11 module from the start of a load to the end of its drain, all processes of the server together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenCalls {
     /// Handshakes that the server began: transactions, those that failed in or after the handshake, those that the cut-off
@@ -22,7 +23,7 @@ pub struct TokenCalls {
 }
 
 /// The calls of one function.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCalls {
     /// How many.
@@ -41,13 +42,11 @@ pub struct FunctionCalls {
 
 impl FunctionCalls {
     /// What one took; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.total_ns as f64 / self.calls as f64 / 1e9))
     }
 
     /// What one waited for a twin that worked for others; none of nothing.
-    #[must_use]
     pub fn waited(&self) -> Option<Seconds> {
         (self.calls > 0).then(|| Seconds(self.waited_ns as f64 / self.calls as f64 / 1e9))
     }
@@ -55,13 +54,11 @@ impl FunctionCalls {
 
 impl TokenCalls {
     /// Time of the operations with the private key over the handshakes; none of nothing.
-    #[must_use]
     pub fn of_operation(&self) -> Option<Seconds> {
         self.a_handshake(|function| function.total_ns)
     }
 
     /// What of it a twin worked for others.
-    #[must_use]
     pub fn waited(&self) -> Option<Seconds> {
         self.a_handshake(|function| function.waited_ns)
     }
@@ -76,7 +73,7 @@ impl TokenCalls {
 
 /// The private-key operation of a handshake by itself, one after the other in keymark's own process, before the load and
 /// after it: nobody else asks for the key then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationAlone {
     /// `sign`, or `decrypt` where the key exchange is RSA's.
@@ -88,7 +85,7 @@ pub struct OperationAlone {
 }
 
 /// What calculates with the private key of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub enum Calculator {
     /// The processor, by the libcrypto that the server uses: its version.
@@ -124,7 +121,6 @@ impl TryFrom<String> for Calculator {
 
 impl OperationAlone {
     /// What one takes; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         self.durations.mean()
     }

@@ -1,10 +1,10 @@
 //! How stacks of one family lie on one another: what analysis subtracts from what, as data, so that it knows
 //! no stack by name.
 
-use crate::case::{Case, Library, Parameters, StackName, StoreKind};
+use crate::case::{Case, Parameters, StackName, StoreKind};
 
 /// A way to a key: through which stack, with which of its family's parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// Which program is asked.
     pub stack: StackName,
@@ -14,39 +14,30 @@ pub struct Point {
 
 impl Point {
     /// That stack, with those parameters.
-    #[must_use]
     pub const fn new(stack: StackName, parameters: Parameters) -> Self {
         Self { stack, parameters }
     }
 
     /// What every other stack stands on.
-    pub const RAW: Self = Self::new(StackName::RAW, Parameters::None);
-
-    /// The same with another library than the built-in one, where keys are in memory.
-    #[must_use]
-    pub const fn raw_with(library: Library) -> Self {
-        Self::new(StackName::RAW, Parameters::Library { library })
-    }
+    pub const RAW: Self = Self::new(StackName::RAW, Parameters::NONE);
 
     /// The way that a case takes.
-    #[must_use]
-    pub const fn of(case: &Case) -> Self {
-        Self::new(case.stack, case.parameters)
+    pub fn of(case: &Case) -> Self {
+        Self::new(case.stack, case.parameters.clone())
     }
 
     /// The same case, but this way.
-    #[must_use]
-    pub fn applied(self, case: &Case) -> Case {
+    pub fn applied(&self, case: &Case) -> Case {
         Case {
             stack: self.stack,
-            parameters: self.parameters,
+            parameters: self.parameters.clone(),
             ..case.clone()
         }
     }
 }
 
 /// A point that has a column of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// Heading of the column.
     pub heading: &'static str,
@@ -57,7 +48,7 @@ pub struct End {
 }
 
 /// What one layer adds to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Heading of the column.
     pub heading: &'static str,
@@ -68,7 +59,7 @@ pub struct Step {
 }
 
 /// The library that a family's own programs calculate with, where it is not the one that is built in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnLibrary {
     /// Where the key alone is measured with it.
     pub point: Point,
@@ -84,7 +75,7 @@ pub struct OwnLibrary {
 }
 
 /// A server with one thread that every worker has to ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bottleneck {
     /// What the server is called.
     pub name: &'static str,

@@ -1,7 +1,5 @@
 //! The private-key operations.
 
-use serde::{Deserialize, Serialize};
-
 use crate::words::words;
 
 words! {
@@ -22,7 +20,6 @@ words! {
 
 impl Operation {
     /// Whether what comes out is a signature, which anybody can check with the public key.
-    #[must_use]
     pub const fn signs(self) -> bool {
         match self {
             Self::Sign | Self::Authenticate => true,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_stats::Seconds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -43,7 +44,7 @@ words! {
 }
 
 /// The mean of a part over the operations that had it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartMean {
     /// Operations.
@@ -53,7 +54,7 @@ pub struct PartMean {
 }
 
 /// The parts of a case's operations.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Parts(pub BTreeMap<Part, PartMean>);
 
@@ -102,14 +103,12 @@ impl PartSums {
     }
 
     /// Of the warm-up only the verification of a PIN counts, which does not come again.
-    #[must_use]
     pub fn of_warm_up(mut self) -> Self {
         self.0.retain(|part, _| *part == Part::Verify);
         self
     }
 
     /// The means.
-    #[must_use]
     pub fn means(&self) -> Parts {
         let mean = |(part, (n, total)): (&Part, &(u64, i64))| {
             let mean_s = Seconds(*total as f64 / 1e9 / *n as f64);

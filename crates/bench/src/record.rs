@@ -1,9 +1,11 @@
 //! A finished run: plan, environment, samples. Serialised, this is the exchange format
 //! (`schema/record-1.json`).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use keymark_stats::{Band, Seconds};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
@@ -22,20 +24,20 @@ use crate::store::StoreIdentity;
 pub const SCHEMA: u32 = 1;
 
 /// Name of a run: UTC date and time, and four hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 
 impl RunId {
     /// For a run of this process that starts at `now`.
-    #[must_use]
     pub fn fresh(now: jiff::Timestamp) -> Self {
         let salt = now.subsec_nanosecond() ^ std::process::id().cast_signed();
         Self::new(now, salt as u16)
     }
 
     /// For a run that starts at `now`; `salt` tells runs of the same second apart.
-    #[must_use]
     pub fn new(now: jiff::Timestamp, salt: u16) -> Self {
         Self(format!("{}-{salt:04x}", now.strftime("%Y%m%d-%H%M%S")))
     }
@@ -48,7 +50,7 @@ impl fmt::Display for RunId {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// Not yet; or keymark was killed.
@@ -62,7 +64,7 @@ pub enum RunState {
 }
 
 /// How a case ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
     /// What stopped it.
@@ -75,7 +77,7 @@ pub struct Ending {
 }
 
 /// A mean that somebody published, without its samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMean {
     /// As the source states it.
@@ -90,7 +92,7 @@ pub struct PublishedMean {
 }
 
 /// One case with everything measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRecord {
     /// What was measured.
@@ -112,7 +114,6 @@ pub struct CaseRecord {
 
 impl CaseRecord {
     /// A case that nothing was measured of yet.
-    #[must_use]
     pub const fn new(case: Case) -> Self {
         Self {
             case,
@@ -131,7 +132,6 @@ impl CaseRecord {
 
     /// Operations that failed or whose result was refused. One that ended the case without being a
     /// sample (while the case was made ready, or leading a block in) counts too.
-    #[must_use]
     pub fn failed(&self) -> usize {
         let samples = self
             .samples()
@@ -146,13 +146,11 @@ impl CaseRecord {
     }
 
     /// Why the case failed, if it did.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.ending.as_ref()?.reason.as_deref()
     }
 
     /// Latencies of the operations that counted, by block.
-    #[must_use]
     pub fn latencies(&self) -> keymark_stats::Blocks {
         if let Some(load) = &self.server_load {
             return load.latencies();
@@ -166,10 +164,11 @@ impl CaseRecord {
 }
 
 /// A run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Version of this format.
+    #[schemars(range(min = 1, max = 1))]
     pub schema: u32,
     /// Name of the run.
     pub id: RunId,
@@ -193,10 +192,10 @@ pub struct Record {
 }
 
 /// `[worker, scheduled, start, end, outcome, user_us, system_us]`: samples come by the million.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct Row(u32, u64, u64, u64, Outcome, Option<u32>, Option<u32>);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BlockRows {
     round: u32,
@@ -205,6 +204,27 @@ struct BlockRows {
     queue: Option<Stretch>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reference_ns: Option<u64>,
+}
+
+impl JsonSchema for Block {
+    fn schema_name() -> Cow<'static, str> {
+        "Block".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        BlockRows::json_schema(generator)
+    }
+}
+
+/// The JSON schema of a record: `schema/record-1.json`.
+pub fn json_schema() -> Schema {
+    let mut schema = schemars::schema_for!(Record);
+    let id = "https://github.com/keymark/keymark/schema/record-1.json";
+    schema.insert("$id".to_owned(), id.into());
+    schema.insert("title".to_owned(), "keymark record, schema 1".into());
+    let description = "One run of keymark with every sample, as 'keymark export' writes it";
+    schema.insert("description".to_owned(), description.into());
+    schema
 }
 
 impl Serialize for Block {
@@ -260,5 +280,19 @@ impl<'de> Deserialize<'de> for Block {
             queue,
             reference_ns,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// It is written anew with KEYMARK_WRITE_SCHEMA set.
+    #[test]
+    fn the_schema_is_that_of_the_types() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
+        let made = serde_json::to_string_pretty(&super::json_schema()).unwrap() + "\n";
+        if std::env::var_os("KEYMARK_WRITE_SCHEMA").is_some() {
+            std::fs::write(path, &made).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), made);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use keymark_stats::Window;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
@@ -33,7 +34,6 @@ pub struct CpuTime {
 
 impl CpuTime {
     /// From the two durations; what exceeds an hour is cut.
-    #[must_use]
     pub fn new(user: Duration, system: Duration) -> Self {
         let micros = |time: Duration| u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
         Self {
@@ -43,7 +43,6 @@ impl CpuTime {
     }
 
     /// User and system time together.
-    #[must_use]
     pub const fn total(self) -> Duration {
         Duration::from_micros(self.user_us as u64 + self.system_us as u64)
     }
@@ -68,20 +67,18 @@ pub struct Sample {
 
 impl Sample {
     /// What counts: from when the operation was due to its end.
-    #[must_use]
     pub const fn latency(&self) -> Duration {
         self.end.since(self.scheduled)
     }
 
     /// [`Self::latency`] in nanoseconds.
-    #[must_use]
     pub const fn latency_ns(&self) -> u64 {
         self.end.0.saturating_sub(self.scheduled.0)
     }
 }
 
 /// What a block of an open loop covers of its queue's time, which stands still between blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
     /// Its length, in nanoseconds.
@@ -105,7 +102,6 @@ pub struct Block {
 
 impl Block {
     /// Latencies of the operations that counted, in nanoseconds, in order of their end.
-    #[must_use]
     pub fn latencies_ns(&self) -> Vec<u64> {
         self.done().map(Sample::latency_ns).collect()
     }
@@ -120,7 +116,6 @@ impl Block {
     /// The stretch in which every worker was busy, and what was completed in it: an operation
     /// that the stretch's end cuts counts by the share that lies inside. `None` when no such
     /// stretch exists: one of the `workers` did nothing.
-    #[must_use]
     pub fn window(&self, workers: u32) -> Option<Window> {
         let mut busy: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
         for sample in &self.samples {

@@ -6,18 +6,20 @@ use std::time::Duration;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::RunId;
 
 /// Name of a series: that of a run, with what tells two series of one call apart.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct SeriesId(pub String);
 
 impl SeriesId {
     /// Of a series that begins at `now`; the letter is that of its side, if two alternate.
-    #[must_use]
     pub fn fresh(now: jiff::Timestamp, side: Option<char>) -> Self {
         let RunId(name) = RunId::fresh(now);
         Self(match side {
@@ -34,7 +36,7 @@ impl fmt::Display for SeriesId {
 }
 
 /// A run's place in its series.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InSeries {
     /// The series.
@@ -75,7 +77,6 @@ pub struct Step {
 /// When which run is made: `runs` of each side. Between runs, or pairs of them, are pauses drawn uniformly from
 /// half to one and a half of `pause`, so that a series does not keep time with something else on the machine;
 /// which side of a pair goes first is drawn as well, and nothing is waited between the two.
-#[must_use]
 pub fn schedule(runs: u32, sides: &[Side], pause: Duration, seed: u64) -> Vec<Step> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut steps = Vec::new();

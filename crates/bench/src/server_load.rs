@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use keymark_stats::{Blocks, Seconds, Window};
+use keymark_stats::{Blocks, PerSecond, Seconds, Window};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::key_use::{OperationAlone, TokenCalls};
 
 /// A load that is over, or was stopped. Times count from its start, in nanoseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerLoad {
     /// What the server was: its program and version, MPM, cipher, group, parameters of DH, sessions, …
@@ -66,7 +67,7 @@ pub struct ServerLoad {
 }
 
 /// A search for what a server can do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// Every load that was tried, in order.
@@ -80,7 +81,7 @@ pub struct Saturation {
 }
 
 /// A load on the way, shorter than the one that counts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
     /// What was tried.
@@ -96,7 +97,7 @@ pub struct Tried {
 }
 
 /// Who asked.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TriedDemand {
     /// So many in closed loops.
@@ -106,7 +107,7 @@ pub enum TriedDemand {
 }
 
 /// The stretch in which a load was steady, cut into equal parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
     /// Its begin, in whole seconds.
@@ -119,8 +120,28 @@ pub struct Steady {
     pub completed: Vec<u64>,
 }
 
+impl Steady {
+    /// The parts, with what was completed in each.
+    pub fn windows(&self) -> Vec<Window> {
+        let parts = (0..).zip(&self.completed);
+        let window = |(round, completed): (u32, &u64)| Window {
+            completed: *completed as f64,
+            length_ns: self.part_ns,
+            round,
+        };
+        parts.map(window).collect()
+    }
+
+    /// Transactions a second.
+    pub fn rate(&self) -> PerSecond {
+        let completed: u64 = self.completed.iter().sum();
+        let parts = self.completed.len().max(1) as f64;
+        PerSecond(completed as f64 / (self.part_ns as f64 * parts / 1e9))
+    }
+}
+
 /// One second.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Second {
     /// Until the TCP connection stood.
@@ -136,13 +157,36 @@ pub struct Second {
     pub failures: BTreeMap<String, u64>,
 }
 
+impl Second {
+    /// How many transactions succeeded.
+    pub fn transactions(&self) -> u64 {
+        self.whole.count()
+    }
+
+    /// How many failed.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    /// Adds the same second of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.connect.add(&other.connect);
+        self.handshake.add(&other.handshake);
+        self.first_byte.add(&other.first_byte);
+        self.whole.add(&other.whole);
+        for (failure, count) in &other.failures {
+            *self.failures.entry(failure.clone()).or_default() += count;
+        }
+    }
+}
+
 /// Durations as `[nanoseconds, how many]`, rising, each within one in a thousand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Durations(pub Vec<(u64, u64)>);
 
 /// A transaction that succeeded, by its phases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transaction {
     /// When it was to start.
@@ -159,8 +203,15 @@ pub struct Transaction {
     pub whole_ns: u64,
 }
 
+impl Transaction {
+    /// When the last byte came, since the load's start.
+    pub const fn ended(&self) -> Duration {
+        Duration::from_nanos(self.scheduled_ns.saturating_add(self.whole_ns))
+    }
+}
+
 /// Sums over a load, of which siege's figures are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
     /// Transactions that succeeded.
@@ -207,7 +258,7 @@ impl Totals {
 }
 
 /// What limited the rate, as far as the client can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LoadLimit {
     /// The client itself had no time left: rate and durations are its own.
@@ -221,7 +272,6 @@ pub enum LoadLimit {
 impl ServerLoad {
     /// Durations of whole transactions in the steady stretch, a block a second. In which order they came within it was
     /// not kept: it is drawn, from the seed, so that no estimate takes the order of a histogram for a drift.
-    #[must_use]
     pub fn latencies(&self) -> Blocks {
         let mut order = ChaCha8Rng::seed_from_u64(self.seed);
         Blocks::from_blocks(self.steady_seconds().map(|(number, second)| {
@@ -232,7 +282,6 @@ impl ServerLoad {
     }
 
     /// Mean of a phase in the steady stretch; none of nothing.
-    #[must_use]
     pub fn mean(&self, phase: impl Fn(&Second) -> &Durations) -> Option<Seconds> {
         let seconds = self.steady_seconds();
         mean(seconds.flat_map(|(_, second)| &phase(second).0))
@@ -247,22 +296,14 @@ impl ServerLoad {
     }
 
     /// The parts of the steady stretch, with what was completed in each.
-    #[must_use]
     pub fn windows(&self) -> Vec<Window> {
-        let Some(steady) = &self.steady else {
-            return Vec::new();
-        };
-        let parts = (0..).zip(&steady.completed);
-        let window = |(round, completed): (u32, &u64)| Window {
-            completed: *completed as f64,
-            length_ns: steady.part_ns,
-            round,
-        };
-        parts.map(window).collect()
+        self.steady
+            .as_ref()
+            .map(Steady::windows)
+            .unwrap_or_default()
     }
 
     /// What failed over the whole load, by class.
-    #[must_use]
     pub fn failures(&self) -> BTreeMap<&str, u64> {
         let mut all = BTreeMap::new();
         let each = self.seconds.iter().flat_map(|second| &second.failures);
@@ -292,13 +333,11 @@ fn mean<'b>(buckets: impl Iterator<Item = &'b (u64, u64)>) -> Option<Seconds> {
 
 impl Durations {
     /// Of all of them; none of nothing.
-    #[must_use]
     pub fn mean(&self) -> Option<Seconds> {
         mean(self.0.iter())
     }
 
     /// What this share of them did not exceed, by nearest rank; none of nothing.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Seconds> {
         let rank = (share * self.count() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -311,7 +350,6 @@ impl Durations {
     }
 
     /// How many.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(_, times)| times).sum()
     }

@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Relative half-width of the 95 % interval of the mean: 0.01 is ±1 %.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Precision(f64);
 
@@ -16,7 +17,6 @@ impl Precision {
     pub const USUAL: Self = Self(0.05);
 
     /// As a fraction.
-    #[must_use]
     pub const fn fraction(self) -> f64 {
         self.0
     }
@@ -59,7 +59,7 @@ impl FromStr for Precision {
 }
 
 /// When a case has been measured enough.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum StopRule {
     /// After so many operations.
@@ -77,7 +77,6 @@ pub enum StopRule {
 
 impl StopRule {
     /// What measuring one case may take; none if no time of its own ends it.
-    #[must_use]
     pub const fn time(self) -> Option<Duration> {
         match self {
             Self::Runs(_) => None,
@@ -88,7 +87,7 @@ impl StopRule {
 }
 
 /// Why a case stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// The stop rule was met.

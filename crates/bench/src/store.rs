@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::{Algorithm, Family};
@@ -9,7 +10,7 @@ use crate::case::{DeviceName, Provenance, StoreKind};
 use crate::operation::Operation;
 
 /// One device: what it is and what runs on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreIdentity {
     /// The name to select it by.
@@ -31,7 +32,6 @@ pub struct StoreIdentity {
 
 impl StoreIdentity {
     /// What the time of an operation is taken from, if it was not measured.
-    #[must_use]
     pub fn assumed(&self, capability: Capability) -> Option<Assumed> {
         let mut assumed = self.assumed.iter();
         let found = assumed.find(|assumption| assumption.capability == capability);
@@ -40,7 +40,7 @@ impl StoreIdentity {
 }
 
 /// An operation of a device whose time nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
     /// What is asked of it.
@@ -51,7 +51,7 @@ pub struct Assumption {
 }
 
 /// What a time is taken from that nobody measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Assumed {
     /// RSA signs by the same private-key operation as it decrypts (RFC 8017 §5).
     #[serde(rename = "as decrypt")]
@@ -60,7 +60,6 @@ pub enum Assumed {
 
 impl Assumed {
     /// The operation that was measured.
-    #[must_use]
     pub const fn operation(self) -> Operation {
         match self {
             Self::AsDecrypt => Operation::Decrypt,
@@ -68,7 +67,6 @@ impl Assumed {
     }
 
     /// Whether an operation may be taken for the same.
-    #[must_use]
     pub const fn holds_for(self, capability: Capability) -> bool {
         match self {
             Self::AsDecrypt => {
@@ -88,7 +86,9 @@ impl std::fmt::Display for Assumed {
 }
 
 /// One algorithm and operation that a device offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Capability {
     /// Algorithm of the key.
     pub algorithm: Algorithm,
@@ -119,7 +119,6 @@ pub struct KeyRef {
 
 impl KeyRef {
     /// What it was named for.
-    #[must_use]
     pub const fn capability(&self) -> Capability {
         Capability {
             algorithm: self.algorithm,

@@ -5,7 +5,8 @@
 use std::fmt;
 
 use crate::algorithm::{Algorithm, Family};
-use crate::case::{Case, KeyExchange};
+use crate::case::Case;
+use crate::operation::Operation;
 
 /// So many bits of security.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +20,6 @@ impl fmt::Display for Strength {
 
 impl Strength {
     /// Whether it is less than the 112 bits below which nothing is protected any more (SP 800-57 part 1, table 4).
-    #[must_use]
     pub const fn is_weak(self) -> bool {
         self.0 < 112
     }
@@ -63,7 +63,6 @@ const fn of_lattice(set: u32) -> Option<Strength> {
 }
 
 /// Of a key; none where no table has it.
-#[must_use]
 pub const fn of_key(algorithm: Algorithm) -> Option<Strength> {
     match algorithm.family() {
         Family::Rsa(bits) | Family::Dsa(bits) | Family::Elgamal(bits) => of_modulus(bits),
@@ -76,35 +75,44 @@ pub const fn of_key(algorithm: Algorithm) -> Option<Strength> {
     }
 }
 
-/// Of a key exchange; none where it is the certificate's. Of two that are combined the stronger one has to be broken.
-#[must_use]
-pub const fn of_key_exchange(exchange: KeyExchange) -> Option<Strength> {
-    match exchange {
-        KeyExchange::Rsa => None,
-        KeyExchange::Dhe1024 => of_modulus(1024),
-        KeyExchange::Dhe2048 => of_modulus(2048),
-        KeyExchange::Dhe3072 => of_modulus(3072),
-        KeyExchange::Dhe4096 => of_modulus(4096),
-        KeyExchange::EcdheP256 => of_curve(256),
-        KeyExchange::EcdheP384 => of_curve(384),
-        KeyExchange::EcdheP521 => of_curve(521),
-        KeyExchange::X25519 => Some(Strength(128)),
-        KeyExchange::X448 => Some(Strength(224)),
-        KeyExchange::X25519MlKem768 | KeyExchange::SecP256r1MlKem768 => of_lattice(768),
-        KeyExchange::SecP384r1MlKem1024 => of_lattice(1024),
+/// Of what a case does besides using its key, by a word of its parameters: a key exchange. None where it is the
+/// certificate's. Of two that are combined the stronger one has to be broken.
+fn of_word(word: &str) -> Option<Strength> {
+    match word {
+        "dhe-1024" => of_modulus(1024),
+        "dhe-2048" => of_modulus(2048),
+        "dhe-3072" => of_modulus(3072),
+        "dhe-4096" => of_modulus(4096),
+        "ecdhe-p256" => of_curve(256),
+        "ecdhe-p384" => of_curve(384),
+        "ecdhe-p521" => of_curve(521),
+        "x25519" => Some(Strength(128)),
+        "x448" => Some(Strength(224)),
+        "x25519mlkem768" | "secp256r1mlkem768" => of_lattice(768),
+        "secp384r1mlkem1024" => of_lattice(1024),
+        _ => None,
     }
 }
 
 /// Of a handshake: of certificate and key exchange the weaker one; none of what is no handshake.
-#[must_use]
 pub fn of_handshake(case: &Case) -> Option<Strength> {
-    let (_, exchange) = case.parameters.tls()?;
-    let key = of_key(case.algorithm)?;
-    Some(of_key_exchange(exchange).map_or(key, |exchange| exchange.min(key)))
+    let own = match case.operation {
+        Operation::Handshake => of_key(case.algorithm)?,
+        Operation::Decrypt | Operation::Sign | Operation::Authenticate | Operation::Decapsulate => {
+            return None;
+        }
+    };
+    if case.parameters.is_empty() {
+        return None;
+    }
+    let words = case
+        .parameters
+        .pairs()
+        .filter_map(|(_, word)| of_word(word));
+    Some(words.fold(own, Strength::min))
 }
 
 /// Of what a case asks: of a handshake as a whole where its key exchange is known, else of the key.
-#[must_use]
 pub fn of_case(case: &Case) -> Option<Strength> {
     of_handshake(case).or_else(|| of_key(case.algorithm))
 }
@@ -166,7 +174,7 @@ mod tests {
     #[test]
     fn a_handshake_is_as_strong_as_its_weaker_half() {
         let text = r#"{"device":"software","store":"software","provenance":"measured","algorithm":"nistp384",
-            "operation":"handshake","stack":"nginx","load":{"concurrency":1,"pacing":"closed"},"protection":"none",
+            "operation":"handshake","stack":"nginx","load":{"concurrency":1,"pacing":"closed"},
             "input_bytes":4096,"replica":0}"#;
         let mut case: Case = serde_json::from_str(text).unwrap();
         assert_eq!(of_handshake(&case), None);
@@ -180,11 +188,8 @@ mod tests {
             ("mldsa65", "x25519mlkem768", 192),
         ] {
             case.algorithm = algorithm.parse().unwrap();
-            case.parameters = crate::case::Parameters::Tls {
-                version: crate::case::TlsVersion::V1_3,
-                key_exchange: exchange.parse().unwrap(),
-                arrangement: crate::case::Arrangement::One,
-            };
+            case.parameters =
+                crate::case::Parameters::of(&crate::case::tls::KEY_EXCHANGE, exchange);
             assert_eq!(
                 of_handshake(&case),
                 Some(Strength(expected)),

@@ -13,12 +13,15 @@ pub struct UnknownWord {
 }
 
 /// Declares such an enumeration with `ALL`, `Display`, `FromStr` and serde by its words.
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident($kind:literal) {
         $($(#[$vmeta:meta])* $variant:ident = $word:literal,)+
     }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         pub enum $name {
             $($(#[$vmeta])* #[serde(rename = $word)] $variant,)+
         }
@@ -27,8 +30,10 @@ macro_rules! words {
             /// Every value, in table order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
+            /// Their words.
+            pub const WORDS: &'static [&'static str] = &[$($word,)+];
+
             /// The word for it.
-            #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -55,7 +60,23 @@ macro_rules! words {
                     })
             }
         }
+
+        impl $crate::words::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut $crate::words::SchemaGenerator) -> $crate::words::Schema {
+                $crate::words::schema_of(Self::WORDS)
+            }
+        }
     };
 }
 
-pub(crate) use words;
+pub use schemars::{JsonSchema, Schema, SchemaGenerator};
+pub use words;
+
+/// That of one of these words.
+pub fn schema_of(words: &[&str]) -> Schema {
+    schemars::json_schema!({ "enum": words })
+}

@@ -14,7 +14,7 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::error::Error;
 use crate::runner::arrivals::Queue;
 use crate::runner::block::{Start, in_threads};
-use crate::runner::shift::{Budget, Outputs, Shared, Shift};
+use crate::runner::worker_loop::{Budget, Outputs, Shared, WorkDone};
 use crate::sample::Stretch;
 use crate::workload::{Input, KeyHandle};
 
@@ -90,7 +90,7 @@ enum Told {
     },
     /// Get ready for a block, and say so.
     Block { budget: Budget, seed: u64 },
-    /// All are ready: operate, and hand in the shifts.
+    /// All are ready: operate, and tell what was done.
     Go,
 }
 
@@ -105,7 +105,7 @@ enum Said {
     Refused(Error),
     Done {
         /// One a thread.
-        shifts: Vec<Shift>,
+        done: Vec<WorkDone>,
         /// Of an open loop: what the block covers of this process's queue.
         stretch: Option<Stretch>,
         /// Of each thread, the outputs of what succeeded, with the input.
@@ -123,7 +123,6 @@ impl WorkerProcess {
     }
 
     /// Its workers.
-    #[must_use]
     pub const fn threads(&self) -> usize {
         self.threads
     }
@@ -165,10 +164,10 @@ impl WorkerProcess {
         &mut self,
         terms: &Terms<'_>,
         outputs: &mut [Outputs],
-    ) -> Result<(Vec<Shift>, Option<Stretch>), Error> {
+    ) -> Result<(Vec<WorkDone>, Option<Stretch>), Error> {
         match self.line.hear(terms.limit)?.0 {
             Said::Done {
-                shifts,
+                done,
                 stretch,
                 results,
             } => {
@@ -177,7 +176,7 @@ impl WorkerProcess {
                         outputs.take(input, &output);
                     }
                 }
-                Ok((shifts, stretch))
+                Ok((done, stretch))
             }
             Said::Refused(error) => Err(error),
             Said::Ready => Err(out_of_turn()),
@@ -197,7 +196,7 @@ pub(crate) fn in_processes(
     budget: Budget,
     seed: u64,
     mut outputs: &mut [Outputs],
-) -> (Vec<Shift>, Option<Stretch>) {
+) -> (Vec<WorkDone>, Option<Stretch>) {
     let mut states: Vec<Result<(), Error>> = Vec::with_capacity(processes.len());
     let crew = processes.len() as u64;
     let mut first = 0;
@@ -220,23 +219,23 @@ pub(crate) fn in_processes(
             *state = process.line.tell(&Order(Told::Go));
         }
     }
-    let mut shifts = Vec::with_capacity(outputs.len());
+    let mut done = Vec::with_capacity(outputs.len());
     let mut stretches = Vec::new();
     for (process, state) in processes.iter_mut().zip(states) {
         let (own, others) = outputs.split_at_mut(process.threads.min(outputs.len()));
         outputs = others;
         match state.and_then(|()| process.work(terms, own)) {
             Ok((of_process, stretch)) => {
-                shifts.extend(of_process);
+                done.extend(of_process);
                 stretches.extend(stretch);
             }
-            Err(error) => shifts.push(Shift {
+            Err(error) => done.push(WorkDone {
                 failure: Some(error),
-                ..Shift::default()
+                ..WorkDone::default()
             }),
         }
     }
-    (shifts, together(&stretches))
+    (done, together(&stretches))
 }
 
 /// The queues of several processes last as long as each other, but for the operations that end them.
@@ -312,7 +311,6 @@ impl std::fmt::Debug for Talk<'_> {
 
 impl Workers {
     /// One a handle.
-    #[must_use]
     pub const fn new(handles: Vec<Box<dyn KeyHandle>>) -> Self {
         Self {
             handles,
@@ -371,10 +369,10 @@ impl Workers {
         let waiting = budget.queue(self.queue.take(), workers, seed);
         let clock = (&greeting.clock as &dyn Clock, talk.interrupt);
         let shared = Shared::new(clock, &greeting.inputs, budget, seed, waiting, &gate);
-        let mut shifts = in_threads(&shared, &start, &mut self.handles, &mut self.outputs);
-        let (after, stretch) = shared.end_block(&shifts).unzip();
+        let mut done = in_threads(&shared, &start, &mut self.handles, &mut self.outputs);
+        let (after, stretch) = shared.end_block(&done).unzip();
         self.queue = after;
-        let samples = shifts.iter_mut().flat_map(|shift| &mut shift.samples);
+        let samples = done.iter_mut().flat_map(|done| &mut done.samples);
         samples.for_each(|sample| sample.worker += greeting.first);
         let results = self.outputs.iter().map(|outputs| {
             let results = outputs.results();
@@ -383,7 +381,7 @@ impl Workers {
                 .collect()
         });
         (talk.say)(Word(Said::Done {
-            shifts,
+            done,
             stretch,
             results: results.collect(),
         }))

@@ -104,6 +104,13 @@ pub trait Verifier: Send + Sync {
     fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>>;
 }
 
+/// A check of one result by itself.
+impl<F: Fn(&Verifiable<'_>) -> Result<(), String> + Send + Sync> Verifier for F {
+    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+        verify_each(results, self)
+    }
+}
+
 /// Checks results one by one, on all processors if they are many: a signature can take longer to
 /// verify than to make. Verdicts come in the order of the results.
 pub fn verify_each<'r>(
@@ -149,7 +156,6 @@ impl Debug for Crew {
 
 impl Crew {
     /// Workers.
-    #[must_use]
     pub fn size(&self) -> usize {
         match self {
             Self::Threads(handles) => handles.len(),
@@ -158,7 +164,6 @@ impl Crew {
     }
 
     /// The same threads, each with its handle wrapped.
-    #[must_use]
     pub fn wrapped(self, wrap: impl FnMut(Box<dyn KeyHandle>) -> Box<dyn KeyHandle>) -> Self {
         match self {
             Self::Threads(handles) => Self::Threads(handles.into_iter().map(wrap).collect()),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Case, Library, Parameters, Scheme};
+use keymark_bench::case::{Case, Parameters};
 
 fn case(algorithm: &str, stack: &str, concurrency: u32) -> Case {
     keymark_testkit::case(algorithm)
@@ -41,10 +41,8 @@ fn one_algorithm_is_compared_with_its_first_stack_and_one_stack_with_c_1() {
 
 #[test]
 fn libraries_are_compared_with_the_one_that_is_built_in() {
-    let library = Library::Libgcrypt;
-    let loaded = Parameters::Library { library };
     let with_library = |algorithm| Case {
-        parameters: loaded,
+        parameters: Parameters::from([("library", "libgcrypt")]),
         ..case(algorithm, "raw", 1)
     };
     let cases = [case("rsa4096", "raw", 1), with_library("rsa4096")];
@@ -60,9 +58,8 @@ fn libraries_are_compared_with_the_one_that_is_built_in() {
 
 #[test]
 fn schemes_are_compared_with_the_usual_one() {
-    let scheme = Scheme::Pss;
     let by_pss = Case {
-        parameters: Parameters::Scheme { scheme },
+        parameters: Parameters::from([("scheme", "pss")]),
         ..case("rsa4096", "raw", 1)
     };
     let cases = [case("rsa4096", "raw", 1), by_pss];
@@ -88,4 +85,35 @@ fn a_pattern_replaces_the_axes_it_names() {
     );
     assert!("rsa2047".parse::<Baseline>().is_err());
     assert!("c=0".parse::<Baseline>().is_err());
+}
+
+#[test]
+fn what_several_stacks_distinguish_is_kept_when_the_stack_changes() {
+    let cached = |stack| Case {
+        parameters: Parameters::from([("protection", "cached")]),
+        ..case("rsa2048", stack, 1)
+    };
+    let cases = [
+        case("rsa2048", "raw", 1),
+        case("rsa2048", "agent", 1),
+        cached("agent"),
+        case("rsa2048", "gnupg", 1),
+        cached("gnupg"),
+    ];
+    let of = |baseline: &str, case: usize| {
+        let baseline: Baseline = baseline.parse().unwrap();
+        baseline.of(&cases[case], &cases)
+    };
+    let usual: Vec<_> = (0..5).map(|case| of("", case)).collect();
+    assert_eq!(usual, [Some(0), Some(0), Some(2), Some(0), Some(2)]);
+    assert_eq!(of("gnupg", 2), Some(4));
+    assert_eq!(of("agent,protection=usual", 4), Some(1));
+    assert_eq!(of("protection=cached", 3), Some(4));
+    assert_eq!(
+        of("protection=cached", 0),
+        Some(0),
+        "raw has none to choose"
+    );
+    let text = "agent,protection=cached,c=1";
+    assert_eq!(text.parse::<Baseline>().unwrap().to_string(), text);
 }

@@ -7,13 +7,42 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Case, Choice, DeviceName, Library, Pacing, ParameterChoice, Parameters, Protection, Provenance,
-    Scheme, StackName, StoreKind, Worker,
+    Case, DeviceName, Dimension, Pacing, ParameterChoice, Parameters, Provenance, Scope, StackName,
+    StoreKind, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Plan, PlanError, Selection, Settings, Standing};
 use keymark_bench::stop::{Precision, StopRule};
 use keymark_bench::store::Capability;
+
+const PROTECTION: Dimension = Dimension {
+    name: "protection",
+    kind: "protection",
+    words: &["none", "cached"],
+    usual: Some("none"),
+    scope: Scope::Everywhere,
+};
+const OF_RAW: &[Dimension] = &[
+    Dimension {
+        name: "library",
+        kind: "library",
+        words: &["libgcrypt"],
+        usual: Some("openssl"),
+        scope: Scope::Family,
+    },
+    Dimension {
+        name: "scheme",
+        kind: "scheme",
+        words: &["pss"],
+        usual: Some("pkcs1"),
+        scope: Scope::Family,
+    },
+];
+
+fn choices(text: &str) -> Vec<ParameterChoice> {
+    let dimensions = [PROTECTION, OF_RAW[0], OF_RAW[1]];
+    vec![ParameterChoice::named(text, &dimensions).unwrap()]
+}
 
 fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
     let capabilities = algorithms
@@ -21,13 +50,12 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
         .map(|name| name.parse::<Algorithm>().unwrap())
         .flat_map(Capability::of)
         .collect();
-    let gnupg = |protection: &Protection| Parameters::Gnupg {
-        protection: *protection,
-    };
-    let parameters = if stack == StackName::RAW {
-        vec![Parameters::None]
+    let (dimensions, parameters): (&[Dimension], _) = if stack == StackName::RAW {
+        (OF_RAW, vec![Parameters::NONE])
     } else {
-        Protection::ALL.iter().map(gnupg).collect()
+        let words = ["none", "cached"];
+        let sets = words.map(|word| Parameters::of(&PROTECTION, word));
+        (&[PROTECTION], sets.to_vec())
     };
     Offer {
         device: DeviceName::software(),
@@ -36,6 +64,7 @@ fn offer(stack: StackName, algorithms: &[&str]) -> Offer {
         stack,
         capabilities,
         synonyms: Vec::new(),
+        dimensions,
         parameters,
         workers: &[Worker::Thread],
         standing: Standing::Usual,
@@ -97,7 +126,7 @@ fn longest_takes_one_of_each_kind() {
 #[test]
 fn protection_doubles_only_what_it_changes() {
     let selection = Selection {
-        parameters: vec![ParameterChoice::Protection(Protection::ALL.to_vec())],
+        parameters: choices("protection=none,cached"),
         ..listed(&["ed25519"])
     };
     assert_eq!(
@@ -233,7 +262,7 @@ fn what_cannot_be_had_is_said() {
     };
     assert_eq!(
         build(gnupg).unwrap_err().to_string(),
-        "mlkem768 is not offered by gnupg here; it is by software through raw"
+        "gnupg does not offer mlkem768 here; it is offered by software through raw"
     );
 
     let device = Selection {
@@ -312,15 +341,14 @@ fn processes_are_planned_where_they_can_be_and_refused_where_nothing_can() {
     let refused = build(Some(vec![StackName::GNUPG]), &offers).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "workers can be processes only where each can open the key for itself: software through raw"
+        "--processes needs a key that each process can open for itself: software through raw"
     );
 }
 
 /// Two offers of one stack: what the built-in library has, and what another has.
 fn with_libgcrypt() -> Vec<Offer> {
-    let library = Library::Libgcrypt;
     let loaded = Offer {
-        parameters: vec![Parameters::Library { library }],
+        parameters: vec![Parameters::from([("library", "libgcrypt")])],
         ..offer(StackName::RAW, &["rsa2048", "ed25519"])
     };
     let mut offers = offers();
@@ -328,11 +356,11 @@ fn with_libgcrypt() -> Vec<Offer> {
     offers
 }
 
-fn of_libraries(names: &[&str], libraries: Vec<Choice<Library>>) -> Result<Vec<String>, PlanError> {
+fn of_libraries(names: &[&str], libraries: &str) -> Result<Vec<String>, PlanError> {
     let selection = Selection {
         stacks: Some(vec![StackName::RAW]),
         operations: Some(vec![Operation::Sign, Operation::Decapsulate]),
-        parameters: vec![ParameterChoice::Library(libraries)],
+        parameters: choices(libraries),
         ..listed(names)
     };
     let plan = Plan::build(&[selection], &with_libgcrypt(), Settings::default())?;
@@ -341,15 +369,14 @@ fn of_libraries(names: &[&str], libraries: Vec<Choice<Library>>) -> Result<Vec<S
 
 #[test]
 fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
-    use Choice::{Other, Usual};
     let plan = Plan::build(
         &[listed(&["rsa2048"])],
         &with_libgcrypt(),
         Settings::default(),
     );
     let cases = plan.unwrap().cases;
-    assert!(cases.iter().all(|case| case.parameters.library().is_none()));
-    let both = vec![Usual, Other(Library::Libgcrypt)];
+    assert!(cases.iter().all(|case| case.parameters.is_empty()));
+    let both = "library=openssl,libgcrypt";
     assert_eq!(
         of_libraries(&["ed25519", "mlkem768"], both).unwrap(),
         [
@@ -358,27 +385,26 @@ fn a_library_is_planned_only_where_it_is_named_and_has_the_algorithm() {
             "mlkem768 decapsulate software raw",
         ]
     );
-    let error = of_libraries(&["mlkem768"], vec![Other(Library::Libgcrypt)]).unwrap_err();
+    let error = of_libraries(&["mlkem768"], "library=libgcrypt").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "mlkem768 is not offered by raw with libgcrypt here; it is by software through raw"
+        "raw with libgcrypt does not offer mlkem768 here; it is offered by software through raw"
     );
 }
 
 #[test]
 fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
-    let scheme = Scheme::Pss;
     let by_pss = Offer {
-        parameters: vec![Parameters::Scheme { scheme }],
+        parameters: vec![Parameters::from([("scheme", "pss")])],
         ..offer(StackName::RAW, &["rsa2048"])
     };
     let mut offers = offers();
     offers.insert(1, by_pss);
-    let planned = |names: &[&str], choices: Vec<Choice<Scheme>>| {
+    let planned = |names: &[&str], schemes: &str| {
         let selection = Selection {
             stacks: Some(vec![StackName::RAW]),
             operations: Some(vec![Operation::Sign]),
-            parameters: vec![ParameterChoice::Scheme(choices)],
+            parameters: choices(schemes),
             ..listed(names)
         };
         let plan = Plan::build(&[selection], &offers, Settings::default())?;
@@ -386,18 +412,13 @@ fn a_scheme_is_planned_only_where_it_is_named_and_offered() {
     };
     let unasked = Plan::build(&[listed(&["rsa2048"])], &offers, Settings::default());
     let unasked = unasked.unwrap().cases;
-    assert!(
-        unasked
-            .iter()
-            .all(|case| case.parameters.scheme().is_none())
-    );
-    let other = Choice::Other(scheme);
+    assert!(unasked.iter().all(|case| case.parameters.is_empty()));
     assert_eq!(
-        planned(&["rsa2048"], vec![Choice::Usual, other]).unwrap(),
+        planned(&["rsa2048"], "scheme=pkcs1,pss").unwrap(),
         ["rsa2048 sign software raw", "rsa2048 sign software raw pss"]
     );
     assert_eq!(
-        planned(&["ed25519"], vec![other]).unwrap_err().to_string(),
-        "ed25519 is not offered by raw with pss here; it is by software through raw, software through gnupg"
+        planned(&["ed25519"], "scheme=pss").unwrap_err().to_string(),
+        "raw with pss does not offer ed25519 here; it is offered by software through raw, software through gnupg"
     );
 }

@@ -5,13 +5,17 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+mod archive;
 pub mod args;
 mod commands;
+mod documents;
 mod exit;
 mod file;
+mod frame;
 mod observers;
 mod output;
 mod parts;
+mod rerun;
 mod signals;
 mod user;
 pub mod view;

@@ -98,6 +98,45 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
 }
 
+/// A table of words for stdout, described column by column.
+pub(crate) struct Table<T> {
+    rows: Vec<T>,
+    headings: Vec<String>,
+    cells: Vec<Vec<String>>,
+}
+
+impl<T> Table<T> {
+    /// With so many rows, and no column yet.
+    pub(crate) fn of(rows: impl IntoIterator<Item = T>) -> Self {
+        let rows: Vec<T> = rows.into_iter().collect();
+        let cells = rows.iter().map(|_| Vec::new()).collect();
+        Self {
+            rows,
+            headings: Vec::new(),
+            cells,
+        }
+    }
+
+    /// A heading, and what stands below it.
+    pub(crate) fn column(
+        mut self,
+        heading: impl Into<String>,
+        cell: impl Fn(&T) -> String,
+    ) -> Self {
+        self.headings.push(heading.into());
+        for (row, cells) in self.rows.iter().zip(&mut self.cells) {
+            cells.push(cell(row));
+        }
+        self
+    }
+
+    /// Prints it, so many columns aligned to the left.
+    pub(crate) fn print(self, left: usize) {
+        let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
+        print(&text::plain(&headings, left, self.cells));
+    }
+}
+
 /// Room for tables.
 fn width(tables: &TableArguments) -> Width {
     if tables.wide {
@@ -151,7 +190,7 @@ pub(crate) fn agrees(to: &str) -> bool {
         return false;
     }
     let to = message(to);
-    let _ = write!(io::stderr(), "{to}\nType 'yes' to go on: ");
+    let _ = write!(io::stderr(), "{to}\nType 'yes' to continue: ");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }

@@ -20,9 +20,6 @@ pub fn told() -> bool {
 }
 
 /// A flag that the first of them sets, and what ends keymark at the second.
-///
-/// # Errors
-/// When signals cannot be caught.
 pub fn listen() -> Result<(Arc<AtomicBool>, Vec<SigId>), Failure> {
     let told = Arc::clone(TOLD.get_or_init(Arc::default));
     let mut listeners = Vec::new();

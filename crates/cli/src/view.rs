@@ -28,7 +28,6 @@ const REDRAW: Duration = Duration::from_millis(250);
 pub(crate) const REDRAWS: u8 = 4;
 
 /// Whether a run of this process is seen.
-#[must_use]
 pub fn view() -> View {
     if stderr().is_terminal() {
         View::Terminal
@@ -66,7 +65,6 @@ struct Drawing {
 
 impl RunView {
     /// Of a plan that is about to be run.
-    #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let sums = Arc::new(Mutex::new(Sums {
             stage: Stage::Preparing {

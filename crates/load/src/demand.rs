@@ -41,13 +41,6 @@ pub enum Think {
         /// How the first pause is drawn.
         first: FirstThink,
     },
-    /// As siege 4.0.7 does with `--delay`, by what it was seen to do: uniform between zero and `most`, rounded to whole
-    /// seconds, and none before the first transaction. Its users ask in time with each other, and so wait longer for a
-    /// server than users with [`Think::Uniform`] do, at the same rate.
-    Siege {
-        /// The longest pause, siege's `--delay`.
-        most: Duration,
-    },
 }
 
 /// How a user's first pause is drawn.
@@ -98,7 +91,7 @@ impl Thoughts {
     /// The pause before the first transaction.
     pub(crate) fn first(&mut self) -> Duration {
         match self.think {
-            Think::None | Think::Siege { .. } => Duration::ZERO,
+            Think::None => Duration::ZERO,
             Think::Uniform { most, first } => {
                 let share: f64 = self.rng.random();
                 most.mul_f64(match first {
@@ -115,10 +108,6 @@ impl Thoughts {
         match self.think {
             Think::None => Duration::ZERO,
             Think::Uniform { most, first: _ } => most.mul_f64(self.rng.random()),
-            Think::Siege { most } => {
-                let pause = most.mul_f64(self.rng.random()).as_secs_f64();
-                Duration::from_secs_f64(pause.round())
-            }
         }
     }
 }
@@ -220,21 +209,6 @@ mod tests {
             (none.first(), none.pause()),
             (Duration::ZERO, Duration::ZERO)
         );
-    }
-
-    #[test]
-    fn sieges_pauses_are_whole_seconds() {
-        let mut thoughts = Thoughts::new(Think::Siege { most: MOST }, 1, 1);
-        assert_eq!(thoughts.first(), Duration::ZERO);
-        let mut counts = [0; 6];
-        for _ in 0..10_000 {
-            let pause = thoughts.pause();
-            assert_eq!(pause.subsec_nanos(), 0);
-            counts[pause.as_secs() as usize] += 1;
-        }
-        let expected = [1000, 2000, 2000, 2000, 2000, 1000];
-        let close = |(seen, expected): (&i32, i32)| (seen - expected).abs() < 150;
-        assert!(counts.iter().zip(expected).all(close), "{counts:?}");
     }
 
     #[test]

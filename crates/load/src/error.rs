@@ -1,20 +1,14 @@
 //! Why a load did not begin or end.
 
 use crate::failure::Failure;
-use crate::tls::Engine;
 
 /// Why there is no result at all; a transaction that fails is a [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The TLS library cannot do what is wanted.
-    #[error("{engine} does not support {what}; choose the other engine, or do not expect it")]
-    Engine {
-        /// Which one.
-        engine: Engine,
-        /// What it lacks.
-        what: String,
-    },
+    #[error("the client's OpenSSL does not support {0}; do not expect it")]
+    Unsupported(String),
     /// The settings contradict themselves or are empty.
     #[error("{0}")]
     Settings(&'static str),
@@ -49,13 +43,6 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn cannot(engine: Engine, what: impl Into<String>) -> Self {
-        Self::Engine {
-            engine,
-            what: what.into(),
-        }
-    }
-
     pub(crate) fn system(call: &'static str, reason: impl Into<std::io::Error>) -> Self {
         Self::System {
             call,

@@ -20,20 +20,6 @@ pub enum Phase {
     Whole,
 }
 
-impl Phase {
-    /// Every phase, in order.
-    pub const ALL: [Self; 4] = [Self::Connect, Self::Handshake, Self::FirstByte, Self::Whole];
-
-    pub(crate) const fn index(self) -> usize {
-        match self {
-            Self::Connect => 0,
-            Self::Handshake => 1,
-            Self::FirstByte => 2,
-            Self::Whole => 3,
-        }
-    }
-}
-
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -58,7 +44,7 @@ pub enum Expectation {
     KeyExchange,
     /// The server's certificate.
     Certificate,
-    /// A key of 2048 bits or more, unless weak ones are allowed ([`crate::WeakSizes`]).
+    /// A key of 2048 bits or more, unless weak ones are allowed ([`crate::Weak`]).
     KeySize,
     /// That the server has the certificate's key: its signature is wrong.
     Signature,
@@ -138,29 +124,20 @@ impl Failure {
             kind => Self::Other(kind),
         }
     }
+}
 
-    /// What to do about it, where it is this machine's fault.
-    #[must_use]
-    pub const fn advice(&self) -> Option<&'static str> {
-        match self {
-            Self::OutOfDescriptors => Some("raise the limit of open files (ulimit -n)"),
-            Self::OutOfPorts => {
-                Some("widen net.ipv4.ip_local_port_range, or let sysctl net.ipv4.tcp_tw_reuse be 1")
-            }
+impl Failure {
+    /// Whether the server knows of it. Failures may become more, and most reach the server.
+    pub(crate) const fn has_reached_the_server(&self) -> bool {
+        !matches!(
+            self,
             Self::Refused
-            | Self::Reset(_)
-            | Self::Closed(_)
-            | Self::ConnectTimeout
-            | Self::HandshakeTimeout
-            | Self::WholeTimeout
-            | Self::Alert(_)
-            | Self::Unexpected(_)
-            | Self::Status(_)
-            | Self::ShortBody
-            | Self::Http(_)
-            | Self::Tls(_)
-            | Self::Other(_) => None,
-        }
+                | Self::ConnectTimeout
+                | Self::Reset(Phase::Connect)
+                | Self::Closed(Phase::Connect)
+                | Self::OutOfDescriptors
+                | Self::OutOfPorts
+        )
     }
 }
 
@@ -203,7 +180,6 @@ mod tests {
         assert_eq!(of(Errno::EPIPE), Failure::Reset(Phase::Handshake));
         assert_eq!(of(Errno::EMFILE), Failure::OutOfDescriptors);
         assert_eq!(of(Errno::EADDRNOTAVAIL), Failure::OutOfPorts);
-        assert!(of(Errno::EMFILE).advice().is_some());
         assert_eq!(
             Failure::Alert(Alert(70)).to_string(),
             "alert protocol_version"

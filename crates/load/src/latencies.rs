@@ -5,7 +5,7 @@ use hdrhistogram::iterators::IterationValue;
 use keymark_bench::server_load::Durations;
 
 /// Significant decimal digits of what is kept.
-pub const DIGITS: u8 = 3;
+const DIGITS: u8 = 3;
 
 /// What a histogram has counted: the longest duration of each bucket stands for all in it.
 pub(crate) fn durations(histogram: &Histogram<u32>) -> Durations {

@@ -31,8 +31,8 @@
 //!     observer: &mut Unwatched,
 //! };
 //! let measured = run(&target, &settings, &mut context)?;
-//! println!("{:?} a second", measured.steady()?.rate);
-//! println!("{}", measured.totals().transactions);
+//! println!("{:?}", measured.steady()?.rate());
+//! println!("{}", measured.totals.transactions);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -48,8 +48,7 @@
 //! # How it asks
 //!
 //! One thread a core, each an event loop over sockets that do not block; nothing is shared between threads while they run.
-//! Two engines do TLS ([`Engine`]): rustls with aws-lc-rs, and OpenSSL for what that lacks: RSA and DHE key exchange, RSA
-//! below 2048 bits ([`WeakSizes`]), Ed448 and ML-DSA certificates.
+//! OpenSSL does TLS, as it is built in; keys below 2048 bits are refused unless they are asked for ([`Weak`]).
 //!
 //! * **Closed loop** ([`Users`]): a user asks, waits for the answer, thinks ([`Think`]), and asks again. One whose
 //!   transaction failed waits ten milliseconds at least, so that a refusing server is not asked without end.
@@ -58,23 +57,22 @@
 //!
 //! # What it says
 //!
-//! [`Phase`]s of each transaction in HDR histograms of three digits, a second each ([`Second`]); failures a second;
-//! [`Steady`], the rate and response time without the bias of start and end, with intervals; the totals of which siege makes figures,
-//! which have that bias; a seeded sample of whole transactions; the client's own processor time, and
-//! whether it was the [`Bottleneck`].
+//! What a record keeps ([`keymark_bench::server_load`]): durations of each phase in HDR histograms of three digits and failures,
+//! by seconds; the steady state, without the bias of start and end; the totals of which siege makes figures, which have that
+//! bias; a seeded sample of whole transactions; and whether the client itself was the limit.
 //!
-//! [`UsersSearch`] and [`RateSearch`] look for the best throughput over users, and the highest rate under a limit of latency.
+//! [`search`] looks for the best throughput over users, and the highest rate under a limit of latency.
 //!
 //! # Where to look
 //!
 //! | file | has |
 //! |---|---|
 //! | `target.rs`, `protocol.rs` | what is asked and expected |
-//! | `tls/` | the engines behind one trait, the check of a handshake |
+//! | `tls/` | a connection, the check of a handshake |
 //! | `demand.rs`, `worker/source.rs` | whose turn it is: pure |
 //! | `worker/` | the event loop, a transaction's stages |
 //! | `recorder.rs`, `latencies.rs`, `sample.rs` | what a thread keeps |
-//! | `steady.rs`, `bottleneck.rs` | what is made of it: pure |
+//! | `steady.rs` | when the load was steady: pure |
 //! | `run.rs`, `measurement.rs` | the threads, and their sum |
 //! | `probe.rs` | one transaction, to see what a server is |
 //! | `saturate.rs` | which load to try next: pure |
@@ -89,7 +87,6 @@
     )
 )]
 
-mod bottleneck;
 mod demand;
 mod descriptors;
 mod error;
@@ -109,22 +106,16 @@ mod target;
 mod tls;
 mod worker;
 
-pub use bottleneck::{BUSY, Bottleneck};
 pub use demand::{Arrivals, Demand, FirstThink, Spacing, Think, Users};
 pub use error::Error;
 pub use failure::{Expectation, Failure, Phase};
-pub use latencies::DIGITS;
-pub use measurement::Measurement;
+pub use measurement::{Measurement, nanoseconds};
 pub use probe::{Probed, probe};
 pub use protocol::{Alert, CipherSuite};
-pub use recorder::Second;
+pub use recorder::ClientTime;
 pub use run::{Context, Observer, Progress, Unwatched, run};
-pub use sample::Transaction;
-pub use saturate::{
-    KNEE, MOST_FAILED, MOST_UNFINISHED, Observed, RateSearch, Saturation, UsersSearch, search_rate,
-    search_users,
-};
+pub use saturate::search;
 pub use settings::{Settings, Timeouts, WarmUp};
-pub use steady::{BIN, Completions, NoSteadyState, Span, Steady, steady};
-pub use target::{Certificate, Expected, Fingerprint, Target, Unknown};
-pub use tls::{Engine, Negotiated, WeakSizes};
+pub use steady::NoSteadyState;
+pub use target::{Certificate, Expected, Fingerprint, Target};
+pub use tls::{Negotiated, Weak};

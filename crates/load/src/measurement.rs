@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use keymark_bench::server_load::{Durations, Totals};
+use keymark_bench::server_load::{
+    Durations, LoadLimit, Second, ServerLoad, Steady, Totals, Transaction, Tried, TriedDemand,
+};
 use keymark_stats::Ratio;
 
-use crate::bottleneck::Bottleneck;
 use crate::demand::{Demand, FirstThink, Think};
-use crate::failure::{Failure, Phase};
-use crate::recorder::Second;
+use crate::failure::Failure;
+use crate::recorder::ClientTime;
 use crate::run::add_counts;
-use crate::sample::Transaction;
 use crate::settings::{Settings, WarmUp};
-use crate::steady::{Completions, NoSteadyState, Span, Steady, steady};
-use crate::tls::{Engine, Negotiated};
+use crate::steady::{Completions, NoSteadyState, Span};
+use crate::tls::Negotiated;
 use crate::worker::Report;
 
 /// A load that is over, or was stopped.
@@ -22,12 +22,16 @@ use crate::worker::Report;
 pub struct Measurement {
     /// As it was asked for, with its seed.
     pub settings: Settings,
-    /// The library that spoke TLS.
-    pub engine: Engine,
     /// From the start to the cut-off.
     pub elapsed: Duration,
-    /// Second by second: durations by phase, failures, the client's own time.
+    /// Second by second: durations by phase, failures.
     pub seconds: Vec<Second>,
+    /// The client's own time, by second as well.
+    pub times: Vec<ClientTime>,
+    /// What failed, by class.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Sums, of which siege's figures are made.
+    pub totals: Totals,
     /// What was agreed on, and in how many handshakes that were as expected.
     pub negotiated: BTreeMap<Negotiated, u64>,
     /// Some whole transactions, each as likely to be here as any other, by their end.
@@ -39,24 +43,24 @@ pub struct Measurement {
     /// When the load was settled, since its start; `None` if it never was.
     pub settled: Option<Duration>,
     completions: Completions,
-    totals: Totals,
 }
 
 impl Measurement {
-    pub(crate) fn of(settings: &Settings, engine: Engine, reports: Vec<Report>) -> Self {
+    pub(crate) fn of(settings: &Settings, reports: Vec<Report>) -> Self {
         let mut reports = reports.into_iter();
         let mut all = Self {
             settings: settings.clone(),
-            engine,
             elapsed: Duration::ZERO,
             seconds: Vec::new(),
+            times: Vec::new(),
+            failures: BTreeMap::new(),
+            totals: Totals::default(),
             negotiated: BTreeMap::new(),
             sample: Vec::new(),
             cut_off: 0,
             waiting: 0,
             settled: Some(Duration::ZERO),
             completions: Completions::default(),
-            totals: Totals::default(),
         };
         let mut reservoir = None;
         for report in reports.by_ref() {
@@ -76,6 +80,12 @@ impl Measurement {
             for (second, its) in all.seconds.iter_mut().zip(&recorder.seconds) {
                 second.add(its);
             }
+            let times = recorder.times.len().max(all.times.len());
+            all.times.resize(times, ClientTime::default());
+            for (time, its) in all.times.iter_mut().zip(recorder.times) {
+                time.add(its);
+            }
+            add_counts(&mut all.failures, recorder.failures);
             match &mut reservoir {
                 None => reservoir = Some(recorder.reservoir),
                 Some(sum) => sum.add(recorder.reservoir),
@@ -86,18 +96,12 @@ impl Measurement {
         all
     }
 
-    /// Sums over the whole load, of which siege's figures are made.
-    #[must_use]
-    pub const fn totals(&self) -> Totals {
-        self.totals
-    }
-
     /// The window in which the load is steady.
     ///
     /// # Errors
     ///
     /// If there is none.
-    pub fn window(&self) -> Result<Span, NoSteadyState> {
+    fn window(&self) -> Result<Span, NoSteadyState> {
         let settled = match (self.settled, self.settings.warm_up) {
             (Some(settled), WarmUp::Automatic) => settled,
             (None, WarmUp::Automatic) => return Err(NoSteadyState::NeverSettled),
@@ -106,108 +110,117 @@ impl Measurement {
         Span::of_whole_seconds(settled, self.elapsed)
     }
 
-    /// A window cut into twenty equal parts: their length, and the transactions that succeeded and ended in each.
+    /// The steady state.
     ///
     /// # Errors
-    ///
-    /// If there were none.
-    pub fn completed_in_parts(&self, window: Span) -> Result<(Duration, Vec<u64>), NoSteadyState> {
-        self.completions.in_parts(window)
-    }
-
-    /// Rate and response time of the steady state.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
+    /// If there was none, or nothing was done in it.
     pub fn steady(&self) -> Result<Steady, NoSteadyState> {
-        steady(&self.completions, self.window()?, self.settings.seed)
+        self.completions.steady(self.window()?)
     }
 
-    /// Durations of a phase in the steady state, of transactions that succeeded.
+    /// As a load on the way to a server's limits.
     ///
     /// # Errors
-    ///
-    /// If there is no steady state.
-    pub fn steady_phase(&self, phase: Phase) -> Result<Durations, NoSteadyState> {
-        let mut sum = Durations::default();
-        self.steady_seconds()?
-            .for_each(|second| sum.add(second.phase(phase)));
-        Ok(sum)
-    }
-
-    /// What failed in the steady state, as a share of all transactions that ended in it.
-    ///
-    /// # Errors
-    ///
-    /// If there is no steady state.
+    /// If there was no steady state.
     #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
-    pub fn steady_failed(&self) -> Result<Ratio, NoSteadyState> {
-        let (mut failed, mut done) = (0, 0);
-        for second in self.steady_seconds()? {
+    pub fn tried(&self, demand: TriedDemand) -> Result<Tried, NoSteadyState> {
+        let steady = self.steady()?;
+        let (mut whole, mut failed) = (Durations::default(), 0);
+        let seconds = self.seconds.iter().take(steady.to_s as usize);
+        for second in seconds.skip(steady.from_s as usize) {
+            whole.add(&second.whole);
             failed += second.failed();
-            done += second.transactions();
         }
-        Ok(Ratio(failed as f64 / (failed + done).max(1) as f64))
+        let p99 = whole.quantile(0.99).ok_or(NoSteadyState::NothingDone)?;
+        Ok(Tried {
+            demand,
+            rate: steady.rate().0,
+            p99_ns: (p99.0 * 1e9).round() as u64,
+            failed: failed as f64 / (failed + whole.count()).max(1) as f64,
+            unfinished: self.unfinished().0,
+        })
     }
 
     /// Transactions that were due and had not ended at the cut-off, as a share of all that were due: many if arrivals pile
     /// up.
-    #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
-    pub fn unfinished(&self) -> Ratio {
+    fn unfinished(&self) -> Ratio {
         let left = self.cut_off + self.waiting;
         let all = self.totals.transactions + self.totals.failed + left;
         Ratio(left as f64 / all.max(1) as f64)
     }
 
-    fn steady_seconds(&self) -> Result<impl Iterator<Item = &Second>, NoSteadyState> {
-        let window = self.window()?;
-        let until = self.seconds.iter().take(whole_seconds(window.end));
-        Ok(until.skip(whole_seconds(window.begin)))
+    /// Handshakes that reached the server, as far as the client can tell.
+    pub fn handshakes(&self) -> u64 {
+        let failures = self.failures.iter();
+        let reached = failures.filter(|(failure, _)| failure.has_reached_the_server());
+        let reached: u64 = reached.map(|(_, count)| count).sum();
+        self.totals.transactions + reached + self.cut_off
     }
 
-    /// Durations of a phase over the whole load, of transactions that succeeded.
-    #[must_use]
-    pub fn phase(&self, phase: Phase) -> Durations {
-        let mut sum = Durations::default();
-        self.seconds
-            .iter()
-            .for_each(|second| sum.add(second.phase(phase)));
-        sum
-    }
-
-    /// What failed, by class, over the whole load.
-    #[must_use]
-    pub fn failures(&self) -> BTreeMap<Failure, u64> {
-        let mut sum = BTreeMap::new();
-        for second in &self.seconds {
-            add_counts(&mut sum, second.failures.clone());
-        }
-        sum
-    }
-
-    /// Transactions that succeeded, over the whole load.
-    #[must_use]
-    pub const fn transactions(&self) -> u64 {
-        self.totals.transactions
-    }
-
-    /// Processor time of the client's threads, over the whole load: `client_cpu_s` in seconds.
-    #[must_use]
+    /// Processor time of the client's threads.
     pub fn processor(&self) -> Duration {
-        self.seconds.iter().map(|second| second.processor).sum()
+        self.times.iter().map(|time| time.processor).sum()
     }
 
-    /// Whether the client was what limited the steady state.
-    ///
-    /// # Errors
-    ///
-    /// If there is no steady state.
-    pub fn bottleneck(&self) -> Result<Bottleneck, NoSteadyState> {
-        Ok(Bottleneck::within(&self.seconds, self.window()?))
+    /// What limited the steady state.
+    pub fn limit(&self) -> LoadLimit {
+        let Ok(window) = self.window() else {
+            return LoadLimit::Unknown;
+        };
+        let range = whole_seconds(window.begin)..whole_seconds(window.end);
+        let counted = self.times.get(range).unwrap_or_default();
+        let busy: Duration = counted.iter().map(|time| time.busiest).sum();
+        if busy.as_secs_f64() > BUSY.0 * window.length().as_secs_f64() {
+            LoadLimit::Client
+        } else {
+            LoadLimit::Elsewhere
+        }
+    }
+
+    /// As it is kept, with everything that the server was. What is known of the server beside its answers is left out.
+    pub fn record(self, server: BTreeMap<String, String>) -> ServerLoad {
+        let steady = self.steady();
+        ServerLoad {
+            server,
+            client: client(),
+            seed: self.settings.seed,
+            elapsed_ns: nanoseconds(self.elapsed),
+            unsteady: steady.as_ref().err().map(ToString::to_string),
+            steady: steady.ok(),
+            client_cpu_ns: nanoseconds(self.processor()),
+            limit: self.limit(),
+            seconds: self.seconds,
+            sample: self.sample,
+            totals: self.totals,
+            cut_off: self.cut_off,
+            waiting: self.waiting,
+            server_cpu_ns: None,
+            drained_ns: None,
+            token_calls: None,
+            alone: None,
+            log: Vec::new(),
+            saturation: None,
+            killed_ns: None,
+        }
     }
 }
+
+/// What speaks TLS: `openssl 3.5.4`.
+fn client() -> String {
+    let version = openssl::version::version();
+    let mut words = version.split(' ');
+    let number = words.nth(1).unwrap_or_default();
+    format!("openssl {number}")
+}
+
+/// As records have it: 584 years fit.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A thread that works for more than this share of the time is what limits the rate: it answers late.
+const BUSY: Ratio = Ratio(0.9);
 
 #[allow(clippy::cast_possible_truncation, reason = "seconds of a load")]
 const fn whole_seconds(time: Duration) -> usize {
@@ -224,8 +237,7 @@ fn warm_up(settings: &Settings) -> Duration {
             Think::Uniform {
                 most,
                 first: FirstThink::Fresh,
-            }
-            | Think::Siege { most } => (users.ramp, 2 * most),
+            } => (users.ramp, 2 * most),
             Think::Uniform {
                 most: _,
                 first: FirstThink::Residual,
@@ -236,5 +248,32 @@ fn warm_up(settings: &Settings) -> Duration {
     match settings.warm_up {
         WarmUp::Automatic => (ramp + swing).max(LEAST),
         WarmUp::For(time) => time.max(ramp),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn only_the_steady_state_says_whether_the_client_was_the_limit() {
+        let settings = Settings::users(NonZeroU32::MIN, Duration::from_secs(4));
+        let time = |milliseconds| ClientTime {
+            busiest: Duration::from_millis(milliseconds),
+            ..ClientTime::default()
+        };
+        let limit = |settled, elapsed| {
+            let mut measured = Measurement::of(&settings, Vec::new());
+            measured.times = [1000, 950, 930, 100].map(time).into();
+            measured.settled = settled;
+            measured.elapsed = Duration::from_secs(elapsed);
+            measured.limit()
+        };
+        let settled = Some(Duration::from_secs(1));
+        assert_eq!(limit(settled, 3), LoadLimit::Client);
+        assert_eq!(limit(settled, 4), LoadLimit::Elsewhere);
+        assert_eq!(limit(None, 4), LoadLimit::Unknown);
     }
 }

@@ -12,7 +12,7 @@ use crate::failure::{Failure, Phase};
 use crate::http::{self, Answer, Progress};
 use crate::settings::Timeouts;
 use crate::target::Target;
-use crate::tls::{Checker, Engine, Negotiated, Received, Session, Stop, WeakSizes};
+use crate::tls::{Checker, Connector, Negotiated, Received, Session, Stop, Weak};
 use crate::worker::is_connected;
 
 /// Between two looks at a socket that is not ready.
@@ -29,18 +29,18 @@ pub struct Probed {
     pub body: u64,
 }
 
-/// Asks once, by OpenSSL, which knows more certificates than rustls does. `stop` is looked at between all steps.
+/// Asks once. `stop` is looked at between all steps.
 ///
 /// # Errors
 /// When the server is not what the target expects, gives no answer in time or one without end: of which class the failure is.
 /// [`Error::Stopped`] when it was.
 pub fn probe(
     target: &Target,
-    weak: WeakSizes,
+    weak: Weak,
     timeouts: &Timeouts,
     (clock, stop): (&dyn Clock, &AtomicBool),
 ) -> Result<Probed, Error> {
-    let connector = Engine::OpenSsl.connector(target, weak)?;
+    let connector = Connector::new(target, weak)?;
     let whole = clock.now().after(timeouts.whole);
     let within = |limit: Duration, late: Failure| Patience {
         clock,
@@ -55,7 +55,7 @@ pub fn probe(
     let mut checker = Checker::new(target.expected.clone(), weak);
     session.show(&mut checker).map_err(Error::Transaction)?;
     let patience = within(timeouts.whole, Failure::WholeTimeout);
-    let body = ask(target, session.as_mut(), &patience)?;
+    let body = ask(target, &mut session, &patience)?;
     let negotiated = checker.counts().into_keys().next();
     let negotiated = negotiated
         .ok_or_else(|| Error::Transaction(Failure::Tls("nothing was agreed on".to_owned())))?;
@@ -70,7 +70,7 @@ fn of_socket(error: std::io::Error) -> Error {
     Error::Transaction(Failure::of_socket(&error, Phase::Connect))
 }
 
-fn ask(target: &Target, session: &mut dyn Session, patience: &Patience<'_>) -> Result<u64, Error> {
+fn ask(target: &Target, session: &mut Session, patience: &Patience<'_>) -> Result<u64, Error> {
     let request = http::request(&target.server_name, &target.path);
     patience.until(|| session.send(&request))?;
     let mut answer = Answer::default();

@@ -4,58 +4,27 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use keymark_bench::server_load::{Durations, Totals};
+use keymark_bench::server_load::{Second, Totals, Transaction};
 
-use crate::failure::{Failure, Phase};
+use crate::failure::Failure;
 use crate::latencies::{durations, histogram};
-use crate::sample::{Reservoir, Transaction};
+use crate::sample::Reservoir;
 use crate::steady::Completions;
 
-/// One second of a load, counted from its start.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Second {
-    /// Durations of the transactions that succeeded and ended in it, by [`Phase`].
-    pub(crate) phases: [Durations; 4],
-    /// What failed in it.
-    pub failures: BTreeMap<Failure, u64>,
-    /// Time that the busiest of the client's threads did not wait.
+/// A second of the client's own time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClientTime {
+    /// In which the busiest of its threads did not wait.
     pub busiest: Duration,
-    /// Processor time of all the client's threads.
+    /// Processor time of all its threads.
     pub processor: Duration,
-    /// Bytes of the bodies of the answers that ended in it.
-    pub body: u64,
 }
 
-impl Second {
-    /// Durations of a phase, of the transactions that succeeded and ended in this second.
-    #[must_use]
-    pub const fn phase(&self, phase: Phase) -> &Durations {
-        &self.phases[phase.index()]
-    }
-
-    /// How many transactions succeeded.
-    #[must_use]
-    pub fn transactions(&self) -> u64 {
-        self.phase(Phase::Whole).count()
-    }
-
-    /// How many failed.
-    #[must_use]
-    pub fn failed(&self) -> u64 {
-        self.failures.values().sum()
-    }
-
+impl ClientTime {
     /// Adds the same second of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (phase, its) in self.phases.iter_mut().zip(&other.phases) {
-            phase.add(its);
-        }
-        for (failure, count) in &other.failures {
-            *self.failures.entry(failure.clone()).or_default() += count;
-        }
+    pub(crate) fn add(&mut self, other: Self) {
         self.busiest = self.busiest.max(other.busiest);
         self.processor += other.processor;
-        self.body += other.body;
     }
 }
 
@@ -63,6 +32,9 @@ impl Second {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) seconds: Vec<Second>,
+    /// By second as well, and one more for what is under way.
+    pub(crate) times: Vec<ClientTime>,
+    pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) completions: Completions,
     pub(crate) reservoir: Reservoir,
     pub(crate) totals: Totals,
@@ -94,6 +66,8 @@ impl Recorder {
     pub(crate) fn new(reservoir: Reservoir) -> Self {
         Self {
             seconds: Vec::new(),
+            times: vec![ClientTime::default()],
+            failures: BTreeMap::new(),
             completions: Completions::default(),
             reservoir,
             totals: Totals::default(),
@@ -112,50 +86,55 @@ impl Recorder {
 
     fn close(&mut self) {
         let mut second = std::mem::take(&mut self.now);
-        for (phase, histogram) in second.phases.iter_mut().zip(&mut self.histograms) {
+        let phases = [
+            &mut second.connect,
+            &mut second.handshake,
+            &mut second.first_byte,
+            &mut second.whole,
+        ];
+        for (phase, histogram) in phases.into_iter().zip(&mut self.histograms) {
             if !histogram.is_empty() {
                 *phase = durations(histogram);
                 histogram.reset();
             }
         }
         self.seconds.push(second);
+        self.times.push(ClientTime::default());
     }
 
     /// Books time at work and processor time to a second, which may be over by now.
     #[allow(clippy::cast_possible_truncation, reason = "seconds of a load")]
     pub(crate) fn worked(&mut self, second: u64, busy: Duration, processor: Duration) {
-        let second = self
-            .seconds
-            .get_mut(second as usize)
-            .unwrap_or(&mut self.now);
-        second.busiest += busy;
-        second.processor += processor;
+        let under_way = self.seconds.len();
+        let time = &mut self.times[under_way.min(second as usize)];
+        time.busiest += busy;
+        time.processor += processor;
     }
 
-    pub(crate) fn succeeded(&mut self, transaction: &Transaction) {
-        let ended = transaction.ended();
-        self.roll(ended);
+    /// One that brought so many bytes.
+    pub(crate) fn succeeded(&mut self, transaction: &Transaction, bytes: u64) {
+        self.roll(transaction.ended());
         let phases = [
-            transaction.connect,
-            transaction.handshake,
-            transaction.first_byte,
-            transaction.whole,
+            transaction.connect_ns,
+            transaction.handshake_ns,
+            transaction.first_byte_ns,
+            transaction.whole_ns,
         ];
-        for (histogram, duration) in self.histograms.iter_mut().zip(phases) {
-            record(histogram, nanoseconds(duration));
+        for (histogram, nanoseconds) in self.histograms.iter_mut().zip(phases) {
+            record(histogram, nanoseconds);
         }
-        let whole = nanoseconds(transaction.whole);
-        record(&mut self.recent.whole, whole);
+        record(&mut self.recent.whole, transaction.whole_ns);
         self.recent.transactions += 1;
-        self.now.body += transaction.body;
-        self.completions.push(transaction.scheduled, ended);
-        self.totals.push(transaction.whole, transaction.body);
+        self.completions.push(transaction.ended());
+        let whole = Duration::from_nanos(transaction.whole_ns);
+        self.totals.push(whole, bytes);
         self.reservoir.offer(transaction);
     }
 
     pub(crate) fn failed(&mut self, failure: Failure, now: Duration) {
         self.roll(now);
-        *self.now.failures.entry(failure).or_default() += 1;
+        *self.now.failures.entry(failure.to_string()).or_default() += 1;
+        *self.failures.entry(failure).or_default() += 1;
         self.recent.failed += 1;
         self.totals.failed += 1;
     }
@@ -174,23 +153,19 @@ fn record(histogram: &mut Histogram<u32>, nanoseconds: u64) {
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ended(milliseconds: u64) -> Transaction {
+        let ms = |count: u64| count * 1_000_000;
         Transaction {
-            scheduled: Duration::from_millis(milliseconds - 100),
-            started: Duration::from_millis(milliseconds - 100),
-            connect: Duration::from_millis(10),
-            handshake: Duration::from_millis(70),
-            first_byte: Duration::from_millis(10),
-            whole: Duration::from_millis(100),
-            body: 7,
+            scheduled_ns: ms(milliseconds - 100),
+            start_ns: ms(milliseconds - 100),
+            connect_ns: ms(10),
+            handshake_ns: ms(70),
+            first_byte_ns: ms(10),
+            whole_ns: ms(100),
         }
     }
 
@@ -198,7 +173,7 @@ mod tests {
     fn each_second_has_what_ended_in_it() {
         let mut recorder = Recorder::new(Reservoir::new(10, 1, 0));
         for at in [200, 900, 1100, 3500] {
-            recorder.succeeded(&ended(at));
+            recorder.succeeded(&ended(at), 7);
         }
         recorder.failed(Failure::Refused, Duration::from_millis(3600));
         recorder.failed(Failure::Refused, Duration::from_millis(4600));
@@ -207,14 +182,17 @@ mod tests {
         assert_eq!(counts, [2, 1, 0, 1, 0]);
         let failed: Vec<_> = recorder.seconds.iter().map(Second::failed).collect();
         assert_eq!(failed, [0, 0, 0, 1, 1]);
-        let handshake = recorder.seconds[0].phase(Phase::Handshake);
+        let handshake = &recorder.seconds[0].handshake;
         let median = handshake.quantile(0.5).unwrap();
         assert!((median.0 - 0.070).abs() < 70e-6);
-        assert_eq!(recorder.seconds[0].body, 14);
-        assert_eq!(
-            (recorder.totals.transactions, recorder.totals.failed),
-            (4, 2)
-        );
+        let Totals {
+            transactions,
+            failed,
+            bytes,
+            ..
+        } = recorder.totals;
+        assert_eq!((transactions, failed, bytes), (4, 2, 28));
+        assert_eq!(recorder.failures[&Failure::Refused], 2);
     }
 
     #[test]
@@ -222,14 +200,16 @@ mod tests {
         let second = |at| {
             let mut recorder = Recorder::new(Reservoir::new(10, 1, 0));
             recorder.worked(0, Duration::from_millis(at), Duration::from_millis(3));
-            recorder.succeeded(&ended(at));
+            recorder.succeeded(&ended(at), 7);
             recorder.end(Duration::from_secs(1));
-            recorder.seconds.remove(0)
+            (recorder.seconds.remove(0), recorder.times[0])
         };
-        let mut sum = second(200);
-        sum.add(&second(300));
+        let (mut sum, mut time) = second(200);
+        let (other, its) = second(300);
+        sum.add(&other);
+        time.add(its);
         assert_eq!(sum.transactions(), 2);
-        assert_eq!(sum.busiest, Duration::from_millis(300));
-        assert_eq!(sum.processor, Duration::from_millis(6));
+        assert_eq!(time.busiest, Duration::from_millis(300));
+        assert_eq!(time.processor, Duration::from_millis(6));
     }
 }

@@ -17,7 +17,7 @@ use crate::measurement::Measurement;
 use crate::recorder::Recent;
 use crate::settings::Settings;
 use crate::target::Target;
-use crate::tls::Engine;
+use crate::tls::Connector;
 use crate::worker::{Job, Report, Share, Worker};
 
 /// Who watches is told this often at most.
@@ -86,7 +86,7 @@ impl fmt::Debug for Context<'_> {
 ///
 /// # Errors
 ///
-/// If it cannot begin: the engine lacks what is wanted, there are too few descriptors, the settings contradict
+/// If it cannot begin: OpenSSL lacks what is wanted, there are too few descriptors, the settings contradict
 /// themselves. A server that cannot be reached is no error, but so many failures.
 pub fn run(
     target: &Target,
@@ -94,10 +94,7 @@ pub fn run(
     context: &mut Context<'_>,
 ) -> Result<Measurement, Error> {
     settings.check()?;
-    let engine = settings
-        .engine
-        .unwrap_or_else(|| Engine::for_expected(&target.expected, settings.weak));
-    let connector = engine.connector(target, settings.weak)?;
+    let connector = Connector::new(target, settings.weak)?;
     let threads = settings.threads.get();
     make_room(settings.most_in_flight(), threads)?;
     let request = http::request(&target.server_name, &target.path);
@@ -106,7 +103,7 @@ pub fn run(
     let job = Job {
         target,
         settings,
-        connector: connector.as_ref(),
+        connector: &connector,
         request: &request,
         clock: context.clock,
         origin: context.clock.now().after(LEAD),
@@ -125,7 +122,7 @@ pub fn run(
         watch(&handles, &job, &published, context);
         join(handles)
     })?;
-    Ok(Measurement::of(settings, engine, reports))
+    Ok(Measurement::of(settings, reports))
 }
 
 fn join(handles: Vec<ScopedJoinHandle<'_, Result<Report, Error>>>) -> Result<Vec<Report>, Error> {

@@ -2,37 +2,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::time::Duration;
 
+use keymark_bench::server_load::Transaction;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// One transaction that succeeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transaction {
-    /// When it was to start, since the load's start. In a closed loop that is when it did.
-    pub scheduled: Duration,
-    /// When it did start.
-    pub started: Duration,
-    /// Until the TCP connection stood.
-    pub connect: Duration,
-    /// From there to the end of the handshake.
-    pub handshake: Duration,
-    /// From there to the first byte of the answer.
-    pub first_byte: Duration,
-    /// From the scheduled start to the last byte.
-    pub whole: Duration,
-    /// Bytes of the answer's body.
-    pub body: u64,
-}
-
-impl Transaction {
-    /// When the last byte came, since the load's start.
-    #[must_use]
-    pub fn ended(&self) -> Duration {
-        self.scheduled + self.whole
-    }
-}
 
 /// So many transactions of all, each as likely as any other: each draws a number, and the smallest are kept (bottom-k,
 /// Cohen & Kaplan 2007), so that the samples of several threads can be put together.
@@ -112,17 +85,16 @@ mod tests {
 
     fn at(milliseconds: u64) -> Transaction {
         Transaction {
-            scheduled: Duration::from_millis(milliseconds),
-            started: Duration::from_millis(milliseconds),
-            connect: Duration::ZERO,
-            handshake: Duration::ZERO,
-            first_byte: Duration::ZERO,
-            whole: Duration::ZERO,
-            body: 0,
+            scheduled_ns: milliseconds * 1_000_000,
+            start_ns: milliseconds * 1_000_000,
+            connect_ns: 0,
+            handshake_ns: 0,
+            first_byte_ns: 0,
+            whole_ns: 0,
         }
     }
 
-    fn sample(seed: u64) -> Vec<u128> {
+    fn sample(seed: u64) -> Vec<u64> {
         let mut first = Reservoir::new(500, seed, 0);
         let mut second = Reservoir::new(500, seed, 1);
         // The second thread does thrice as much.
@@ -130,7 +102,7 @@ mod tests {
         (2500..10_000).for_each(|i| second.offer(&at(i)));
         first.add(second);
         let kept = first.transactions().into_iter();
-        kept.map(|transaction| transaction.started.as_millis())
+        kept.map(|transaction| transaction.start_ns / 1_000_000)
             .collect()
     }
 

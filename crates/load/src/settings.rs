@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::demand::{Demand, Think, Users};
 use crate::error::Error;
-use crate::tls::{Engine, WeakSizes};
+use crate::tls::Weak;
 
 /// A load's settings; [`Settings::users`] has sensible ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +24,8 @@ pub struct Settings {
     pub seed: u64,
     /// So many transactions at most are kept whole.
     pub sample: usize,
-    /// The library that speaks TLS; `None`: by what is expected of the handshake.
-    pub engine: Option<Engine>,
     /// Whether keys below 2048 bits are accepted.
-    pub weak: WeakSizes,
+    pub weak: Weak,
 }
 
 /// When the steady state begins.
@@ -74,7 +72,6 @@ impl Default for Timeouts {
 
 impl Settings {
     /// A closed loop on one thread, without pauses.
-    #[must_use]
     pub fn users(count: NonZeroU32, duration: Duration) -> Self {
         Self::new(
             Demand::Users(Users {
@@ -87,7 +84,6 @@ impl Settings {
     }
 
     /// Any demand, on one thread.
-    #[must_use]
     pub fn new(demand: Demand, duration: Duration) -> Self {
         Self {
             demand,
@@ -97,13 +93,11 @@ impl Settings {
             threads: NonZeroU32::MIN,
             seed: 0,
             sample: 1000,
-            engine: None,
-            weak: WeakSizes::Refused,
+            weak: Weak::Refused,
         }
     }
 
     /// Connections that may be open at once.
-    #[must_use]
     pub const fn most_in_flight(&self) -> u32 {
         match self.demand {
             Demand::Users(users) => users.count.get(),

@@ -1,4 +1,4 @@
-//! Rate and response time of the steady state, without the bias of a short run's ends.
+//! The rate of the steady state, without the bias of a short run's ends.
 //!
 //! **What is biased.** All transactions over all the time counts the start, when users are not there yet or all ask at
 //! once, and the end, when those under way are cut off: of users whose cycle takes a tenth of the run, some 5 % are lost.
@@ -14,93 +14,65 @@
 //!
 //! **Interval.** Non-overlapping batch means (Law & Kelton 2000, §9.5.3; Schmeiser 1982): the window is cut into twenty,
 //! whose counts are nearly independent once each is longer than a few cycles; [`keymark_stats::throughput`] makes the
-//! interval and widens it where neighbours are alike. Response time is a ratio of sums over the same batches.
+//! interval and widens it where neighbours are alike. Response time is the mean of the durations in the window's seconds.
 
 use std::time::Duration;
 
-use keymark_stats::{Estimate, PerSecond, Seconds, Window, throughput};
+use keymark_bench::server_load::Steady;
+
+use crate::measurement::nanoseconds;
 
 /// Completions are counted over stretches of this length.
-pub const BIN: Duration = Duration::from_millis(10);
+const BIN: Duration = Duration::from_millis(10);
 /// The window is cut into so many batches.
 const BATCHES: usize = 20;
 
-/// Completed transactions by when they ended: how many, and how long they took.
+/// Completed transactions by when they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Completions {
-    bins: Vec<Bin>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Bin {
-    count: u64,
-    nanoseconds: u128,
-}
-
-impl Bin {
-    fn add(&mut self, other: Self) {
-        self.count += other.count;
-        self.nanoseconds += other.nanoseconds;
-    }
+pub(crate) struct Completions {
+    bins: Vec<u64>,
 }
 
 impl Completions {
-    /// Of (start, end), both since the load's start.
-    #[must_use]
-    pub fn of(transactions: impl IntoIterator<Item = (Duration, Duration)>) -> Self {
-        let mut all = Self::default();
-        for (start, end) in transactions {
-            all.push(start, end);
-        }
-        all
-    }
-
-    /// One that began and ended at these times, since the load's start.
-    pub fn push(&mut self, start: Duration, end: Duration) {
+    /// One that ended then, since the load's start.
+    pub(crate) fn push(&mut self, end: Duration) {
         let index = bin(end);
         if self.bins.len() <= index {
-            self.bins.resize(index + 1, Bin::default());
+            self.bins.resize(index + 1, 0);
         }
-        self.bins[index].add(Bin {
-            count: 1,
-            nanoseconds: end.saturating_sub(start).as_nanos(),
-        });
+        self.bins[index] += 1;
     }
 
     /// Adds those of another thread.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         if self.bins.len() < other.bins.len() {
-            self.bins.resize(other.bins.len(), Bin::default());
+            self.bins.resize(other.bins.len(), 0);
         }
         for (bin, its) in self.bins.iter_mut().zip(&other.bins) {
-            bin.add(*its);
+            *bin += its;
         }
     }
 
-    /// A window of whole seconds cut into equal parts, as the intervals of [`steady`] are made of: their length, and how
-    /// many transactions ended in each.
+    /// A window of whole seconds cut into equal parts, and how many transactions ended in each.
     ///
     /// # Errors
-    ///
     /// If there were none: that would be a rate of zero without a doubt.
-    pub(crate) fn in_parts(&self, window: Span) -> Result<(Duration, Vec<u64>), NoSteadyState> {
+    pub(crate) fn steady(&self, window: Span) -> Result<Steady, NoSteadyState> {
         let (begin, bins) = (bin(window.begin), bin(window.length()) / BATCHES);
         let count = |part| {
             let from = begin + part * bins;
-            self.sum(from, from + bins).count
+            self.bins.iter().take(from + bins).skip(from).sum::<u64>()
         };
         let completed: Vec<u64> = (0..BATCHES).map(count).collect();
         if completed.iter().all(|count| *count == 0) {
             return Err(NoSteadyState::NothingDone);
         }
-        Ok((window.length() / BATCHES as u32, completed))
-    }
-
-    fn sum(&self, begin: usize, end: usize) -> Bin {
-        let mut sum = Bin::default();
-        let bins = self.bins.iter().take(end).skip(begin);
-        bins.for_each(|bin| sum.add(*bin));
-        sum
+        Ok(Steady {
+            from_s: window.begin.as_secs(),
+            to_s: window.end.as_secs(),
+            part_ns: nanoseconds(window.length() / BATCHES as u32),
+            completed,
+        })
     }
 }
 
@@ -111,17 +83,16 @@ const fn bin(time: Duration) -> usize {
 
 /// The time that counts, since the load's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// From here on,
-    pub begin: Duration,
+    pub(crate) begin: Duration,
     /// and to here.
-    pub end: Duration,
+    pub(crate) end: Duration,
 }
 
 impl Span {
     /// Its length.
-    #[must_use]
-    pub const fn length(&self) -> Duration {
+    pub(crate) const fn length(&self) -> Duration {
         self.end.saturating_sub(self.begin)
     }
 
@@ -130,7 +101,7 @@ impl Span {
     /// # Errors
     ///
     /// If there is none.
-    pub const fn of_whole_seconds(
+    pub(crate) const fn of_whole_seconds(
         settled: Duration,
         cut_off: Duration,
     ) -> Result<Self, NoSteadyState> {
@@ -164,70 +135,6 @@ pub enum NoSteadyState {
     /// Nothing succeeded in the window.
     #[error("no transaction succeeded after the load had settled")]
     NothingDone,
-}
-
-/// Figures of the steady state.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Steady {
-    /// The window.
-    pub span: Span,
-    /// Transactions that ended in it.
-    pub transactions: u64,
-    /// Transactions a second.
-    pub rate: Estimate<PerSecond>,
-    /// Mean time from start to end.
-    pub response: Estimate<Seconds>,
-    /// Transactions under way on average, by Little's law: rate times response time.
-    pub concurrency: f64,
-}
-
-/// Rate and response time within the window, with intervals from batches. `seed` is for resampling.
-///
-/// # Errors
-///
-/// If the window is empty.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "sums of nanoseconds are far below 2⁵³ seconds"
-)]
-pub fn steady(completions: &Completions, span: Span, seed: u64) -> Result<Steady, NoSteadyState> {
-    let (begin, end) = (bin(span.begin), bin(span.end));
-    let edge = |i: usize| begin + (end - begin) * i / BATCHES;
-    let batches: Vec<(Bin, u64)> = (0..BATCHES)
-        .map(|i| {
-            let bins = edge(i + 1) - edge(i);
-            let length = bins as u64 * BIN.as_nanos() as u64;
-            (completions.sum(edge(i), edge(i + 1)), length)
-        })
-        .collect();
-    let window = |completed: f64, length_ns: u64| Window {
-        completed,
-        length_ns,
-        round: 0,
-    };
-    let rates: Vec<Window> = batches
-        .iter()
-        .map(|(bin, length)| window(bin.count as f64, *length))
-        .collect();
-    // Seconds over transactions is estimated as transactions over seconds is: a ratio of sums over batches.
-    let responses: Vec<Window> = batches
-        .iter()
-        .map(|(bin, _)| window(bin.nanoseconds as f64 / 1e9, bin.count * 1_000_000_000))
-        .collect();
-    let transactions = batches.iter().map(|(bin, _)| bin.count).sum();
-    if transactions == 0 {
-        return Err(NoSteadyState::NothingDone);
-    }
-    let rate = throughput(&rates, seed).ok_or(NoSteadyState::NothingDone)?;
-    let response = throughput(&responses, seed).ok_or(NoSteadyState::NothingDone)?;
-    let response = response.map(|mean| Seconds(mean.0));
-    Ok(Steady {
-        span,
-        transactions,
-        concurrency: rate.value.0 * response.value.0,
-        rate,
-        response,
-    })
 }
 
 #[cfg(test)]

@@ -2,30 +2,12 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::str::FromStr;
 
 use keymark_bench::algorithm::Algorithm;
 
 use keymark_bench::case::{KeyExchange, TlsVersion};
 
 use crate::protocol::CipherSuite;
-
-/// A word that names nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} {word:?}")]
-pub struct Unknown {
-    kind: &'static str,
-    word: String,
-}
-
-impl Unknown {
-    pub(crate) fn new(kind: &'static str, word: &str) -> Self {
-        Self {
-            kind,
-            word: word.to_owned(),
-        }
-    }
-}
 
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +57,6 @@ pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
     /// That of a certificate in DER.
-    #[must_use]
     pub fn of(der: &[u8]) -> Self {
         Self(openssl::sha::sha256(der))
     }
@@ -90,44 +71,5 @@ impl fmt::Display for Fingerprint {
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fingerprint({self})")
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = Unknown;
-
-    /// Sixty-four hexadecimal digits, with or without colons between pairs.
-    fn from_str(word: &str) -> Result<Self, Unknown> {
-        let unknown = || Unknown::new("SHA-256 fingerprint", word);
-        let digits: Vec<u8> = word.bytes().filter(|byte| *byte != b':').collect();
-        let mut hash = [0; 32];
-        if digits.len() != 2 * hash.len() {
-            return Err(unknown());
-        }
-        let digit = |byte: u8| {
-            char::from(byte)
-                .to_digit(16)
-                .and_then(|d| u8::try_from(d).ok())
-        };
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            let high = digit(pair[0]).ok_or_else(unknown)?;
-            *byte = high << 4 | digit(pair[1]).ok_or_else(unknown)?;
-        }
-        Ok(Self(hash))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fingerprints_are_read_back() {
-        let mark = Fingerprint::of(b"keymark");
-        assert_eq!(mark.to_string().parse(), Ok(mark));
-        let colons: Vec<String> = mark.0.iter().map(|byte| format!("{byte:02X}")).collect();
-        assert_eq!(colons.join(":").parse(), Ok(mark));
-        assert!("ab".parse::<Fingerprint>().is_err());
-        assert!("g".repeat(64).parse::<Fingerprint>().is_err());
     }
 }

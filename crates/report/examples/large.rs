@@ -52,7 +52,7 @@ fn case(number: u32) -> Case {
         algorithm,
         operation: operations[number as usize % operations.len()],
         stack: StackName::RAW,
-        parameters: Parameters::None,
+        parameters: Parameters::NONE,
         load: Load::single(),
         input_bytes: 40,
         replica: number / (DEVICES * algorithms.len() as u32),

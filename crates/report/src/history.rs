@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::archive::Past;
 use crate::compare::facts_of;
-use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Column, Document, RemarkKind, Section, TableOf};
+use crate::grouped::grouped;
 use crate::units;
 
 /// Of the simulated series that say how large a change has to be.
@@ -74,25 +75,17 @@ const MACHINE: [&str; 4] = ["processor", "cores", "virtual machine", "memory"];
 
 /// One trend a case and machine, in the order in which they first came. Machines are never mixed.
 pub fn trends(past: &[Past]) -> Vec<Trend> {
-    let mut groups: Vec<(Case, String, Vec<&Past>)> = Vec::new();
-    for each in past {
-        let machine = machine(&each.environment);
-        let group = groups.iter_mut().find(|(case, other, _)| {
-            let provenance = case.provenance == each.case.provenance;
-            case.key() == each.case.key() && provenance && *other == machine
-        });
-        match group {
-            Some((_, _, members)) => members.push(each),
-            None => groups.push((each.case.clone(), machine, vec![each])),
-        }
-    }
-    let trend = |(case, machine, members): (Case, String, Vec<&Past>)| {
+    let groups = grouped(past, |each| {
+        let (case, machine) = (&each.case, machine(&each.environment));
+        (case.key(), case.provenance, machine)
+    });
+    let trend = |((_, _, machine), members): ((_, _, String), Vec<&Past>)| {
         let points = points(&members);
         let means: Vec<Seconds> = points.iter().map(|point| point.mean).collect();
         let changes = change_points(&means, SEED);
         let steps = changes.as_ref().map(|changes| changes.steps(&means));
         Trend {
-            case,
+            case: members[0].case.clone(),
             machine,
             points,
             steps: steps.unwrap_or_default(),
@@ -217,14 +210,10 @@ pub fn document(trends: &[Trend], shown: usize) -> Document {
     }
     if trends.len() > 1 {
         let text = "one trend for each case and machine; machines of one model count as one";
-        let remark = Remark::new(RemarkKind::Environment, text);
-        sections.push(Section::bare(vec![Block::Remark(remark)]));
+        let remark = Block::remark(RemarkKind::Environment, text);
+        sections.push(Section::bare(vec![remark]));
     }
     Document::of(sections)
-}
-
-fn remark(kind: RemarkKind, text: String) -> Block {
-    Block::Remark(Remark::new(kind, text))
 }
 
 /// The levels, and what else changed where one begins.
@@ -235,7 +224,7 @@ fn levels(trend: &Trend) -> Section {
             "{} runs or series; finding changes needs {MIN_POINTS}",
             trend.points.len()
         );
-        return Section::headed(heading, vec![remark(RemarkKind::SingleRuns, text)]);
+        return Section::headed(heading, vec![Block::remark(RemarkKind::SingleRuns, text)]);
     };
     let first = |step: &&Step| &trend.points[step.start];
     let table = TableOf::new(&trend.steps, |_| {
@@ -256,7 +245,7 @@ fn levels(trend: &Trend) -> Section {
         let with = trend.changed_with(step.start);
         if !with.is_empty() {
             let text = format!("also changed at {}: {}", first(&step).name, with.join("; "));
-            blocks.push(remark(RemarkKind::Environment, text));
+            blocks.push(Block::remark(RemarkKind::Environment, text));
         }
     }
     let said = match changes.starts.len() {
@@ -270,7 +259,7 @@ fn levels(trend: &Trend) -> Section {
         trend.points.len(),
         changes.lag1
     );
-    blocks.push(remark(RemarkKind::Units, text));
+    blocks.push(Block::remark(RemarkKind::Units, text));
     Section::headed(heading, blocks)
 }
 
@@ -294,7 +283,7 @@ fn last(trend: &Trend, shown: usize) -> Section {
     if skipped > 0 {
         let skipped = units::counted(skipped, "earlier one");
         let text = format!("{skipped} hidden; --last shows more, --json all");
-        blocks.push(remark(RemarkKind::Elsewhere, text));
+        blocks.push(Block::remark(RemarkKind::Elsewhere, text));
     }
     Section::bare(blocks)
 }

@@ -6,7 +6,7 @@ use keymark_stats::{Estimate, MIN_RUNS, Ratio, Seconds, deviation_of_runs, estim
 use serde::Serialize;
 
 use crate::compare::run_mean;
-use crate::document::{Block, Cell, Column, Document, Remark, RemarkKind, Section, TableOf};
+use crate::document::{Block, Cell, Column, Document, RemarkKind, Section, TableOf};
 
 /// A case over the runs of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,7 +65,7 @@ pub fn document(runs: &[Record], rows: &[SeriesRow]) -> Document {
             "{} runs are too few to tell how much runs differ: make at least {MIN_RUNS}, better 5",
             runs.len()
         );
-        blocks.push(Block::Remark(Remark::new(RemarkKind::SingleRuns, text)));
+        blocks.push(Block::remark(RemarkKind::SingleRuns, text));
     }
     Document::of(vec![Section::bare(blocks)])
 }

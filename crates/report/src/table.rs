@@ -1,11 +1,27 @@
 //! The main table for programs: one flat JSON object a row, and CSV.
 
-use keymark_bench::case::Pacing;
+use keymark_bench::case::{Pacing, Parameters};
 use keymark_stats::Seconds;
 use serde::Serialize;
 
 use crate::analysis::Row;
 use crate::visible::no_formula;
+
+/// What a stack distinguishes: an object in JSON, and in CSV one cell such as `protection=cached`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ParameterCell {
+    /// As in a record.
+    Object(Parameters),
+    /// In one cell.
+    Text(String),
+}
+
+impl Default for ParameterCell {
+    fn default() -> Self {
+        Self::Object(Parameters::NONE)
+    }
+}
 
 /// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -19,7 +35,7 @@ pub struct FlatRow {
     pub algorithm: String,
     pub operation: String,
     pub stack: String,
-    pub protection: String,
+    pub parameters: ParameterCell,
     pub concurrency: u32,
     pub rate: Option<f64>,
     pub replica: u32,
@@ -44,11 +60,9 @@ pub struct FlatRow {
     pub reason: Option<String>,
     pub code: Option<String>,
     pub think_s: Option<f64>,
-    pub ssh_agent: Option<String>,
     pub worker: String,
     pub backlog_per_s: Option<f64>,
     pub assumed: Option<String>,
-    pub library: Option<String>,
     pub median_low_s: Option<f64>,
     pub median_high_s: Option<f64>,
     pub p99_low_s: Option<f64>,
@@ -56,11 +70,7 @@ pub struct FlatRow {
     pub ops_low_per_s: Option<f64>,
     pub ops_high_per_s: Option<f64>,
     pub raw_mean_s: Option<f64>,
-    pub openssl_way: Option<String>,
-    pub scheme: Option<String>,
     pub server: Option<String>,
-    pub tls: Option<String>,
-    pub kex: Option<String>,
     pub users: Option<u32>,
     pub delay_s: Option<f64>,
     pub transactions: Option<u64>,
@@ -74,7 +84,6 @@ pub struct FlatRow {
     pub p95_s: Option<f64>,
     pub server_cpu_s: Option<f64>,
     pub client_cpu_s: Option<f64>,
-    pub arrangement: Option<String>,
     pub knee_users: Option<u32>,
     pub limit_rate_per_s: Option<f64>,
 }
@@ -92,7 +101,7 @@ impl From<&Row> for FlatRow {
             algorithm: case.algorithm.to_string(),
             operation: case.operation.to_string(),
             stack: case.stack.to_string(),
-            protection: case.parameters.protection().to_string(),
+            parameters: ParameterCell::Object(case.parameters.clone()),
             concurrency: case.concurrency(),
             rate: match case.load.pacing {
                 Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
@@ -123,14 +132,12 @@ impl From<&Row> for FlatRow {
                 Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
                 Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
             },
-            ssh_agent: case.parameters.ssh_agent().map(|agent| agent.to_string()),
             worker: case.load.worker.to_string(),
             backlog_per_s: row
                 .overload
                 .and_then(|overload| overload.growth)
                 .map(|growth| growth.0),
             assumed: row.assumed.map(|assumed| assumed.to_string()),
-            library: case.parameters.library().map(|library| library.to_string()),
             median_low_s: time(&|summary| summary.median.low),
             median_high_s: time(&|summary| summary.median.high),
             p99_low_s: time(&|summary| summary.p99.low),
@@ -138,8 +145,6 @@ impl From<&Row> for FlatRow {
             ops_low_per_s: row.throughput.and_then(|rate| rate.low).map(|low| low.0),
             ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
             raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
-            openssl_way: case.parameters.openssl_way().map(|way| way.to_string()),
-            scheme: case.parameters.scheme().map(|scheme| scheme.to_string()),
             ..Self::of_load(row)
         }
     }
@@ -157,11 +162,8 @@ impl FlatRow {
             Pacing::Closed | Pacing::Saturating { .. } => Some(0.0),
             Pacing::Open(_) => None,
         };
-        let tls = case.parameters.tls();
         Self {
             server: Some(case.stack.to_string()),
-            tls: tls.map(|(version, _)| version.to_string()),
-            kex: tls.map(|(_, exchange)| exchange.to_string()),
             users: Some(
                 load.saturated
                     .map_or(case.concurrency(), |found| found.best_users),
@@ -178,9 +180,6 @@ impl FlatRow {
             p95_s: load.p95.map(|p95| p95.0),
             server_cpu_s: load.server_cpu.map(|time| time.0),
             client_cpu_s: Some(load.client_cpu.0),
-            arrangement: (case.parameters.arrangement())
-                .filter(|arrangement| !arrangement.is_one())
-                .map(|arrangement| arrangement.to_string().trim_start().to_owned()),
             knee_users: load.saturated.map(|found| found.knee_users),
             limit_rate_per_s: (load.saturated)
                 .and_then(|found| found.within_limit)
@@ -194,6 +193,10 @@ impl FlatRow {
         let text = |text: String| no_formula(&text).into_owned();
         Self {
             device: text(self.device),
+            parameters: match self.parameters {
+                ParameterCell::Object(parameters) => ParameterCell::Text(parameters.to_string()),
+                cell @ ParameterCell::Text(_) => cell,
+            },
             reason: self.reason.map(text),
             code: self.code.map(text),
             ..self

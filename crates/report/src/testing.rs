@@ -1,13 +1,12 @@
 //! Records for this crate's tests.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU8, NonZeroU32};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{
-    Arrangement, Balance, Case, DeviceName, Fate, KeyExchange, Library, Load, OpenSslWay, Pacing,
-    Parameters, Protection, Provenance, Scheme, SshAgent, StackName, StoreKind, TlsVersion, Worker,
+    Case, DeviceName, Load, Pacing, Parameters, Provenance, StackName, StoreKind, Worker,
 };
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::environment::Environment;
@@ -39,19 +38,15 @@ pub(crate) fn case(algorithm: &str, stack: StackName) -> Case {
         algorithm,
         operation: algorithm.operations()[0],
         stack,
-        parameters: if stack == StackName::RAW {
-            Parameters::None
-        } else {
-            kept(Protection::None)
-        },
+        parameters: Parameters::NONE,
         load: Load::single(),
         input_bytes: 16,
         replica: 0,
     }
 }
 
-pub(crate) const fn kept(protection: Protection) -> Parameters {
-    Parameters::Gnupg { protection }
+pub(crate) fn cached() -> Parameters {
+    Parameters::from([("protection", "cached")])
 }
 
 /// Samples of so many nanoseconds each, one after the other.
@@ -86,7 +81,7 @@ pub(crate) fn record(id: &str) -> Record {
         worker: Worker::Thread,
         pacing: Pacing::Open(50.0.try_into().unwrap()),
     };
-    open.parameters = kept(Protection::Cached);
+    open.parameters = cached();
     let mut cases = [
         case("rsa2048", StackName::RAW),
         case("rsa4096", StackName::GNUPG),
@@ -231,40 +226,15 @@ fn pacings() -> impl Strategy<Value = Pacing> {
     ]
 }
 
+/// Any pairs: the core knows no words.
 fn parameters() -> impl Strategy<Value = Parameters> {
-    prop_oneof![
-        Just(Parameters::None),
-        select(Protection::ALL).prop_map(kept),
-        select(SshAgent::ALL).prop_map(|agent| Parameters::Ssh { agent }),
-        select(Library::ALL).prop_map(|library| Parameters::Library { library }),
-        select(OpenSslWay::ALL).prop_map(|way| Parameters::OpenSsl { way }),
-        select(Scheme::ALL).prop_map(|scheme| Parameters::Scheme { scheme }),
-        (
-            select(TlsVersion::ALL),
-            select(KeyExchange::ALL),
-            arrangements()
-        )
-            .prop_map(|(version, key_exchange, arrangement)| Parameters::Tls {
-                version,
-                key_exchange,
-                arrangement,
-            }),
-    ]
-}
-
-fn arrangements() -> impl Strategy<Value = Arrangement> {
-    let algorithms: Vec<_> = Algorithm::all().collect();
-    prop_oneof![
-        Just(Arrangement::One),
-        select(algorithms).prop_map(|other| Arrangement::Beside { other }),
-        (1_u8.., select(Balance::ALL), select(Fate::ALL)).prop_map(|(servers, balance, fate)| {
-            Arrangement::Balanced {
-                servers: NonZeroU8::new(servers).unwrap(),
-                balance,
-                fate,
-            }
-        }),
-    ]
+    let pair = ("[a-z][a-z0-9-]{0,19}", "[a-z0-9][a-z0-9. -]{0,59}");
+    proptest::collection::vec(pair, 0..=8).prop_map(|pairs| {
+        let pairs = pairs.iter();
+        pairs.fold(Parameters::NONE, |set, (name, word)| {
+            set.replaced(name, word)
+        })
+    })
 }
 
 /// A load of three seconds, of which two were steady.

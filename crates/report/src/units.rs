@@ -14,18 +14,18 @@ pub fn duration(time: Seconds) -> String {
     format!("{} {unit}", digits(time.0 / divisor))
 }
 
+/// A value with its bounds; a side without one is left open.
+fn with_interval<T>(value: String, estimate: &Estimate<T>, bound: impl Fn(&T) -> String) -> String {
+    let side = |side: &Option<T>| side.as_ref().map_or_else(|| "?".to_owned(), &bound);
+    format!("{value} ({}–{})", side(&estimate.low), side(&estimate.high))
+}
+
 /// `7.91 ms (7.85–7.98)`; a side without a bound is left open.
 pub fn estimated_duration(estimate: &Estimate<Seconds>) -> String {
     let (divisor, unit) = unit(estimate.value);
-    let number = |time: Option<Seconds>| {
-        time.map_or_else(|| "?".to_owned(), |time| digits(time.0 / divisor))
-    };
-    format!(
-        "{} {unit} ({}–{})",
-        digits(estimate.value.0 / divisor),
-        number(estimate.low),
-        number(estimate.high)
-    )
+    let number = |time: &Seconds| digits(time.0 / divisor);
+    let value = format!("{} {unit}", number(&estimate.value));
+    with_interval(value, estimate, number)
 }
 
 /// `1 figure`, `2 figures`
@@ -61,18 +61,11 @@ pub fn ratio(ratio: Ratio) -> String {
 
 /// `1.23 (1.21–1.25)`; the value alone where there is no interval, or nothing to be uncertain of.
 pub fn estimated_ratio(estimate: &Estimate<Ratio>) -> String {
-    let number =
-        |ratio: Option<Ratio>| ratio.map_or_else(|| "?".to_owned(), |ratio| digits(ratio.0));
     let exact = estimate.low == Some(estimate.value) && estimate.high == Some(estimate.value);
     if exact || (estimate.low, estimate.high) == (None, None) {
-        return self::ratio(estimate.value);
+        return ratio(estimate.value);
     }
-    format!(
-        "{} ({}–{})",
-        digits(estimate.value.0),
-        number(estimate.low),
-        number(estimate.high)
-    )
+    with_interval(ratio(estimate.value), estimate, |bound| ratio(*bound))
 }
 
 /// `126/s`
@@ -86,17 +79,10 @@ pub fn rate(rate: PerSecond) -> String {
 
 /// `126/s (121–131)`
 pub fn estimated_rate(estimate: &Estimate<PerSecond>) -> String {
-    let bound =
-        |bound: Option<PerSecond>| bound.map_or_else(|| "?".to_owned(), |bound| digits(bound.0));
     if (estimate.low, estimate.high) == (None, None) {
         return rate(estimate.value);
     }
-    format!(
-        "{} ({}–{})",
-        rate(estimate.value),
-        bound(estimate.low),
-        bound(estimate.high)
-    )
+    with_interval(rate(estimate.value), estimate, |bound| digits(bound.0))
 }
 
 /// `×1.83`
@@ -121,15 +107,9 @@ pub fn tenths_of_percent(share: Ratio) -> String {
 
 /// `5.0 % (4.8–5.2)`
 pub fn estimated_percent(estimate: &Estimate<Ratio>) -> String {
-    let bound = |bound: Option<Ratio>| {
-        bound.map_or_else(|| "?".to_owned(), |bound| format!("{:.1}", bound.0 * 100.0))
-    };
-    format!(
-        "{} ({}–{})",
-        tenths_of_percent(estimate.value),
-        bound(estimate.low),
-        bound(estimate.high)
-    )
+    with_interval(tenths_of_percent(estimate.value), estimate, |bound| {
+        format!("{:.1}", bound.0 * 100.0)
+    })
 }
 
 fn unit(time: Seconds) -> (f64, &'static str) {

@@ -3,11 +3,13 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
-use keymark_bench::case::{
-    Choice, DeviceName, Library, ParameterChoice, Protection, StackName, StoreKind,
-};
+use keymark_bench::case::{DeviceName, ParameterChoice, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{AlgorithmChoice, Offer, Selection};
+
+use crate::gnupg::{PROTECTION, Protection};
+use crate::raw::LIBRARY;
+use keymark_stores::software::library::Library;
 
 /// Today's defaults of GnuPG, its longest keys, and what ratios are taken to.
 const KEYS: [Family; 6] = [
@@ -38,7 +40,6 @@ const POST_QUANTUM: [Family; 2] = [Family::MlKem(768), Family::MlDsa(65)];
 /// What to choose between and where its time goes: few keys, so that each is known well. GnuPG's on its three layers and
 /// in both libraries, alone; signatures also four and ten at once; S2K once, because it costs the same whatever the
 /// key; post-quantum keys in the library; some on the virtual card, and two in SoftHSM2.
-#[must_use]
 pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
     let common = &Selection {
         devices: Some(vec![DeviceName::software()]),
@@ -103,7 +104,10 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
         Selection {
             algorithms: listed(offers_cv25519.into_iter().collect()),
             stacks: only(StackName::AGENT),
-            parameters: vec![ParameterChoice::Protection(vec![Protection::Cached])],
+            parameters: vec![ParameterChoice {
+                dimension: PROTECTION,
+                words: vec![Protection::Cached.word()],
+            }],
             ..common.clone()
         },
     ]);
@@ -112,11 +116,11 @@ pub fn default_plan(common: &Selection, offers: &[Offer]) -> Vec<Selection> {
 
 /// Keys in the clear, by OpenSSL and by what gpg-agent calculates with, which its layers stand on.
 fn in_both_libraries() -> Vec<ParameterChoice> {
-    let libgcrypt = Choice::Other(Library::Libgcrypt);
-    vec![
-        ParameterChoice::Protection(vec![Protection::None]),
-        ParameterChoice::Library(vec![Choice::Usual, libgcrypt]),
-    ]
+    let openssl = LIBRARY.usual.into_iter();
+    vec![ParameterChoice {
+        dimension: LIBRARY,
+        words: openssl.chain([Library::Libgcrypt.word()]).collect(),
+    }]
 }
 
 /// Keys of devices of a kind, through those of the stacks that can reach them.

@@ -15,7 +15,7 @@ use keymark_stores::registry as stores;
 use keymark_stores::store::KeyStore;
 use keymark_stores::user::{TokenId, User};
 
-use crate::held::{self, Borrowed, Held};
+use crate::card_holder::{self, Borrowed, HeldCard};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::registry;
 
@@ -37,7 +37,7 @@ pub struct Inventory {
     /// What could not be looked at, if it had to be: readers without pcscd.
     pub unseen: Option<Error>,
     /// Tokens that another program has to itself.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldCard>,
     /// Names that no device has.
     pub unknown: Vec<String>,
     /// Where tokens were looked for beside readers.
@@ -51,9 +51,6 @@ pub struct Inventory {
 impl Inventory {
     /// Looks round. Programs and readers are looked for only if they are wanted, so that a raw
     /// measurement starts at once; of stacks that nobody names, those that are part of every plan.
-    ///
-    /// # Errors
-    /// When a wanted device cannot be used.
     pub fn look(stacks: Option<&[StackName]>, wish: &Wish, user: &User) -> Result<Self, Error> {
         let wanted = |family: &&StackFamily| match stacks {
             // `raw` needs no program, and is where else a key can be had.
@@ -76,9 +73,6 @@ impl Inventory {
     }
 
     /// Looks for everything, and takes nothing from anybody: what another program holds stays there.
-    ///
-    /// # Errors
-    /// When a device cannot be used.
     pub fn everything(user: &User) -> Result<Self, Error> {
         let seen = Seen::by_stores(&Wish::All, user)?;
         Ok(Self::of(seen, registry::FAMILIES.to_vec(), user))
@@ -88,7 +82,7 @@ impl Inventory {
         let mut inventory = Self {
             devices: Vec::new(),
             unseen: seen.unseen,
-            held: held::holders(&seen.held),
+            held: card_holder::holders(&seen.held),
             unknown: seen.unknown,
             visited: seen.visited,
             providers: Vec::new(),
@@ -124,7 +118,6 @@ impl Inventory {
     }
 
     /// What can be planned, in the order in which stacks are registered.
-    #[must_use]
     pub fn offers(&self) -> Vec<Offer> {
         let offer = |found: &Found, way: &Way| {
             Some(Offer {
@@ -134,6 +127,7 @@ impl Inventory {
                 stack: way.stack,
                 capabilities: way.found.as_ref().ok()?.clone(),
                 synonyms: way.synonyms.clone(),
+                dimensions: registry::dimensions_of(way.stack),
                 parameters: way.parameters.clone(),
                 workers: way.workers,
                 standing: way.standing,
@@ -157,7 +151,6 @@ impl Inventory {
     }
 
     /// The names of all devices, for a selection that names none.
-    #[must_use]
     pub fn names(&self) -> Vec<DeviceName> {
         let names = self.devices.iter().map(|found| &found.identity.device);
         names.cloned().collect()
@@ -175,7 +168,6 @@ impl Inventory {
     }
 
     /// About what an operation of a case takes.
-    #[must_use]
     pub fn guess(&self, case: &Case) -> Duration {
         let provider = self.provider(case.stack);
         provider.map_or(Duration::ZERO, |(_, provider)| provider.guess(case))
@@ -193,7 +185,6 @@ impl Inventory {
     }
 
     /// The tokens of a plan that outlive it.
-    #[must_use]
     pub fn tokens(&self, plan: &Plan) -> Vec<TokenId> {
         let wanted = self.wanted(plan).into_iter();
         wanted
@@ -202,7 +193,6 @@ impl Inventory {
     }
 
     /// All the tokens that are there.
-    #[must_use]
     pub fn present_tokens(&self) -> Vec<TokenId> {
         let devices = self.devices.iter();
         devices.filter_map(|found| found.device.token()).collect()
@@ -218,18 +208,12 @@ impl Inventory {
     }
 
     /// Has the user agree to what a plan destroys on tokens.
-    ///
-    /// # Errors
-    /// When the user does not.
     pub fn agree(&self, plan: &Plan) -> Result<(), Error> {
         let mut wanted = self.wanted(plan).into_iter();
         wanted.try_for_each(|(found, wanted)| found.device.agree(&wanted))
     }
 
     /// The stacks that a plan needs, ready.
-    ///
-    /// # Errors
-    /// When a device cannot be opened or a program does not start.
     pub fn open(&self, plan: &Plan, run: &Run) -> Result<OpenStacks, Error> {
         let mut opened = OpenStacks {
             stacks: Vec::new(),
@@ -304,12 +288,12 @@ impl Seen {
 
     /// Looks again once their holder has let go of tokens that are wanted.
     fn ask_for_held(&mut self, wish: &Wish, user: &User) -> Result<Option<Borrowed>, Error> {
-        if held::is_wanted(&held::holders(&self.held), wish, &self.unknown) {
+        if card_holder::is_wanted(&card_holder::holders(&self.held), wish, &self.unknown) {
             let free = || match Self::by_stores(wish, user) {
                 Ok(seen) if !seen.held.is_empty() => None,
                 seen => Some(seen),
             };
-            if let Some((seen, borrowed)) = held::ask_for(user, free) {
+            if let Some((seen, borrowed)) = card_holder::ask_for(user, free) {
                 *self = seen?;
                 return Ok(Some(borrowed));
             }
@@ -337,7 +321,6 @@ impl std::fmt::Debug for OpenStacks {
 
 impl OpenStacks {
     /// By device and name, for the runner.
-    #[must_use]
     pub fn by_name(&self) -> Stacks<'_> {
         let named = |(device, stack): &(DeviceName, Box<dyn Stack>)| (device.clone(), stack.name());
         let stacks: BTreeMap<_, _> = self

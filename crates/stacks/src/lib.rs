@@ -6,13 +6,12 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+pub mod card_holder;
 pub mod default_plan;
 pub mod gnupg;
-pub mod held;
 pub mod inventory;
-#[cfg(feature = "pkcs11")]
-mod on_token;
 pub mod openssl;
+mod programs;
 pub mod provider;
 pub mod raw;
 pub mod registry;

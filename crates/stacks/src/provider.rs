@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::Layers;
 use keymark_bench::plan::Standing;
@@ -24,6 +24,8 @@ pub struct StackFamily {
     pub standing: Standing,
     /// Looks for its programs.
     pub look: fn() -> Box<dyn StackProvider>,
+    /// What its stacks distinguish, in the order in which it is shown.
+    pub dimensions: &'static [Dimension],
     /// How its stacks lie on one another, where they do.
     pub layers: fn() -> Option<Layers>,
 }
@@ -43,9 +45,6 @@ pub trait StackProvider: Debug {
 
     /// Makes the family's stacks ready for a run, one for each use, in their order. Dropping them ends
     /// what was started.
-    ///
-    /// # Errors
-    /// When programs do not start.
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error>;
 }
 
@@ -69,18 +68,19 @@ pub struct Way {
 /// `gnupg`, `raw libgcrypt`, `raw pss`, `openssl engine`: the stack, with what tells it from others of the same name.
 impl Display for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let variant = |set: &Parameters| match *set {
-            Parameters::Library { library } => Some(library.word()),
-            Parameters::Scheme { scheme } => Some(scheme.word()),
-            Parameters::OpenSsl { way } => Some(way.word()),
-            Parameters::None
-            | Parameters::Gnupg { .. }
-            | Parameters::Ssh { .. }
-            | Parameters::Tls { .. } => None,
-        };
-        match self.parameters.iter().find_map(variant) {
-            Some(variant) => write!(f, "{} {variant}", self.stack),
+        match self.only_set().and_then(Parameters::remark) {
+            Some(remark) => write!(f, "{} {remark}", self.stack),
             None => write!(f, "{}", self.stack),
+        }
+    }
+}
+
+impl Way {
+    /// Its parameters, if there is nothing to choose.
+    pub fn only_set(&self) -> Option<&Parameters> {
+        match self.parameters.as_slice() {
+            [only] => Some(only),
+            _ => None,
         }
     }
 }
@@ -91,4 +91,16 @@ pub struct Use {
     pub stack: StackName,
     /// The device, ready.
     pub store: Arc<dyn KeyStore>,
+}
+
+#[cfg(feature = "pkcs11")]
+/// Whether the device has keys that other programs see.
+pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
+    if !device.present().is_empty() {
+        return Ok(());
+    }
+    let none = || Error::call("reaching a key", "the device has no key on a token", "");
+    Err(device
+        .token()
+        .map_or_else(none, |token| keymark_stores::pkcs11::unseen(&token)))
 }

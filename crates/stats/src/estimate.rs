@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Quantity, Seconds};
@@ -13,7 +14,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
 
 /// From the shortest to the longest duration that assumptions leave open: no interval of confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
     /// The shortest.

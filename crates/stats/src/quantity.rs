@@ -1,5 +1,6 @@
 //! Numbers with a unit, so that a duration is never a bare `f64`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number with a unit, convertible to and from the plain number.
@@ -22,7 +23,7 @@ impl Quantity for f64 {
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
         pub struct $name(pub f64);
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Digest};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -14,6 +13,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::store::unsupported;
 
 /// Different inputs, so that neither branch predictor nor cache learns one by heart.

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Scheme, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use crate::journal::{Journal, Journals};
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};

@@ -20,7 +20,7 @@ pub mod pkcs11;
 pub mod places;
 pub mod public_key;
 pub mod registry;
-mod scheme;
+pub mod scheme;
 pub mod software;
 pub mod store;
 pub mod test_key;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use openssl::bn::{BigNum, BigNumContext};
 use openssl::derive::Deriver;
@@ -20,6 +19,7 @@ use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
 
 use crate::elgamal::ElgamalPublic;
+use crate::scheme::Scheme;
 use crate::scheme::padded;
 use crate::test_key::{Secret, TestKey, nid};
 

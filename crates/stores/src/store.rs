@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::{Crew, KeyHandle};
@@ -10,6 +9,7 @@ use keymark_bench::workload::{Crew, KeyHandle};
 use crate::access::Access;
 use crate::answer::Answers;
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 
 /// Where private keys live. Capabilities are asked for, never assumed.
 pub trait KeyStore: Debug + Send + Sync {

@@ -42,7 +42,7 @@ fn an_operation_that_the_key_lacks_is_refused() {
             .err()
             .unwrap()
             .to_string()
-            .contains("no key called 'other'")
+            .contains("no key has the name 'other'")
     );
 }
 

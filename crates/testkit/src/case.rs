@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use keymark_bench::case::{
-    Case, DeviceName, Load, Pacing, Parameters, Protection, Provenance, StackName, StoreKind,
+    Case, DeviceName, Load, Pacing, Parameters, Provenance, StackName, StoreKind,
 };
 use keymark_bench::operation::Operation;
 
@@ -25,7 +25,7 @@ pub fn case(algorithm: &str) -> CaseBuilder {
         operation: algorithm.operations()[0],
         stack: StackName::RAW,
         load: Load::single(),
-        parameters: Parameters::None,
+        parameters: Parameters::NONE,
         input_bytes: 16,
         replica: 0,
     })
@@ -68,15 +68,9 @@ impl CaseBuilder {
         self.with(|case| case.provenance = provenance)
     }
 
-    /// Through which program; GnuPG's stacks have a protection, none at first.
+    /// Through which program.
     pub fn stack(self, stack: StackName) -> Self {
-        let parameters = if [StackName::AGENT, StackName::GNUPG].contains(&stack) {
-            let protection = Protection::None;
-            Parameters::Gnupg { protection }
-        } else {
-            Parameters::None
-        };
-        self.with(|case| (case.stack, case.parameters) = (stack, parameters))
+        self.with(|case| case.stack = stack)
     }
 
     /// What its family of stacks distinguishes.
@@ -102,12 +96,7 @@ impl CaseBuilder {
 
     /// Behind a passphrase that the agent has cached.
     pub fn cached(self) -> Self {
-        self.protection(Protection::Cached)
-    }
-
-    /// How GnuPG keeps the key at rest.
-    pub fn protection(self, protection: Protection) -> Self {
-        self.parameters(Parameters::Gnupg { protection })
+        self.parameters(Parameters::from([("protection", "cached")]))
     }
 
     /// Users who think for up to so long before each operation.

@@ -35,7 +35,7 @@ impl Misbehaving {
 
     /// keymark with the user's token, the module in that mode, and logs of its calls.
     #[must_use]
-    pub fn keymark(&self, mode: &str, arguments: &[&str]) -> Command {
+    pub fn keymark(&self, mode: &str, arguments: &str) -> Command {
         let mut command = self.place.keymark(arguments);
         command
             .env(CONFIGURATION, self.token.configuration())
@@ -51,9 +51,9 @@ impl Misbehaving {
     /// # Panics
     /// When keymark cannot be started.
     #[must_use]
-    pub fn run(&self, mode: &str, pin: &str, device: &str, more: &[&str]) -> Output {
-        let mut command = self.keymark(mode, &["bench", "--json", "--device", device]);
-        command.args(["--pin-env", "PIN", "--runs", "6"]).args(more);
+    pub fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
+        let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
+        let mut command = self.keymark(mode, &line);
         command.env("PIN", pin).output().unwrap()
     }
 

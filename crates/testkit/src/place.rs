@@ -7,17 +7,43 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A short run of the library alone.
-pub const SHORT: [&str; 9] = [
-    "bench",
-    "--algorithm",
-    "ed25519,rsa2048",
-    "--stack",
-    "raw",
-    "--runs",
-    "50",
-    "--seed",
-    "1",
-];
+pub const SHORT: &str = "bench --algorithm ed25519,rsa2048 --stack raw --runs 50 --seed 1";
+
+/// Arguments of keymark: the words of a line, or a list where a word may hold anything.
+pub trait CommandLine {
+    /// Word by word.
+    fn words(&self) -> Vec<&str>;
+}
+
+impl CommandLine for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl CommandLine for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl CommandLine for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> CommandLine for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl CommandLine for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
 
 /// Where keymark's children of one test have their files; gone with the value.
 #[derive(Debug)]
@@ -87,10 +113,10 @@ impl Place {
 
     /// keymark with these arguments, to be run.
     #[must_use]
-    pub fn keymark(&self, arguments: &[&str]) -> Command {
+    pub fn keymark(&self, arguments: &(impl CommandLine + ?Sized)) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(arguments)
+            .args(arguments.words())
             .env("TMPDIR", self.temporary())
             .env("KEYMARK_ARCHIVE", self.archive())
             .env("XDG_STATE_HOME", self.path("state"))
@@ -104,7 +130,7 @@ impl Place {
     /// # Panics
     /// When it cannot be started.
     #[must_use]
-    pub fn output(&self, arguments: &[&str]) -> Output {
+    pub fn output(&self, arguments: &(impl CommandLine + ?Sized)) -> Output {
         self.keymark(arguments).output().unwrap()
     }
 
@@ -112,10 +138,10 @@ impl Place {
     ///
     /// # Panics
     /// With what it says, when it does not.
-    pub fn stdout(&self, arguments: &[&str]) -> String {
+    pub fn stdout(&self, arguments: &(impl CommandLine + ?Sized)) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {said}");
+        assert!(output.status.success(), "{:?}: {said}", arguments.words());
         text(&output.stdout)
     }
 
@@ -125,14 +151,9 @@ impl Place {
     /// When there is none, or the schema does not allow it.
     #[must_use]
     pub fn record(&self) -> Value {
-        let exported = self.stdout(&["export", "last", "--format", "json"]);
+        let exported = self.stdout("export last --format json");
         let record: Value = serde_json::from_str(&exported).unwrap();
-        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
-        let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors = validator.iter_errors(&record);
-        let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new());
+        assert_schema_allows(&record);
         record
     }
 
@@ -141,7 +162,7 @@ impl Place {
     /// # Panics
     /// When it does not, or prints something else.
     #[must_use]
-    pub fn rows(&self, arguments: &[&str]) -> Vec<Value> {
+    pub fn rows(&self, arguments: &(impl CommandLine + ?Sized)) -> Vec<Value> {
         objects(&self.stdout(arguments))
     }
 
@@ -149,12 +170,31 @@ impl Place {
     ///
     /// # Panics
     /// When it ends with another.
-    pub fn refused(&self, arguments: &[&str], status: i32) -> String {
+    pub fn refused(&self, arguments: &(impl CommandLine + ?Sized), status: i32) -> String {
         let output = self.output(arguments);
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{:?}: {said}",
+            arguments.words()
+        );
         said
     }
+}
+
+/// Asserts that the schema of records allows that.
+///
+/// # Panics
+/// With what it does not allow.
+#[track_caller]
+pub fn assert_schema_allows(record: &Value) {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors = validator.iter_errors(record);
+    let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
 }
 
 /// A private directory under `/tmp`, whatever `TMPDIR` is: the path of a socket has 108 octets.

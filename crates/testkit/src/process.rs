@@ -1,7 +1,8 @@
 //! Child processes: this test program itself, and those that others have left.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The test program that is running, to run that one test alone: where the environment of a process
 /// is what the test is about. A name that no test has is a success as well.
@@ -59,4 +60,30 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
     }
     let installed = "PATH=/usr/local/bin:/usr/bin:/bin exec gpg \"$@\"";
     write_script(&directory.join("gpg"), &format!("{lines}\n{installed}"));
+}
+
+/// The C library of a package of this workspace. Cargo does not build a cdylib for the tests of its package; this does, in
+/// the same target directory and profile.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn built_library(package: &str) -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let test = std::env::current_exe().unwrap();
+        let profile = test.parent().and_then(Path::parent).unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build
+            .args(["build", "--offline", "--quiet", "--package", package])
+            .arg("--target-dir")
+            .arg(profile.parent().unwrap())
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success());
+        profile.join(format!("lib{}.so", package.replace('-', "_")))
+    };
+    BUILT.get_or_init(build).clone()
 }

@@ -36,7 +36,7 @@ pub(crate) fn measure() -> Result<[Figure; 2], Failure> {
             " s",
         ),
         Figure::new(
-            "peak memory of it, the samples included",
+            "its peak memory, including the samples",
             megabytes,
             Limit::AtMost(200.0),
             " MB",

@@ -31,9 +31,7 @@ use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 
-use keymark_bench::case::{
-    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_stores::pkcs11::process;
 
@@ -167,12 +165,7 @@ fn case(algorithm: &str, operation: Operation, stack: StackName) -> Result<Case,
         algorithm: algorithm.parse()?,
         operation,
         stack,
-        parameters: if stack == StackName::RAW {
-            Parameters::None
-        } else {
-            let protection = Protection::None;
-            Parameters::Gnupg { protection }
-        },
+        parameters: Parameters::NONE,
         load: Load::closed(NonZeroU32::MIN),
         input_bytes: 16,
         replica: 0,

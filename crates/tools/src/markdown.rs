@@ -24,7 +24,7 @@ pub(crate) const OVERHEAD: Section = Section {
 pub(crate) const CALIBRATION: Section = Section {
     heading: "Are intervals and alarms honest?",
     command: "make calibration",
-    says: "The same is compared with the same: copies of a case within a plan, and a program with itself across runs.",
+    says: "It compares like with like: copies of a case within a plan, and a program with itself across runs.",
 };
 
 const TITLE: &str = "# Performance";

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Protection};
+use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::operation::Operation;
 use keymark_bench::profile::Profile;
-use keymark_stacks::gnupg::Gnupg;
-use keymark_stacks::gnupg::card_link::{CardLink, ScdaemonReader};
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::key_home::KeyHome;
 use keymark_stacks::gnupg::messages::{Message, messages};
+use keymark_stacks::gnupg::scdaemon::{CardLink, ScdaemonReader};
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardMaker, MadeCards};
 use keymark_stores::tokens::socket::CardServer;

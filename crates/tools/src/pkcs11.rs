@@ -97,7 +97,7 @@ fn watching() -> Result<Figure, Failure> {
     })?;
     let each = took / OPERATIONS;
     Ok(Figure::new(
-        "noting the two calls of an operation of 50 µs for keymark, which watches, of its time"
+        "noting the two calls of an operation of 50 µs for the watching keymark, share of its time"
             .to_owned(),
         each.as_secs_f64() / OPERATION.as_secs_f64(),
         Limit::AtMost(0.01),
@@ -204,7 +204,7 @@ impl Own {
             algorithm: key.parse()?,
             operation: Operation::Sign,
             stack: StackName::RAW,
-            parameters: Parameters::None,
+            parameters: Parameters::NONE,
             load: Load::closed(NonZeroU32::new(threads).ok_or("no threads")?),
             input_bytes: 40,
             replica: 0,

@@ -72,7 +72,7 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let call = 1.0 / without.rate(1)?;
     let mut figures = vec![Figure::new(
         format!(
-            "a PKCS#11 call through the module that traces, more than without, median of {PAIRS} pairs"
+            "additional time of a PKCS#11 call through the tracing module, median of {PAIRS} pairs"
         ),
         (cost - 1.0) * call * 1e6,
         Limit::AtMost(1.0),
@@ -80,7 +80,7 @@ fn tracing(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     )];
     let (mut with, mut without) = (start(&traced, Calls::Sign)?, start(&plain, Calls::Sign)?);
     figures.push(Figure::new(format!(
-            "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over one that is not, median of {PAIRS} pairs"
+            "throughput of a C loop over a traced SoftHSM2, rsa2048 sign, over an untraced one, median of {PAIRS} pairs"
         ), in_turn(PAIRS, |_| with.rate(1), |_| without.rate(1))?, Limit::AtLeast(0.99), ""));
     Ok(figures)
 }
@@ -116,7 +116,7 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
     let client = token.path("client");
     let source = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../shims/pkcs11/tests/pkcs11/client.c"
+        "/../shims/pkcs11/tests/it/client.c"
     );
     let mut compiler = Command::new("cc");
     compiler
@@ -141,7 +141,7 @@ fn twin(token: &SoftHsmToken) -> Result<Vec<Figure>, Failure> {
             " %",
         ));
         figures.push(Figure::new(
-            format!("operations of a PKCS#11 twin served before one that came earlier, {who}"),
+            format!("operations of a PKCS#11 twin served before an earlier one, {who}"),
             out_of_turn(&served) as f64,
             Limit::AtMost(0.0),
             "",

@@ -59,7 +59,7 @@ pub(crate) fn start() -> Result<Figure, Failure> {
         times.push(took?.as_secs_f64() * 1e3);
     }
     Ok(Figure::new(
-        format!("start to end of a run of one ed25519 sample, raw, median of {STARTS}"),
+        format!("whole run of one ed25519 sample, raw, median of {STARTS}"),
         median(times),
         Limit::AtMost(100.0),
         " ms",

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use keymark_bench::case::{Case, Protection};
+use keymark_bench::case::Case;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::workload::{Stack, Verifiable, Workload};
-use keymark_stacks::gnupg::Gnupg;
 use keymark_stacks::gnupg::homes::GnupgHomes;
 use keymark_stacks::gnupg::process::GnupgStack;
+use keymark_stacks::gnupg::{Gnupg, Protection};
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 

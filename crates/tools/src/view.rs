@@ -39,7 +39,7 @@ pub(crate) fn measure() -> Result<Figure, Failure> {
     };
     Ok(Figure::new(
         format!(
-            "time of an operation in a run that is seen over one that is not, rsa2048 sign, median of {PAIRS} pairs"
+            "time of an operation with progress display over one without, rsa2048 sign, median of {PAIRS} pairs"
         ),
         value,
         Limit::AtMost(1.005),

@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -25,7 +26,9 @@ words! {
 }
 
 /// When operations are started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Pacing {
     /// Each worker starts its next operation when the last one is done.
@@ -46,13 +49,12 @@ pub enum Pacing {
 }
 
 /// Operations a second; positive and finite.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Rate(f64);
 
 impl Rate {
     /// The rate in operations a second.
-    #[must_use]
     pub const fn per_second(self) -> f64 {
         self.0
     }
@@ -118,7 +120,9 @@ impl FromStr for Rate {
 }
 
 /// How hard the key is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
     /// Workers, each with its own way to the key.
@@ -132,13 +136,11 @@ pub struct Load {
 
 impl Load {
     /// One worker in a closed loop.
-    #[must_use]
     pub const fn single() -> Self {
         Self::closed(NonZeroU32::MIN)
     }
 
     /// A closed loop of `concurrency` workers.
-    #[must_use]
     pub const fn closed(concurrency: NonZeroU32) -> Self {
         Self {
             concurrency,
@@ -148,7 +150,6 @@ impl Load {
     }
 
     /// Whether it is a closed loop without pauses, whose throughput is what the key can do.
-    #[must_use]
     pub const fn is_closed(&self) -> bool {
         match self.pacing {
             Pacing::Closed => true,

@@ -1,13 +1,13 @@
 //! One case: what is measured, through what, under which load.
 
-mod form;
 mod load;
 mod name;
 mod parameters;
-mod tls;
+pub mod tls;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
@@ -17,9 +17,7 @@ use crate::words::words;
 
 pub use load::{Load, Pacing, Rate, Worker};
 pub use name::{BadName, StackName, StoreKind};
-pub use parameters::{
-    Choice, Library, OpenSslWay, ParameterChoice, Parameters, Protection, Scheme, SshAgent,
-};
+pub use parameters::{Dimension, ParameterChoice, Parameters, Scope, USUAL, admits};
 pub use tls::{Arrangement, Balance, Fate, KeyExchange, TlsVersion};
 
 words! {
@@ -39,7 +37,9 @@ words! {
 }
 
 /// The name a device goes by on the command line and in tables.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct DeviceName(String);
 
@@ -50,13 +50,11 @@ impl DeviceName {
     }
 
     /// This CPU.
-    #[must_use]
     pub fn software() -> Self {
         Self::new("software")
     }
 
     /// The name itself.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -69,8 +67,8 @@ impl fmt::Display for DeviceName {
 }
 
 /// One (key store, algorithm, operation, stack, parameters, load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "form::CaseForm", from = "form::CaseForm")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Case {
     /// The device, by name.
     pub device: DeviceName,
@@ -85,6 +83,7 @@ pub struct Case {
     /// Through which program.
     pub stack: StackName,
     /// What the stack's family distinguishes besides.
+    #[serde(default, skip_serializing_if = "Parameters::is_empty")]
     pub parameters: Parameters,
     /// How hard.
     pub load: Load,
@@ -116,7 +115,6 @@ pub struct CaseKey {
 
 impl Case {
     /// What is asked of the device.
-    #[must_use]
     pub const fn capability(&self) -> Capability {
         Capability {
             algorithm: self.algorithm,
@@ -125,21 +123,19 @@ impl Case {
     }
 
     /// What it measures.
-    #[must_use]
     pub fn key(&self) -> CaseKey {
         CaseKey {
             device: self.device.clone(),
             algorithm: self.algorithm,
             operation: self.operation,
             stack: self.stack,
-            parameters: self.parameters,
+            parameters: self.parameters.clone(),
             load: self.load,
             input_bytes: self.input_bytes,
         }
     }
 
     /// Whether it measures that.
-    #[must_use]
     pub fn has_key(&self, key: &CaseKey) -> bool {
         let Self {
             device,
@@ -171,26 +167,22 @@ impl Case {
     }
 
     /// Workers.
-    #[must_use]
     pub const fn concurrency(&self) -> u32 {
         self.load.concurrency.get()
     }
 
     /// Whether one operation after the other is measured, and this is the first such copy: what layers
     /// and profiles are made of.
-    #[must_use]
     pub fn is_alone(&self) -> bool {
         self.load == Load::single() && self.replica == 0
     }
 
     /// Whether it is a handshake with less than 112 bits of security: no table has one without saying so.
-    #[must_use]
     pub fn is_weak_handshake(&self) -> bool {
         crate::strength::of_handshake(self).is_some_and(crate::strength::Strength::is_weak)
     }
 
     /// `gnupg`, `agent cached`, `gnupg c=4`, `raw 50/s`, `raw #2`
-    #[must_use]
     pub fn way(&self) -> String {
         let remark = self.parameters.remark().map(|word| format!(" {word}"));
         let weak = if self.is_weak_handshake() {
@@ -228,7 +220,6 @@ pub struct CaseId(pub u32);
 
 impl CaseId {
     /// Of the case at this index of the plan.
-    #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }

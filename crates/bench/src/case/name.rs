@@ -1,9 +1,11 @@
 //! Names that are registered, not enumerated: key stores and stacks come and go without this crate, and
 //! nothing here or above can decide by a list of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Letters a name has at most.
@@ -65,7 +67,6 @@ macro_rules! name {
             ///
             /// # Panics
             /// When it is none: while compiling, if it is a constant.
-            #[must_use]
             pub const fn of(word: &'static str) -> Self {
                 match Word::parse(word.as_bytes()) {
                     Some(word) => Self(word),
@@ -74,7 +75,6 @@ macro_rules! name {
             }
 
             /// The word itself.
-            #[must_use]
             pub fn word(&self) -> &str {
                 self.0.as_str()
             }
@@ -109,6 +109,20 @@ macro_rules! name {
 
             fn try_from(word: String) -> Result<Self, BadName> {
                 word.parse()
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "description": concat!("Name of a ", $kind, ", as its family is registered"),
+                    "type": "string",
+                    "pattern": "^[a-z][a-z0-9-]{0,19}$",
+                })
             }
         }
 

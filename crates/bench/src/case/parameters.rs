@@ -1,416 +1,419 @@
-//! What the stacks of a family distinguish beyond device, algorithm, operation and load: one variant a
-//! family, with named fields.
+//! What stacks of one family distinguish beyond device, algorithm, operation and load. Families register their
+//! dimensions; nothing here, nor above, knows one of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::tls::{Arrangement, KeyExchange, TlsVersion};
-use crate::algorithm::Family;
-use crate::operation::Operation;
-use crate::store::Capability;
-use crate::words::{UnknownWord, words};
+use crate::error::Error;
+use crate::words::UnknownWord;
 
-words! {
-    /// How GnuPG keeps the key at rest.
-    pub enum Protection("protection") {
-        /// In the clear.
-        None = "none",
-        /// Behind a passphrase that the agent has cached; S2K and decryption of the key remain.
-        Cached = "cached",
-    }
-}
+/// What stands for a dimension's usual word, whatever that is.
+pub const USUAL: &str = "usual";
+/// Dimensions that a case says something of, at most.
+const MOST: usize = 8;
+/// Letters of a name, and of a word.
+const LONGEST: (usize, usize) = (20, 60);
 
-words! {
-    /// The program that answers at an SSH agent's socket.
-    pub enum SshAgent("SSH agent") {
-        /// OpenSSH's `ssh-agent`.
-        OpenSsh = "openssh",
-        /// gpg-agent with `enable-ssh-support`.
-        GpgAgent = "gpg-agent",
-    }
-}
-
-words! {
-    /// A library that calculates in place of the OpenSSL that is built in.
-    pub enum Library("library") {
-        /// The installed libgcrypt, which gpg-agent loads.
-        Libgcrypt = "libgcrypt",
-        /// The installed libcrypto, which the distribution's servers and ssh load.
-        OpenSslSystem = "openssl-system",
-        /// The crates of RustCrypto and dalek, which programs in Rust without C use.
-        RustCrypto = "rustcrypto",
-    }
-}
-
-words! {
-    /// How the program `openssl` gets at a key.
-    pub enum OpenSslWay("way of OpenSSL to a key") {
-        /// A file with the key in it (`-keyform PEM`).
-        File = "file",
-        /// libp11's engine for a PKCS#11 token (`-engine pkcs11`).
-        Engine = "engine",
-        /// A provider for a PKCS#11 token (`pkcs11-provider`).
-        Provider = "provider",
-    }
-}
-
-words! {
-    /// How a key is used, where it is otherwise than usual: as PKCS#1 v1.5 has it for RSA (RFC 8017), and of
-    /// a digest that was calculated before for ECDSA.
-    pub enum Scheme("scheme") {
-        /// RSASSA-PSS of a digest (RFC 8017 §8.1): SHA-256, MGF1 with it, 32 bytes of salt.
-        Pss = "pss",
-        /// RSAES-OAEP (§7.1): SHA-256, MGF1 with it, no label.
-        Oaep = "oaep",
-        /// The same with SHA-1, where a key store takes no other.
-        OaepSha1 = "oaep-sha1",
-        /// The key store calculates the digest of the message as well (`CKM_SHA256_RSA_PKCS`,
-        /// `CKM_ECDSA_SHA256`).
-        Hashed = "hashed",
-        /// The same for RSASSA-PSS (`CKM_SHA256_RSA_PKCS_PSS`).
-        PssHashed = "pss-hashed",
-    }
-}
-
-impl Scheme {
-    /// Whether there is such a use of a key.
-    #[must_use]
-    #[allow(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other families have one use each"
-    )]
-    pub const fn is_of(self, capability: Capability) -> bool {
-        let signs = matches!(capability.operation, Operation::Sign);
-        let decrypts = matches!(capability.operation, Operation::Decrypt);
-        match (self, capability.algorithm.family()) {
-            (Self::Pss | Self::PssHashed, Family::Rsa(_)) => signs,
-            (Self::Oaep | Self::OaepSha1, Family::Rsa(_)) => decrypts,
-            (Self::Hashed, Family::Rsa(_) | Family::Weierstrass(_)) => signs,
-            _ => false,
-        }
-    }
-
-    /// Whether the key store is given the message, in place of its digest.
-    #[must_use]
-    pub const fn hashes(self) -> bool {
-        match self {
-            Self::Hashed | Self::PssHashed => true,
-            Self::Pss | Self::Oaep | Self::OaepSha1 => false,
-        }
-    }
-}
-
-/// A valid set of a family's parameters.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Parameters {
-    /// The family has none; of `raw`, the usual scheme, and on keys in memory the OpenSSL that is built in.
-    #[default]
-    None,
-    /// GnuPG's stacks.
-    Gnupg {
-        /// How the key is kept at rest.
-        protection: Protection,
-    },
-    /// SSH agents.
-    Ssh {
-        /// Which one.
-        agent: SshAgent,
-    },
-    /// `raw` on keys in memory.
-    Library {
-        /// What calculates.
-        library: Library,
-    },
-    /// The program `openssl`.
-    #[serde(rename = "openssl")]
-    OpenSsl {
-        /// How it gets at the key.
-        way: OpenSslWay,
-    },
-    /// `raw`, otherwise than usual.
-    Scheme {
-        /// How the key is used.
-        scheme: Scheme,
-    },
-    /// TLS servers.
-    Tls {
-        /// The version that is negotiated.
-        version: TlsVersion,
-        /// How client and server agree on a secret.
-        key_exchange: KeyExchange,
-        /// What stands behind the address.
-        #[serde(default, skip_serializing_if = "Arrangement::is_one")]
-        arrangement: Arrangement,
-    },
-}
-
-impl Parameters {
-    /// How the key is kept at rest: in the clear, where nothing else can be chosen.
-    #[must_use]
-    pub const fn protection(self) -> Protection {
-        let Self::Gnupg { protection } = self else {
-            return Protection::None;
-        };
-        protection
-    }
-
-    /// The SSH agent, if one is asked.
-    #[must_use]
-    pub const fn ssh_agent(self) -> Option<SshAgent> {
-        let Self::Ssh { agent } = self else {
-            return None;
-        };
-        Some(agent)
-    }
-
-    /// The library, if another than the built-in one calculates in this process.
-    #[must_use]
-    pub const fn library(self) -> Option<Library> {
-        let Self::Library { library } = self else {
-            return None;
-        };
-        Some(library)
-    }
-
-    /// How `openssl` gets at the key, if that is asked.
-    #[must_use]
-    pub const fn openssl_way(self) -> Option<OpenSslWay> {
-        let Self::OpenSsl { way } = self else {
-            return None;
-        };
-        Some(way)
-    }
-
-    /// The scheme, if it is not the usual one.
-    #[must_use]
-    pub const fn scheme(self) -> Option<Scheme> {
-        let Self::Scheme { scheme } = self else {
-            return None;
-        };
-        Some(scheme)
-    }
-
-    /// Version and key exchange of a TLS server.
-    #[must_use]
-    pub const fn tls(self) -> Option<(TlsVersion, KeyExchange)> {
-        let Self::Tls {
-            version,
-            key_exchange,
-            ..
-        } = self
-        else {
-            return None;
-        };
-        Some((version, key_exchange))
-    }
-
-    /// What stands behind a TLS server's address.
-    #[must_use]
-    pub const fn arrangement(self) -> Option<Arrangement> {
-        let Self::Tls { arrangement, .. } = self else {
-            return None;
-        };
-        Some(arrangement)
-    }
-
-    /// What is said of it behind a stack's name; nothing where it is what everybody expects.
-    #[must_use]
-    pub fn remark(self) -> Option<String> {
-        let word = match self {
-            Self::None
-            | Self::Gnupg {
-                protection: Protection::None,
-            } => return None,
-            Self::Gnupg {
-                protection: protection @ Protection::Cached,
-            } => protection.word(),
-            Self::Ssh { agent } => agent.word(),
-            Self::Library { library } => library.word(),
-            Self::OpenSsl { way } => way.word(),
-            Self::Scheme { scheme } => scheme.word(),
-            Self::Tls {
-                version,
-                key_exchange,
-                arrangement,
-            } => return Some(format!("{version} {key_exchange}{arrangement}")),
-        };
-        Some(word.to_owned())
-    }
-}
-
-/// A value as it is named where one is chosen: the usual one, which a case does not say, has a word as well.
+/// One thing that a family of stacks distinguishes, as the family registers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice<T> {
-    /// The OpenSSL that is built in; PKCS#1 v1.5 of RSA, and of every other algorithm the only scheme.
-    Usual,
-    /// Another.
-    Other(T),
+pub struct Dimension {
+    /// Its name on the command line, in records and in tables.
+    pub name: &'static str,
+    /// What messages call it.
+    pub kind: &'static str,
+    /// Its words, in their order.
+    pub words: &'static [&'static str],
+    /// The word of a case that says none; without such a word every case of the family says one.
+    pub usual: Option<&'static str>,
+    /// Whom a choice concerns.
+    pub scope: Scope,
 }
 
-/// What has a usual value.
-pub trait HasUsual {
-    /// The word for it.
-    const USUAL: &str;
+/// Which cases a choice of words concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the family alone: stacks of other families are not excluded by it.
+    Family,
+    /// All of them: stacks of other families are at the usual word.
+    Everywhere,
 }
 
-impl HasUsual for Library {
-    const USUAL: &str = "openssl";
-}
-
-impl HasUsual for Scheme {
-    const USUAL: &str = "pkcs1";
-}
-
-impl<T: HasUsual + fmt::Display> fmt::Display for Choice<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usual => f.pad(T::USUAL),
-            Self::Other(other) => other.fmt(f),
-        }
+impl Dimension {
+    fn known(&self) -> impl Iterator<Item = &'static str> {
+        let others = self.words.iter().copied();
+        let others = others.filter(|word| Some(*word) != self.usual);
+        self.usual.into_iter().chain(others)
     }
-}
 
-impl<T: HasUsual + FromStr<Err = UnknownWord>> FromStr for Choice<T> {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        if word.eq_ignore_ascii_case(T::USUAL) {
-            return Ok(Self::Usual);
-        }
-        word.parse().map(Self::Other).map_err(|error| UnknownWord {
-            known: format!("{}, {}", T::USUAL, error.known),
-            ..error
+    /// The word as it is registered.
+    ///
+    /// # Errors
+    /// When there is none such.
+    pub fn parse(&self, word: &str) -> Result<&'static str, UnknownWord> {
+        let asked = match (word.eq_ignore_ascii_case(USUAL), self.usual) {
+            (true, Some(usual)) => usual,
+            _ => word,
+        };
+        let found = self.known().find(|word| word.eq_ignore_ascii_case(asked));
+        found.ok_or_else(|| UnknownWord {
+            kind: self.kind,
+            word: word.to_owned(),
+            known: self.known().collect::<Vec<_>>().join(", "),
         })
     }
 }
 
-/// The values that the user wants of one parameter.
+/// The words of a case, for each dimension that is not at its usual one, in the order in which they are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// All as usual.
+    pub const NONE: Self = Self(Vec::new());
+
+    /// That word alone.
+    pub fn of(dimension: &Dimension, word: impl fmt::Display) -> Self {
+        Self::NONE.with(dimension, word)
+    }
+
+    /// These, and that word behind them or in place of the dimension's other one.
+    pub fn with(self, dimension: &Dimension, word: impl fmt::Display) -> Self {
+        let word = word.to_string();
+        let word = if dimension.usual == Some(&word) {
+            USUAL
+        } else {
+            &word
+        };
+        self.replaced(dimension.name, word)
+    }
+
+    /// The same by the dimension's name; [`USUAL`] takes its word away.
+    pub fn replaced(mut self, dimension: &str, word: &str) -> Self {
+        let place = self.0.iter().position(|(name, _)| name == dimension);
+        match (place, word == USUAL) {
+            (Some(place), true) => drop(self.0.remove(place)),
+            (Some(place), false) => word.clone_into(&mut self.0[place].1),
+            (None, true) => {}
+            (None, false) => self.0.push((dimension.to_owned(), word.to_owned())),
+        }
+        self
+    }
+
+    /// Whether all is as usual.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The pairs of dimension and word.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.0.iter();
+        pairs.map(|(dimension, word)| (dimension.as_str(), word.as_str()))
+    }
+
+    /// The word of the dimension with that name, if it is not the usual one.
+    pub fn get(&self, dimension: &str) -> Option<&str> {
+        self.pairs()
+            .find_map(|(name, word)| (name == dimension).then_some(word))
+    }
+
+    /// The word of a dimension as its family knows it; none where it is the usual one.
+    ///
+    /// # Errors
+    /// When the family has no such word: the case comes from elsewhere.
+    pub fn read<T>(&self, dimension: &Dimension) -> Result<Option<T>, Error>
+    where
+        T: FromStr<Err: fmt::Display>,
+    {
+        let word = self.get(dimension.name).map(str::parse);
+        word.transpose()
+            .map_err(|error| Error::call("reading a case's parameters", error, ""))
+    }
+
+    /// Whether each is a word of one of these dimensions, and none is missing that has to be said.
+    ///
+    /// # Errors
+    /// Which is not.
+    pub fn check(&self, dimensions: &[Dimension]) -> Result<(), String> {
+        for (name, word) in self.pairs() {
+            let known = dimensions.iter().find(|dimension| dimension.name == name);
+            let known = known.ok_or_else(|| format!("it has no parameter '{name}'"))?;
+            known.parse(word).map_err(|error| error.to_string())?;
+        }
+        let mut needed = dimensions.iter().filter(|one| one.usual.is_none());
+        match needed.find(|one| self.get(one.name).is_none()) {
+            Some(missing) => Err(format!("its parameter '{}' is missing", missing.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// What is said of them behind a stack's name; nothing where all is as usual.
+    pub fn remark(&self) -> Option<String> {
+        let words: Vec<&str> = self.pairs().map(|(_, word)| word).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for Parameters {
+    fn from(pairs: [(&str, &str); N]) -> Self {
+        let pairs = pairs.into_iter();
+        pairs.fold(Self::NONE, |set, (name, word)| set.replaced(name, word))
+    }
+}
+
+/// `protection=cached`
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs: Vec<_> = self
+            .pairs()
+            .map(|(name, word)| format!("{name}={word}"))
+            .collect();
+        f.write_str(&pairs.join(";"))
+    }
+}
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.0.len()))?;
+        for (dimension, word) in self.pairs() {
+            object.serialize_entry(dimension, word)?;
+        }
+        object.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+impl JsonSchema for Parameters {
+    fn schema_name() -> Cow<'static, str> {
+        "Parameters".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What the family of the stack distinguishes, in the order in which it is shown, without what is as \
+                            usual",
+            "type": "object",
+            "maxProperties": MOST,
+            "propertyNames": { "pattern": "^[a-z][a-z0-9-]{0,19}$" },
+            "additionalProperties": { "type": "string", "pattern": "^(?!usual$)[a-z0-9][a-z0-9. -]{0,59}$" },
+        })
+    }
+}
+
+struct Pairs;
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Parameters;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "up to {MOST} parameters with a word each")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Parameters, A::Error> {
+        let mut found = Parameters::NONE;
+        while let Some((dimension, word)) = object.next_entry::<String, String>()? {
+            if !is_name(&dimension) || !is_word(&word) {
+                let reason = format!("'{dimension}' with '{word}' is no parameter");
+                return Err(de::Error::custom(reason));
+            }
+            if found.get(&dimension).is_some() || found.0.len() == MOST {
+                return Err(de::Error::custom(format!("'{dimension}' is one too many")));
+            }
+            found.0.push((dimension, word));
+        }
+        Ok(found)
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.len() <= LONGEST.0
+        && text.chars().all(letter)
+}
+
+fn is_word(text: &str) -> bool {
+    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-. ".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.len() <= LONGEST.1
+        && text.chars().all(letter)
+        && text != USUAL
+}
+
+/// The words that the user wants of one dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ParameterChoice {
-    /// Of how keys are kept; stacks other than GnuPG's keep them in the clear.
-    Protection(Vec<Protection>),
-    /// Of which SSH agent is asked; stacks that ask none are not excluded.
-    SshAgent(Vec<SshAgent>),
-    /// Of which library calculates; stacks of other programs are not excluded.
-    Library(Vec<Choice<Library>>),
-    /// Of how `openssl` gets at the key; other stacks are not excluded.
-    OpenSslWay(Vec<OpenSslWay>),
-    /// Of how keys are used; stacks of other programs, which choose for themselves, are not excluded.
-    Scheme(Vec<Choice<Scheme>>),
+pub struct ParameterChoice {
+    /// The dimension.
+    pub dimension: Dimension,
+    /// Its words that are wanted, the usual one by its own name.
+    pub words: Vec<&'static str>,
 }
 
 impl ParameterChoice {
-    /// Whether a set is among the wanted ones.
-    #[must_use]
-    pub fn admits(&self, parameters: Parameters) -> bool {
-        match self {
-            Self::Protection(wanted) => wanted.contains(&parameters.protection()),
-            Self::SshAgent(wanted) => parameters
-                .ssh_agent()
-                .is_none_or(|agent| wanted.contains(&agent)),
-            Self::Library(wanted) => match parameters {
-                Parameters::None => wanted.contains(&Choice::Usual),
-                Parameters::Library { library } => wanted.contains(&Choice::Other(library)),
-                // By the OpenSSL that is built in, where it is one of this process.
-                Parameters::Scheme { .. } => wanted.contains(&Choice::Usual),
-                Parameters::Gnupg { .. }
-                | Parameters::Ssh { .. }
-                | Parameters::OpenSsl { .. }
-                | Parameters::Tls { .. } => true,
-            },
-            Self::Scheme(wanted) => match parameters {
-                Parameters::None | Parameters::Library { .. } => wanted.contains(&Choice::Usual),
-                Parameters::Scheme { scheme } => wanted.contains(&Choice::Other(scheme)),
-                Parameters::Gnupg { .. }
-                | Parameters::Ssh { .. }
-                | Parameters::OpenSsl { .. }
-                | Parameters::Tls { .. } => true,
-            },
-            Self::OpenSslWay(wanted) => parameters
-                .openssl_way()
-                .is_none_or(|way| wanted.contains(&way)),
+    /// From words with commas between.
+    ///
+    /// # Errors
+    /// When the dimension has no such word.
+    pub fn parse(dimension: &Dimension, list: &str) -> Result<Self, UnknownWord> {
+        let words = list.split(',').map(|word| dimension.parse(word.trim()));
+        Ok(Self {
+            dimension: *dimension,
+            words: words.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// From `NAME=LIST`, of one of these dimensions.
+    ///
+    /// # Errors
+    /// When there is no such dimension, or it has no such word.
+    pub fn named(text: &str, dimensions: &[Dimension]) -> Result<Self, String> {
+        let (name, list) = text.split_once('=').unwrap_or((text, ""));
+        match dimensions.iter().find(|dimension| dimension.name == name) {
+            Some(dimension) if text.contains('=') => {
+                Self::parse(dimension, list).map_err(|error| error.to_string())
+            }
+            _ => {
+                let forms = dimensions.iter().map(|one| format!("{}=VALUE,…", one.name));
+                let forms: Vec<String> = forms.collect();
+                Err(format!("'{text}' is not one of {}", forms.join(", ")))
+            }
         }
+    }
+
+    /// Whether the usual word is wanted.
+    pub fn has_usual(&self) -> bool {
+        let usual = self.dimension.usual;
+        usual.is_some_and(|usual| self.words.contains(&usual))
+    }
+
+    fn admits(&self, word: Option<&str>) -> bool {
+        let word = word.or(self.dimension.usual);
+        word.is_none_or(|word| self.words.contains(&word))
     }
 }
 
-/// `protection=none,cached`, `agent=openssh`, `library=openssl,libgcrypt`, `openssl=engine`, `scheme=pkcs1,pss`
-impl FromStr for ParameterChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        fn values<T: FromStr<Err: ToString>>(list: &str) -> Result<Vec<T>, String> {
-            let values = list.split(',').map(|word| word.parse::<T>());
-            values
-                .collect::<Result<_, _>>()
-                .map_err(|error| error.to_string())
+/// Whether a set of a family's parameters is among the wanted ones: of what nothing was said, the usual word is.
+pub fn admits(wanted: &[ParameterChoice], dimensions: &[Dimension], set: &Parameters) -> bool {
+    let own = dimensions.iter().all(|dimension| {
+        let word = set.get(dimension.name);
+        let of_it = |choice: &&ParameterChoice| choice.dimension.name == dimension.name;
+        let mut choices = wanted.iter().filter(of_it).peekable();
+        if choices.peek().is_none() {
+            return dimension.usual.is_none() || word.is_none();
         }
-        match text.split_once('=') {
-            Some(("protection", list)) => values(list).map(Self::Protection),
-            Some(("agent", list)) => values(list).map(Self::SshAgent),
-            Some(("library", list)) => values(list).map(Self::Library),
-            Some(("openssl", list)) => values(list).map(Self::OpenSslWay),
-            Some(("scheme", list)) => values(list).map(Self::Scheme),
-            _ => Err(format!(
-                "'{text}' is not one of protection=VALUE,…, agent=VALUE,…, library=VALUE,…, openssl=VALUE,… and \
-                 scheme=VALUE,…"
-            )),
-        }
-    }
+        choices.all(|choice| choice.admits(word))
+    });
+    let others = wanted.iter().filter(|choice| {
+        let mut own = dimensions.iter();
+        !own.any(|dimension| dimension.name == choice.dimension.name)
+    });
+    own && { others }.all(|choice| match choice.dimension.scope {
+        Scope::Family => true,
+        Scope::Everywhere => choice.has_usual(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const COLOUR: Dimension = Dimension {
+        name: "colour",
+        kind: "colour",
+        words: &["red", "blue"],
+        usual: Some("grey"),
+        scope: Scope::Family,
+    };
+    const SHAPE: Dimension = Dimension {
+        name: "shape",
+        kind: "shape",
+        words: &["round", "square"],
+        usual: None,
+        scope: Scope::Family,
+    };
+    const GUARD: Dimension = Dimension {
+        name: "guard",
+        words: &["none", "some"],
+        usual: Some("none"),
+        scope: Scope::Everywhere,
+        ..COLOUR
+    };
+
     #[test]
-    fn a_choice_admits_stacks_that_lack_the_parameter() {
-        let agent: ParameterChoice = "agent=openssh".parse().unwrap();
-        let ssh = |agent| Parameters::Ssh { agent };
-        assert!(agent.admits(ssh(SshAgent::OpenSsh)) && !agent.admits(ssh(SshAgent::GpgAgent)));
-        assert!(agent.admits(Parameters::None));
-        let cached: ParameterChoice = "protection=cached".parse().unwrap();
-        let gnupg = |protection| Parameters::Gnupg { protection };
-        assert!(cached.admits(gnupg(Protection::Cached)));
-        assert!(!cached.admits(gnupg(Protection::None)));
-        assert!(
-            !cached.admits(Parameters::None),
-            "the library's keys are in the clear"
-        );
-        let libgcrypt: ParameterChoice = "library=libgcrypt".parse().unwrap();
-        let loaded = Parameters::Library {
-            library: Library::Libgcrypt,
-        };
-        assert!(libgcrypt.admits(loaded) && libgcrypt.admits(gnupg(Protection::None)));
-        assert!(!libgcrypt.admits(Parameters::None), "that is OpenSSL");
-        let built_in: ParameterChoice = "library=openssl".parse().unwrap();
-        assert!(built_in.admits(Parameters::None) && !built_in.admits(loaded));
-        let engine: ParameterChoice = "openssl=engine".parse().unwrap();
-        let openssl = |way| Parameters::OpenSsl { way };
-        assert!(engine.admits(openssl(OpenSslWay::Engine)) && engine.admits(Parameters::None));
-        assert!(!engine.admits(openssl(OpenSslWay::File)));
-        let pss: ParameterChoice = "scheme=pss".parse().unwrap();
-        let scheme = Parameters::Scheme {
-            scheme: Scheme::Pss,
-        };
-        assert!(pss.admits(scheme) && pss.admits(gnupg(Protection::None)));
-        assert!(!pss.admits(Parameters::None), "that is PKCS#1 v1.5");
-        let usual: ParameterChoice = "scheme=pkcs1".parse().unwrap();
-        assert!(usual.admits(Parameters::None) && usual.admits(loaded) && !usual.admits(scheme));
-        assert!(built_in.admits(scheme) && !libgcrypt.admits(scheme));
-        for bad in [
-            "agent",
-            "agent=pageant",
-            "colour=red",
-            "library=nss",
-            "openssl=store",
-            "scheme=psss",
+    fn a_choice_admits_what_it_names_and_stacks_that_lack_the_parameter() {
+        let named = |text: &str| ParameterChoice::named(text, &[COLOUR, SHAPE, GUARD]).unwrap();
+        let red = Parameters::of(&COLOUR, "red");
+        let round = Parameters::of(&SHAPE, "round");
+        let some = Parameters::of(&GUARD, "some");
+        let none = Parameters::of(&GUARD, "none");
+        assert_eq!(none, Parameters::NONE);
+        for (choices, dimensions, set, expected) in [
+            (vec![], COLOUR, &none, true),
+            (vec![], COLOUR, &red, false),
+            (vec![], SHAPE, &round, true),
+            (vec!["colour=red"], COLOUR, &red, true),
+            (vec!["colour=red"], COLOUR, &none, false),
+            (vec!["colour=grey,red"], COLOUR, &none, true),
+            (vec!["colour=usual"], COLOUR, &none, true),
+            (vec!["colour=red"], SHAPE, &round, true),
+            (vec!["shape=square"], SHAPE, &round, false),
+            (vec!["guard=some"], GUARD, &some, true),
+            (vec!["guard=some"], COLOUR, &none, false),
+            (vec!["guard=none", "colour=red"], COLOUR, &red, true),
         ] {
-            assert!(bad.parse::<ParameterChoice>().is_err(), "{bad}");
+            let wanted: Vec<_> = choices.iter().map(|text| named(text)).collect();
+            assert_eq!(
+                admits(&wanted, &[dimensions], set),
+                expected,
+                "{choices:?} {set}"
+            );
+        }
+    }
+
+    #[test]
+    fn words_that_are_not_registered_are_refused_with_those_that_are() {
+        let refused = |text| ParameterChoice::named(text, &[COLOUR, SHAPE]).unwrap_err();
+        assert_eq!(
+            refused("shape"),
+            "'shape' is not one of colour=VALUE,…, shape=VALUE,…"
+        );
+        assert!(refused("size=1").contains("'size=1' is not one of"));
+        assert_eq!(
+            refused("colour=green"),
+            "no colour is called 'green'; there are: grey, red, blue"
+        );
+        let set = Parameters::of(&COLOUR, "green");
+        assert!(set.check(&[COLOUR]).unwrap_err().contains("green"));
+        assert!(set.check(&[SHAPE]).unwrap_err().contains("'colour'"));
+        let missing = Parameters::NONE.check(&[SHAPE]).unwrap_err();
+        assert_eq!(missing, "its parameter 'shape' is missing");
+    }
+
+    #[test]
+    fn records_keep_the_order_and_take_no_other_form() {
+        let text = r#"{"shape":"round","colour":"red"}"#;
+        let read: Parameters = serde_json::from_str(text).unwrap();
+        assert_eq!(read.remark().as_deref(), Some("round red"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        for bad in [
+            r#"{"shape":"round","shape":"square"}"#,
+            r#"{"Shape":"round"}"#,
+            r#"{"shape":""}"#,
+            r#"{"shape":"usual"}"#,
+            r#"{"shape":1}"#,
+            r#"[]"#,
+        ] {
+            assert!(serde_json::from_str::<Parameters>(bad).is_err(), "{bad}");
         }
     }
 }

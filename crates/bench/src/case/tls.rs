@@ -2,11 +2,75 @@
 
 use std::fmt;
 use std::num::NonZeroU8;
+use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
+use super::parameters::{Dimension, Parameters, Scope};
 use crate::algorithm::Algorithm;
+use crate::error::Error;
 use crate::words::words;
+
+/// The dimension of versions.
+pub const VERSION: Dimension = Dimension {
+    name: "tls",
+    kind: "version of TLS",
+    words: TlsVersion::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+/// That of key exchanges.
+pub const KEY_EXCHANGE: Dimension = Dimension {
+    name: "kex",
+    kind: "key exchange",
+    words: KeyExchange::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+/// That of arrangements, which are more than can be listed.
+pub const ARRANGEMENT: Dimension = Dimension {
+    name: "arrangement",
+    kind: "arrangement of servers",
+    words: &[],
+    usual: Some("one"),
+    scope: Scope::Family,
+};
+
+/// What servers of TLS are asked for, and how they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handshake {
+    /// The version that is negotiated.
+    pub version: TlsVersion,
+    /// How client and server agree on a secret.
+    pub key_exchange: KeyExchange,
+    /// What stands behind the address.
+    pub arrangement: Arrangement,
+}
+
+impl Handshake {
+    /// That of a case; none of what is no handshake.
+    ///
+    /// # Errors
+    /// When its words are none of these.
+    pub fn of(parameters: &Parameters) -> Result<Option<Self>, Error> {
+        let version = parameters.read(&VERSION)?;
+        let Some((version, key_exchange)) = version.zip(parameters.read(&KEY_EXCHANGE)?) else {
+            return Ok(None);
+        };
+        let arrangement = parameters.read(&ARRANGEMENT)?;
+        Ok(Some(Self {
+            version,
+            key_exchange,
+            arrangement: arrangement.unwrap_or_default(),
+        }))
+    }
+}
+
+impl From<Handshake> for Parameters {
+    fn from(handshake: Handshake) -> Self {
+        Self::of(&VERSION, handshake.version)
+            .with(&KEY_EXCHANGE, handshake.key_exchange)
+            .with(&ARRANGEMENT, handshake.arrangement)
+    }
+}
 
 words! {
     /// A version of TLS.
@@ -52,7 +116,6 @@ words! {
 
 impl KeyExchange {
     /// Length of the prime of Diffie-Hellman, in bits; none of the others.
-    #[must_use]
     pub const fn dhe_bits(self) -> Option<u16> {
         match self {
             Self::Dhe1024 => Some(1024),
@@ -71,8 +134,38 @@ impl KeyExchange {
         }
     }
 
+    /// Its group as OpenSSL calls it; none of RSA, and of Diffie-Hellman, whose group the server chooses in TLS 1.2.
+    pub const fn group(self) -> Option<&'static str> {
+        match self {
+            Self::Rsa | Self::Dhe1024 | Self::Dhe2048 | Self::Dhe3072 | Self::Dhe4096 => None,
+            Self::EcdheP256 => Some("P-256"),
+            Self::EcdheP384 => Some("P-384"),
+            Self::EcdheP521 => Some("P-521"),
+            Self::X25519 => Some("X25519"),
+            Self::X448 => Some("X448"),
+            Self::X25519MlKem768 => Some("X25519MLKEM768"),
+            Self::SecP256r1MlKem768 => Some("SecP256r1MLKEM768"),
+            Self::SecP384r1MlKem1024 => Some("SecP384r1MLKEM1024"),
+        }
+    }
+
+    /// Whether ML-KEM is part of it, which TLS 1.2 does not have.
+    pub const fn is_hybrid(self) -> bool {
+        matches!(
+            self,
+            Self::X25519MlKem768 | Self::SecP256r1MlKem768 | Self::SecP384r1MlKem1024
+        )
+    }
+
+    /// The version in which it is measured where nobody says: 1.2 for what servers no longer offer in 1.3.
+    pub const fn usual_version(self) -> TlsVersion {
+        match self.group() {
+            None => TlsVersion::V1_2,
+            Some(_) => TlsVersion::V1_3,
+        }
+    }
+
     /// Diffie-Hellman modulo a prime of that length.
-    #[must_use]
     pub fn dhe(bits: u16) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|exchange| exchange.dhe_bits() == Some(bits))
@@ -80,10 +173,7 @@ impl KeyExchange {
 }
 
 /// What stands behind the address that clients ask.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrangement {
     /// One server with one certificate.
     #[default]
@@ -100,20 +190,17 @@ pub enum Arrangement {
         /// Which is given the next connection.
         balance: Balance,
         /// What becomes of them.
-        #[serde(default)]
         fate: Fate,
     },
 }
 
 impl Arrangement {
     /// Whether it is what everybody expects.
-    #[must_use]
     pub fn is_one(&self) -> bool {
         *self == Self::One
     }
 
     /// Servers.
-    #[must_use]
     pub const fn servers(self) -> NonZeroU8 {
         match self {
             Self::One | Self::Beside { .. } => NonZeroU8::MIN,
@@ -122,12 +209,12 @@ impl Arrangement {
     }
 }
 
-/// ` beside nistp256`, ` 2 servers round-robin one-killed`, as it stands behind a key exchange.
+/// `one`, `beside nistp256`, `2 servers round-robin one-killed`
 impl fmt::Display for Arrangement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::One => Ok(()),
-            Self::Beside { other } => write!(f, " beside {other}"),
+            Self::One => f.write_str("one"),
+            Self::Beside { other } => write!(f, "beside {other}"),
             Self::Balanced {
                 servers,
                 balance,
@@ -138,12 +225,38 @@ impl fmt::Display for Arrangement {
                 } else {
                     "servers"
                 };
-                write!(f, " {servers} {number} {balance}")?;
+                write!(f, "{servers} {number} {balance}")?;
                 match fate {
                     Fate::AllLive => Ok(()),
                     Fate::OneKilled => write!(f, " {fate}"),
                 }
             }
+        }
+    }
+}
+
+impl FromStr for Arrangement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let no_arrangement = || format!("'{text}' is no arrangement of servers");
+        let words: Vec<&str> = text.split(' ').collect();
+        match words.as_slice() {
+            ["one"] => Ok(Self::One),
+            ["beside", other] => {
+                let other = other.parse().map_err(|_| no_arrangement())?;
+                Ok(Self::Beside { other })
+            }
+            [servers, "server" | "servers", balance, fate @ ..] => Ok(Self::Balanced {
+                servers: servers.parse().map_err(|_| no_arrangement())?,
+                balance: balance.parse().map_err(|_| no_arrangement())?,
+                fate: match fate {
+                    [] => Fate::AllLive,
+                    [fate] => fate.parse().map_err(|_| no_arrangement())?,
+                    _ => return Err(no_arrangement()),
+                },
+            }),
+            _ => Err(no_arrangement()),
         }
     }
 }
@@ -182,5 +295,21 @@ mod tests {
         }
         assert_eq!(KeyExchange::dhe(512), None);
         assert_eq!(KeyExchange::X25519.dhe_bits(), None);
+    }
+
+    #[test]
+    fn arrangements_are_read_back_as_they_are_written() {
+        for text in [
+            "one",
+            "beside nistp256",
+            "1 server round-robin",
+            "4 servers least-connections one-killed",
+        ] {
+            let read: Arrangement = text.parse().unwrap();
+            assert_eq!(read.to_string(), text);
+        }
+        for bad in ["", "two", "beside", "beside x", "0 servers round-robin"] {
+            assert!(bad.parse::<Arrangement>().is_err(), "{bad}");
+        }
     }
 }

@@ -5,11 +5,14 @@ mod selection;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::algorithm::Algorithm;
 use crate::baseline::Baseline;
-use crate::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName, StoreKind, Worker};
+use crate::case::{
+    Case, DeviceName, Dimension, Pacing, Parameters, Provenance, StackName, StoreKind, Worker,
+};
 use crate::stop::{Precision, StopRule};
 use crate::store::Capability;
 
@@ -31,6 +34,8 @@ pub struct Offer {
     /// What can be asked as well, but is the same work under another name: measured only for who names
     /// the operation.
     pub synonyms: Vec<Capability>,
+    /// What the stack's family distinguishes.
+    pub dimensions: &'static [Dimension],
     /// The sets of parameters that make a difference there.
     pub parameters: Vec<Parameters>,
     /// What its workers can be.
@@ -49,7 +54,7 @@ pub enum Standing {
 }
 
 /// In which order cases are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// Rounds over all cases, shuffled anew each round, so that drift hits all alike.
@@ -59,7 +64,7 @@ pub enum Order {
 }
 
 /// How the cases of a plan are to be measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// When a case is done.
@@ -96,7 +101,7 @@ impl Default for Settings {
 }
 
 /// The validated matrix of cases of one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// In table order; a [`crate::case::CaseId`] is an index into this.
@@ -163,14 +168,24 @@ impl Plan {
         if cases.is_empty() {
             return Err(PlanError::Nothing);
         }
-        // Offers come in the order in which their stacks are registered.
-        let rank = |case: &Case| offers.iter().position(|offer| offer.stack == case.stack);
+        // Offers come in the order in which their stacks and words are registered.
+        let sets = |offer: &'_ Offer| {
+            let sets = offer.parameters.clone().into_iter();
+            let stack = offer.stack;
+            sets.map(move |set| (stack, set))
+        };
+        let ways: Vec<(StackName, Parameters)> = offers.iter().flat_map(sets).collect();
+        let rank = |case: &Case| {
+            let mut ways = ways.iter();
+            let stack = ways.clone().position(|(stack, _)| *stack == case.stack);
+            let set = ways.position(|way| *way == (case.stack, case.parameters.clone()));
+            (stack, set)
+        };
         cases.sort_by_cached_key(|case| {
             let place = Algorithm::all().position(|known| known == case.algorithm);
             let Case {
                 operation,
                 device,
-                parameters,
                 replica,
                 ..
             } = case;
@@ -179,7 +194,6 @@ impl Plan {
                 place,
                 device.clone(),
                 rank(case),
-                *parameters,
                 case.load.worker,
                 case.concurrency(),
                 *replica,
@@ -189,7 +203,6 @@ impl Plan {
     }
 
     /// What the ratio of the case at this index is taken to, by its index.
-    #[must_use]
     pub fn baseline(&self, index: usize) -> Option<usize> {
         self.settings
             .baseline
@@ -198,7 +211,6 @@ impl Plan {
 
     /// How long it is expected to take to get ready, given what one operation of a case costs: the warm-up of
     /// each worker, and keys, with a home and an agent for those of programs.
-    #[must_use]
     pub fn expected_preparation(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         /// Of a key with its home: it takes 0.2 s for curves, and up to a second for RSA.
         const HOME: Duration = Duration::from_millis(500);
@@ -207,7 +219,7 @@ impl Plan {
             .iter()
             .filter(|case| case.stack != StackName::RAW);
         let homes: BTreeSet<_> = of_programs
-            .map(|case| (&case.device, case.algorithm, case.parameters))
+            .map(|case| (&case.device, case.algorithm, &case.parameters))
             .collect();
         let warm_up = |case: &Case| {
             let operations = self.settings.warmup.saturating_add(1);
@@ -220,7 +232,6 @@ impl Plan {
 
     /// How long measuring is expected to take, given what one operation of a case costs.
     /// With a precision rule this is an upper bound.
-    #[must_use]
     pub fn expected_duration(&self, cost: &dyn Fn(&Case) -> Duration) -> Duration {
         let total: Duration = self
             .cases

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use super::{Offer, PlanError, Standing};
 use crate::algorithm::Algorithm;
 use crate::case::{
-    Case, Choice, DeviceName, Load, Pacing, ParameterChoice, Parameters, Protection, StackName,
-    Worker,
+    Case, DeviceName, Dimension, Load, Pacing, ParameterChoice, Parameters, StackName, Worker,
+    admits,
 };
 use crate::operation::Operation;
 use crate::store::Capability;
@@ -39,7 +39,7 @@ pub struct Selection {
     pub processes: Vec<NonZeroU32>,
     /// When operations are started.
     pub pacing: Pacing,
-    /// Of the parameters of stacks.
+    /// Of the parameters of stacks; where nothing is said of a dimension, its usual word.
     pub parameters: Vec<ParameterChoice>,
     /// Length of the message in bytes; each operation has its default.
     pub input_bytes: Option<u32>,
@@ -57,11 +57,7 @@ impl Default for Selection {
             concurrency: vec![NonZeroU32::MIN],
             processes: Vec::new(),
             pacing: Pacing::Closed,
-            parameters: vec![
-                ParameterChoice::Protection(vec![Protection::None]),
-                ParameterChoice::Library(vec![Choice::Usual]),
-                ParameterChoice::Scheme(vec![Choice::Usual]),
-            ],
+            parameters: Vec::new(),
             input_bytes: None,
             replicas: NonZeroU32::MIN,
         }
@@ -74,20 +70,23 @@ impl Selection {
             let devices = self.devices.as_ref();
             self.wants_stack(offer.stack, offer.standing)
                 && devices.is_none_or(|devices| devices.contains(&offer.device))
-                && offer.parameters.iter().any(|set| self.admits(*set))
+                && offer
+                    .parameters
+                    .iter()
+                    .any(|set| self.admits(offer.dimensions, set))
         })
     }
 
     /// Whether a way to a device is among those that were asked for, by the parameters it has.
-    #[must_use]
     pub fn wants_way(
         &self,
         stack: StackName,
         standing: Standing,
-        parameters: &[Parameters],
+        (dimensions, parameters): (&[Dimension], &[Parameters]),
     ) -> bool {
+        let wanted = |set: &Parameters| self.admits(dimensions, set);
         self.wants_stack(stack, standing)
-            && (parameters.is_empty() || parameters.iter().any(|set| self.admits(*set)))
+            && (parameters.is_empty() || parameters.iter().any(wanted))
     }
 
     fn wants_stack(&self, stack: StackName, standing: Standing) -> bool {
@@ -98,11 +97,8 @@ impl Selection {
         }
     }
 
-    /// Whether a set of parameters is among the wanted ones.
-    #[must_use]
-    pub fn admits(&self, parameters: Parameters) -> bool {
-        let mut choices = self.parameters.iter();
-        choices.all(|choice| choice.admits(parameters))
+    fn admits(&self, dimensions: &[Dimension], set: &Parameters) -> bool {
+        admits(&self.parameters, dimensions, set)
     }
 
     fn wants(&self, operation: Operation) -> bool {
@@ -195,31 +191,23 @@ impl Selection {
             where_else: if elsewhere.is_empty() {
                 "nothing else here does either; 'keymark devices' shows what is missing".to_owned()
             } else {
-                format!("it is by {}", elsewhere.join(", "))
+                format!("it is offered by {}", elsewhere.join(", "))
             },
         }
     }
 
-    /// The stacks that were looked at, and of libraries and schemes those that were, if not the usual one.
+    /// The stacks that were looked at, and the words that were named in place of usual ones.
     fn asked(&self) -> String {
         let stacks = match &self.stacks {
             Some(stacks) => join(stacks),
             None => "any stack".to_owned(),
         };
-        let loaded = self.parameters.iter().find_map(|choice| match choice {
-            ParameterChoice::Library(wanted) if !wanted.contains(&Choice::Usual) => {
-                Some(join(wanted))
-            }
-            ParameterChoice::Scheme(wanted) if !wanted.contains(&Choice::Usual) => {
-                Some(join(wanted))
-            }
-            ParameterChoice::Library(_)
-            | ParameterChoice::Scheme(_)
-            | ParameterChoice::Protection(_)
-            | ParameterChoice::SshAgent(_)
-            | ParameterChoice::OpenSslWay(_) => None,
-        });
-        loaded.map_or(stacks.clone(), |loaded| format!("{stacks} with {loaded}"))
+        let mut choices = self.parameters.iter();
+        let unusual = choices.find(|one| one.dimension.usual.is_some() && !one.has_usual());
+        match unusual {
+            Some(choice) => format!("{stacks} with {}", choice.words.join(", ")),
+            None => stacks,
+        }
     }
 
     pub(super) fn cases<'a>(&'a self, offers: &'a [Offer]) -> impl Iterator<Item = Case> + 'a {
@@ -239,8 +227,8 @@ impl Selection {
     /// One capability with every wanted set of parameters, under every load, in every replica.
     fn variants(&self, offer: &Offer, capability: Capability) -> Vec<Case> {
         let mut cases = Vec::new();
-        let sets = offer.parameters.iter().copied();
-        for parameters in sets.filter(|set| self.admits(*set)) {
+        let sets = offer.parameters.iter();
+        for parameters in sets.filter(|set| self.admits(offer.dimensions, set)) {
             for (concurrency, worker) in self.workers(offer) {
                 for replica in 0..self.replicas.get() {
                     cases.push(Case {
@@ -250,7 +238,7 @@ impl Selection {
                         algorithm: capability.algorithm,
                         operation: capability.operation,
                         stack: offer.stack,
-                        parameters,
+                        parameters: parameters.clone(),
                         load: Load {
                             concurrency,
                             worker,
@@ -297,7 +285,6 @@ impl Selection {
 }
 
 /// As in the published harnesses: crypto-bench decrypts 16 bytes, the timestamping table signs 40.
-#[must_use]
 pub const fn default_input_bytes(operation: Operation) -> u32 {
     if operation.signs() { 40 } else { 16 }
 }

@@ -251,7 +251,7 @@ mod tests {
             ),
             (
                 service("algorithm='ed25519'\noperation='sign'\nconstant_s=-1.0"),
-                "no service time",
+                "a service time must be",
             ),
             (
                 service("algorithm='ed25519'\noperation='sign'\nquantiles_s=[2.0,1.0]"),

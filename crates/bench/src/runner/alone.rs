@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Runner;
 use super::block::{self, Buffers};
-use super::shift::Budget;
+use super::worker_loop::Budget;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::workload::Workload;

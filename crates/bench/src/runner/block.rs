@@ -11,7 +11,7 @@ use crate::workload::{Crew, Input, KeyHandle, Performed, Verifiable, Verifier, W
 
 use super::Runner;
 use super::arrivals::Queue;
-use super::shift::{Budget, Outputs, Shared, Shift, work};
+use super::worker_loop::{Budget, Outputs, Shared, WorkDone, work};
 
 /// What a block yields.
 pub(super) struct MeasuredBlock {
@@ -71,7 +71,7 @@ pub(super) fn measure(
         .iter_mut()
         .for_each(|outputs| outputs.reset(workload.output_capacity));
     let before = runner.reference_ns();
-    let (shifts, stretch) = match &mut workload.crew {
+    let (done, stretch) = match &mut workload.crew {
         Crew::Threads(handles) => {
             let start = Start::of(workers);
             let gate = || start.arrive();
@@ -79,11 +79,11 @@ pub(super) fn measure(
             let clock = (runner.clock, runner.interrupt);
             let waiting = budget.queue(queue.take(), workers, seed);
             let shared = Shared::new(clock, inputs, budget, seed, waiting, &gate);
-            let shifts = in_threads(&shared, &start, handles, outputs);
-            let ended = shared.end_block(&shifts);
+            let done = in_threads(&shared, &start, handles, outputs);
+            let ended = shared.end_block(&done);
             let (after, stretch) = ended.unzip();
             *queue = after;
-            (shifts, stretch)
+            (done, stretch)
         }
         Crew::Processes(processes) => {
             let terms = Terms {
@@ -97,7 +97,7 @@ pub(super) fn measure(
     };
     let around = before.midpoint(runner.reference_ns());
     let checked_from = runner.clock.now();
-    let mut measured = conclude(shifts, outputs, workload.verifier.as_ref());
+    let mut measured = conclude(done, outputs, workload.verifier.as_ref());
     measured.checking = runner.clock.now().since(checked_from);
     measured.block.queue = stretch;
     measured.block.reference_ns = (around > 0).then_some(around);
@@ -145,7 +145,7 @@ pub(crate) fn in_threads(
     start: &Start,
     handles: &mut [Box<dyn KeyHandle>],
     outputs: &mut [Outputs],
-) -> Vec<Shift> {
+) -> Vec<WorkDone> {
     match (handles, outputs) {
         // One worker needs no thread, and no thread's start-up near its samples.
         ([handle], [outputs]) => vec![work(shared, 0, handle.as_mut(), outputs)],
@@ -164,9 +164,9 @@ pub(crate) fn in_threads(
                     Ok(thread) => thread
                         .join()
                         .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                    Err(error) => Shift {
+                    Err(error) => WorkDone {
                         failure: Some(Error::call("starting a thread", error, "")),
-                        ..Shift::default()
+                        ..WorkDone::default()
                     },
                 })
                 .collect()
@@ -175,17 +175,17 @@ pub(crate) fn in_threads(
 }
 
 /// Checks every result and puts the samples in order of their end.
-fn conclude(shifts: Vec<Shift>, outputs: &[Outputs], verifier: &dyn Verifier) -> MeasuredBlock {
-    let mut failure = shifts
+fn conclude(done: Vec<WorkDone>, outputs: &[Outputs], verifier: &dyn Verifier) -> MeasuredBlock {
+    let mut failure = done
         .iter()
-        .find_map(|shift| shift.failure.clone())
+        .find_map(|done| done.failure.clone())
         .map(Failure::from);
     let results: Vec<Verifiable<'_>> = outputs.iter().flat_map(Outputs::results).collect();
     let mut verdicts = verifier.verify(&results).into_iter();
     let mut parts = PartSums::default();
-    shifts.iter().for_each(|shift| parts.merge(&shift.parts));
+    done.iter().for_each(|done| parts.merge(&done.parts));
     let mut samples = Vec::with_capacity(results.len());
-    for mut sample in shifts.into_iter().flat_map(|shift| shift.samples) {
+    for mut sample in done.into_iter().flat_map(|done| done.samples) {
         if sample.outcome == Outcome::Done {
             // A check that gives no verdict has not vouched for the operation.
             let verdict = verdicts

@@ -5,8 +5,8 @@ pub(crate) mod arrivals;
 pub(crate) mod block;
 mod progress;
 mod schedule;
-pub(crate) mod shift;
 mod time;
+pub(crate) mod worker_loop;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -31,8 +31,8 @@ use arrivals::Queue;
 use block::{Buffers, Failure};
 use progress::Progress;
 use schedule::{Account, Shares};
-use shift::Budget;
 use time::{PlanTime, longest_call};
+use worker_loop::Budget;
 
 /// Told what happens while a plan runs. What it does with it takes no measured time.
 pub trait Observer {
@@ -114,7 +114,6 @@ pub struct Spent {
 
 impl Spent {
     /// All of it.
-    #[must_use]
     pub fn total(&self) -> Duration {
         self.preparing + self.measuring + self.checking
     }

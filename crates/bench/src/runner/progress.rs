@@ -12,7 +12,7 @@ use crate::plan::Settings;
 use crate::sample::{Block, Outcome, Sample};
 use crate::stop::{Precision, StopRule, Stopped};
 
-use super::shift::Budget;
+use super::worker_loop::Budget;
 
 /// Fewer blocks than this say too little about the spread between blocks: a rule that stops on them
 /// stops where the spread looks small by chance (`make calibration` shows it).

@@ -238,7 +238,7 @@ fn a_clock_that_cannot_be_shared_is_refused() {
     let measured = runner.run(&plan, &stacks, &mut Silent);
     let failure = measured.cases[0].failure().unwrap();
     assert!(
-        failure.contains("cannot be had in another process"),
+        failure.contains("cannot be used in another process"),
         "{failure}"
     );
 }

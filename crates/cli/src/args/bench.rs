@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use clap::Args;
 use keymark_bench::baseline::Baseline;
-use keymark_bench::case::{Choice, Library, ParameterChoice, Protection, Rate, Scheme, StackName};
+use keymark_bench::case::{ParameterChoice, Rate, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::stop::Precision;
+use keymark_stacks::gnupg::PROTECTION;
+use keymark_stacks::raw::{LIBRARY, SCHEME};
+use keymark_stacks::registry;
 
 use super::{
     AlgorithmArgument, CardArguments, SeriesArguments, TableArguments, algorithms, baseline,
@@ -100,9 +103,10 @@ pub struct BenchArguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = |word: &str| PROTECTION.parse(word),
         help_heading = "What to measure"
     )]
-    pub protection: Option<Vec<Protection>>,
+    pub protection: Option<Vec<&'static str>>,
 
     /// Libraries for keys in memory through raw: openssl (built in), openssl-system (the one that servers and
     /// ssh load here), libgcrypt (that of gpg-agent), rustcrypto [default: openssl]
@@ -110,9 +114,10 @@ pub struct BenchArguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = |word: &str| LIBRARY.parse(word),
         help_heading = "What to measure"
     )]
-    pub library: Option<Vec<Choice<Library>>>,
+    pub library: Option<Vec<&'static str>>,
 
     /// Schemes through raw: pkcs1, pss, oaep, oaep-sha1 for RSA; hashed and pss-hashed, where the key store
     /// hashes the message as well [default: pkcs1, for other algorithms a signature of a digest]
@@ -120,12 +125,13 @@ pub struct BenchArguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = |word: &str| SCHEME.parse(word),
         help_heading = "What to measure"
     )]
-    pub scheme: Option<Vec<Choice<Scheme>>>,
+    pub scheme: Option<Vec<&'static str>>,
 
     /// A parameter of a stack with the values to try, such as agent=openssh,gpg-agent for ssh
-    #[arg(long, value_name = "NAME=LIST", help_heading = "What to measure")]
+    #[arg(long, value_name = "NAME=LIST", value_parser = registry::choice, help_heading = "What to measure")]
     pub parameter: Vec<ParameterChoice>,
 
     /// Length of the message in bytes [default: 16 to decrypt, 40 to sign, as published]
@@ -169,7 +175,7 @@ pub struct BenchArguments {
     #[arg(long, help_heading = "How")]
     pub sequential: bool,
 
-    /// Baseline of ratios: an algorithm, stack, protection, c=N, device=NAME, or several [default: rsa2048]
+    /// Baseline of ratios: an algorithm, stack, parameter, c=N, device=NAME, or several [default: rsa2048]
     #[arg(long, value_name = "LIST", value_parser = baseline, help_heading = "How")]
     pub baseline: Option<Baseline>,
 
@@ -208,7 +214,6 @@ pub struct BenchArguments {
 
 impl BenchArguments {
     /// Whether nothing was selected, which means the default plan.
-    #[must_use]
     pub const fn is_default_plan(&self) -> bool {
         self.operation.is_none()
             && self.algorithm.is_none()

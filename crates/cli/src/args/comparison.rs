@@ -47,20 +47,17 @@ pub struct SeriesArguments {
 
 impl SeriesArguments {
     /// Whether there is to be more than one run.
-    #[must_use]
     pub const fn is_wanted(&self) -> bool {
         self.repeat.is_some() || self.against.is_some()
     }
 
     /// Runs of each side.
-    #[must_use]
     pub fn runs(&self) -> u32 {
         let pairs = self.against.as_ref().map(|_| PAIRS);
         self.repeat.or(pairs).unwrap_or(1)
     }
 
     /// Runs in all.
-    #[must_use]
     pub fn runs_in_all(&self) -> u32 {
         self.runs() * if self.against.is_some() { 2 } else { 1 }
     }

@@ -3,6 +3,7 @@
 mod bench;
 mod cards;
 mod comparison;
+mod forms;
 mod mcu;
 mod plot;
 mod report;
@@ -23,6 +24,7 @@ use keymark_bench::case::StackName;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
 use keymark_report::pictures::Kind;
+use keymark_report::render::Format;
 
 pub use bench::BenchArguments;
 pub use cards::{
@@ -30,7 +32,7 @@ pub use cards::{
     TokenCommand, TraceArguments,
 };
 pub use comparison::{BaselineArgument, CompareArguments, SeriesArguments, SideArgument};
-pub use sharing::{Format, HistoryArguments, ShareArguments};
+pub use sharing::{HistoryArguments, ShareArguments};
 pub use site::SiteArguments;
 
 pub use mcu::{
@@ -39,7 +41,7 @@ pub use mcu::{
 };
 
 pub use plot::{PictureFile, PictureFormat, PlotArguments};
-pub use report::{ReportArguments, ReportFormat};
+pub use report::ReportArguments;
 pub use serve::PageArguments;
 #[cfg(feature = "pkcs11")]
 pub use tls::{
@@ -186,7 +188,6 @@ pub enum Command {
 
 impl Command {
     /// Whether keymark has started itself for it, often many times a run.
-    #[must_use]
     pub const fn is_errand(&self) -> bool {
         let errand = matches!(self, Self::Worker);
         #[cfg(feature = "pkcs11")]
@@ -259,8 +260,8 @@ pub struct ExportArguments {
     #[arg(value_name = "RUN")]
     pub run: RunSelector,
     /// Format
-    #[arg(long, value_enum)]
-    pub format: Format,
+    #[arg(long, value_parser = forms::exported())]
+    pub format: &'static Format,
 }
 
 /// `keymark import`
@@ -313,10 +314,10 @@ fn stack(text: &str) -> Result<StackName, String> {
 }
 
 fn baseline(text: &str) -> Result<Baseline, String> {
-    let baseline: Baseline = text.parse()?;
+    let baseline = keymark_stacks::registry::baseline(text)?;
     match baseline.stack() {
         Some(unknown) if !registered().any(|stack| stack == unknown) => Err(format!(
-            "'{unknown}' is not a baseline: name an algorithm, stack, protection, c=N or device=NAME"
+            "'{unknown}' is not a baseline: name an algorithm, stack, parameter, c=N or device=NAME"
         )),
         _ => Ok(baseline),
     }

@@ -2,26 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use keymark_report::archive::RunSelector;
 use keymark_report::exchange::Shipped;
+use keymark_report::render::Format;
 
-use super::comparison;
-
-/// Formats of `keymark report`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportFormat {
-    /// One page for a browser, which works offline and from a file
-    Html,
-    /// Markdown, for README files and issues
-    Markdown,
-    /// Tables for an article, with booktabs
-    Latex,
-    /// One line for each case, of one run
-    Csv,
-    /// The whole report as one object, with the data of pictures
-    Json,
-}
+use super::{comparison, forms};
 
 /// `keymark report`
 #[derive(Debug, Args)]
@@ -36,8 +22,8 @@ pub struct ReportArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = comparison::published)]
     pub published: Vec<Shipped>,
     /// Format [default: by the file's name, else html]
-    #[arg(long, value_enum)]
-    pub format: Option<ReportFormat>,
+    #[arg(long, value_parser = forms::reported())]
+    pub format: Option<&'static Format>,
     /// Overwrite a file that keymark did not write
     #[arg(long)]
     pub force: bool,
@@ -45,16 +31,10 @@ pub struct ReportArguments {
 
 impl ReportArguments {
     /// What was asked for, or what the file's name says.
-    #[must_use]
-    pub fn format(&self) -> ReportFormat {
+    pub fn format(&self) -> &'static Format {
         let extension = self.output.as_ref().and_then(|path| path.extension());
         let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());
-        self.format.unwrap_or(match extension.as_deref() {
-            Some("md" | "markdown") => ReportFormat::Markdown,
-            Some("tex") => ReportFormat::Latex,
-            Some("csv") => ReportFormat::Csv,
-            Some("json") => ReportFormat::Json,
-            _ => ReportFormat::Html,
-        })
+        let named = || forms::of_ending(&extension.unwrap_or_default());
+        self.format.unwrap_or_else(named)
     }
 }

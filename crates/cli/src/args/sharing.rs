@@ -2,30 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use keymark_report::archive::RunSelector;
 
 use super::TableArguments;
-
-/// Formats of `keymark export`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// The whole record with every sample (schema/record-1.json), on one line: 'keymark import' reads it. For a
-    /// series one line for each run
-    Json,
-    /// One line for each case
-    Csv,
-    /// The output of 'keymark show', with every column
-    Markdown,
-    /// The same as one JSON object, with the data of pictures
-    Document,
-    /// OpenMetrics text, for Prometheus
-    Openmetrics,
-    /// JUnit's XML: one test case for each case, its time the mean in seconds
-    Junit,
-    /// For benchmark-action/github-action-benchmark, with 'tool: customSmallerIsBetter'
-    GithubBenchmark,
-}
 
 /// `keymark history`
 #[derive(Debug, Args)]

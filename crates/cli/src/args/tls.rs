@@ -7,19 +7,21 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{KeyExchange, Rate, StackName};
-use keymark_stacks::tls::{Address, SERVERS};
+use keymark_stacks::servers::kind;
+use keymark_stacks::tls::Address;
 
 use super::{CardArguments, TableArguments, concurrency, duration};
 
 const BENCH_HELP: &str = "\
-keymark starts Apache and nginx in private directories on loopback, with tickets and caches off, and its own client \
-requests a file: every handshake is a full one, and checked. Debian and Ubuntu have them in apache2-bin and nginx.
+keymark starts Apache, nginx and Caddy in private directories on loopback, with tickets and caches off, and its own \
+client requests a file: every handshake is a full one, and checked. Debian and Ubuntu have Apache and nginx in \
+apache2-bin and nginx; 'make caddy' builds Caddy, which supports x25519mlkem768 on every machine.
 
 Examples:
   keymark tls bench --server nginx --algorithm rsa2048,nistp256 --users 8
   keymark tls bench --server apache,nginx --algorithm rsa2048 --kex rsa,dhe-2048,x25519 --users 8
   keymark tls bench --server apache --device twin:nitrokey-hsm --users 5,10,20 --delay 5s
-  keymark tls bench --server nginx --kex x25519,x25519mlkem768 --users 8 --json
+  keymark tls bench --server caddy --kex x25519,x25519mlkem768 --users 8 --json
   keymark tls bench --server nginx --algorithm nistp256 --saturate --p99 50ms
   keymark tls bench --connect localhost:8443 --path /index.html --kex x25519,ecdhe-p256 --users 8";
 
@@ -91,7 +93,7 @@ pub enum TlsVersionArgument {
 /// `keymark tls bench`
 #[derive(Debug, Args)]
 pub struct TlsBenchArguments {
-    /// Which servers: apache, apache-prefork, apache-worker, nginx
+    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, default_value = "nginx", help_heading = "What to measure")]
     pub server: Vec<StackName>,
 
@@ -285,7 +287,7 @@ pub struct TlsSuiteArguments {
     #[arg(value_enum, value_name = "SUITE")]
     pub suite: TlsSuite,
 
-    /// Which servers: apache, apache-prefork, apache-worker, nginx [default: apache and nginx; apache for hsm and cluster]
+    /// Which servers: apache, apache-prefork, apache-worker, nginx, caddy [default: apache and nginx; apache for hsm and cluster]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = server, help_heading = "What to measure")]
     pub server: Vec<StackName>,
 
@@ -319,7 +321,7 @@ pub struct TlsCheckArguments {
 /// `keymark tls config`
 #[derive(Debug, Args)]
 pub struct TlsConfigArguments {
-    /// Which server: apache, nginx
+    /// Which server: apache, nginx, caddy
     #[arg(long, value_name = "NAME", value_parser = server)]
     pub server: StackName,
     /// Where the private key is: software (a file), or a 'pkcs11:' URI of a key with its module; given twice, an RSA
@@ -348,7 +350,7 @@ pub struct TlsConfigArguments {
 /// `keymark tls serve`
 #[derive(Debug, Args)]
 pub struct TlsServeArguments {
-    /// Which server: apache, apache-prefork, apache-worker, nginx
+    /// Which server: apache, apache-prefork, apache-worker, nginx, caddy
     #[arg(long, value_name = "NAME", value_parser = server, default_value = "nginx")]
     pub server: StackName,
     /// Where the private key is: software (a file), softhsm, kryoptic, twin:PROFILE, a 'pkcs11:' URI
@@ -381,11 +383,7 @@ pub struct TlsServeArguments {
 }
 
 fn server(word: &str) -> Result<StackName, String> {
-    let known = SERVERS.iter().find(|(name, _)| name.word() == word);
-    known.map(|(name, _)| *name).ok_or_else(|| {
-        let words: Vec<_> = SERVERS.iter().map(|(name, _)| name.to_string()).collect();
-        format!("unknown server '{word}'; choose from {}", words.join(", "))
-    })
+    kind(word).map(|kind| kind.stack())
 }
 
 /// The path of a request: what is visible in ASCII, and no fragment (RFC 9112 §3.2.1).

@@ -1,18 +1,15 @@
 //! `keymark compare`
 
-use keymark_bench::record::{Record, RunId, RunState};
+use keymark_bench::record::RunId;
 use keymark_report::archive::Archive;
-use keymark_report::compare::{
-    Comparison, Criteria, Difference, GeometricMean, Judgement, Noise, Pair, Side, document,
-};
+use keymark_report::compare::{Comparison, Criteria, Judgement, Noise, Side};
 use keymark_report::visible::excerpt;
-use keymark_stats::{BetweenRuns, MIN_RUNS};
-use serde_json::json;
+use keymark_stats::MIN_RUNS;
 
 use super::Outcome;
 use crate::args::{BaselineArgument, CompareArguments, SideArgument};
+use crate::documents::comparison;
 use crate::exit::{Exit, Failure};
-use crate::observers::print_json;
 use crate::output;
 
 pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
@@ -20,19 +17,15 @@ pub(super) fn run(arguments: &CompareArguments, archive: &Archive) -> Outcome {
         noise: arguments.noise.map_or_else(Noise::default, Noise::of),
         equivalence: arguments.equivalence,
     };
-    let comparison = compared(arguments, archive, criteria)?;
+    let compared = compared(arguments, archive, criteria)?;
     let means = if arguments.geometric_mean {
-        comparison.geometric_means()
+        compared.geometric_means()
     } else {
         Vec::new()
     };
-    if arguments.json {
-        print_rows(&comparison, &means);
-    } else {
-        output::document(&document(&comparison, &means), &arguments.tables);
-    }
+    comparison::print(&compared, &means, arguments.json, &arguments.tables);
     match arguments.fail_above {
-        Some(limit) => judge(&comparison, limit),
+        Some(limit) => judge(&compared, limit),
         None => Ok(Exit::Fine),
     }
 }
@@ -69,7 +62,7 @@ fn compared(
         return of_copies(only, criteria);
     }
     distinct(&sides)?;
-    let machine = machine(&sides, archive)?;
+    let machine = comparison::machine(&sides, archive)?;
     let (comparison, nothing) = match pattern {
         Some(pattern) => (
             Comparison::against(pattern, &sides, machine, criteria),
@@ -136,51 +129,6 @@ fn distinct(sides: &[Side]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the archive knows of the machine, if sides need that.
-fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
-    let measured = |side: &'_ Side| -> Vec<Record> {
-        let mut runs = side.runs.clone();
-        runs.retain(|run| run.state != RunState::Published);
-        runs
-    };
-    let measured: Vec<Vec<Record>> = sides.iter().map(measured).collect();
-    let few = || measured.iter().filter(|runs| runs.len() < MIN_RUNS);
-    let single: Vec<&Record> = few().flatten().collect();
-    if single.is_empty() {
-        return Ok(BetweenRuns::ASSUMED);
-    }
-    let all: Vec<&Record> = measured.iter().flatten().collect();
-    archive.between_runs(&all, &single).map_err(Failure::failed)
-}
-
-/// Every run against the first, each a side of its own.
-pub(super) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
-    let side = |record: &Record| Side {
-        name: record.id.to_string(),
-        runs: vec![record.clone()],
-    };
-    let sides: Vec<Side> = records.iter().map(side).collect();
-    let machine = machine(&sides, archive)?;
-    Ok(Comparison::of(&sides, machine, Criteria::default()))
-}
-
-/// Two sides that were just measured, the first being the baseline.
-pub(super) fn between(
-    old: &[Record],
-    new: &[Record],
-    archive: &Archive,
-) -> Result<Comparison, Failure> {
-    let sides = [("first", old), ("second", new)].map(|(name, runs)| {
-        let series = runs.first().and_then(|run| run.series.as_ref());
-        Side {
-            name: series.map_or_else(|| name.to_owned(), |series| format!("series:{}", series.id)),
-            runs: runs.to_vec(),
-        }
-    });
-    let machine = machine(&sides, archive)?;
-    Ok(Comparison::of(&sides, machine, Criteria::default()))
-}
-
 fn of_copies(only: &Side, criteria: Criteria) -> Result<Comparison, Failure> {
     if only.runs.len() > 1 {
         return Err(Failure::usage(format!(
@@ -225,50 +173,5 @@ fn judge(comparison: &Comparison, limit: f64) -> Outcome {
         Exit::Fine
     } else {
         Exit::Failed
-    })
-}
-
-/// One object a pair, and one a geometric mean.
-pub(super) fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
-    for pair in &comparison.pairs {
-        print_json(&flat(comparison, pair));
-    }
-    for mean in means {
-        print_json(&json!({
-            "geometric_mean": mean.ratio.value,
-            "geometric_mean_low": mean.ratio.low,
-            "geometric_mean_high": mean.ratio.high,
-            "method": mean.ratio.method,
-            "cases": mean.cases,
-            "run": comparison.sides.get(mean.side).map(|side| &side.name),
-            "first_provenance": mean.provenance[0],
-            "second_provenance": mean.provenance[1],
-        }));
-    }
-}
-
-fn flat(comparison: &Comparison, pair: &Pair) -> serde_json::Value {
-    let differences = comparison.differences.iter();
-    let differences: Vec<String> = differences.map(Difference::to_string).collect();
-    json!({
-        "case": pair.old.to_string(),
-        "second_case": pair.new.to_string(),
-        "run": comparison.side(pair),
-        "first_device": pair.old.device,
-        "second_device": pair.new.device,
-        "first_provenance": pair.old.provenance,
-        "second_provenance": pair.new.provenance,
-        "first_mean_s": pair.old_mean,
-        "second_mean_s": pair.new_mean,
-        "first_runs": pair.runs[0],
-        "second_runs": pair.runs[1],
-        "ratio": pair.ratio.value,
-        "ratio_low": pair.ratio.low,
-        "ratio_high": pair.ratio.high,
-        "method": pair.ratio.method,
-        "verdict": pair.verdict.to_string(),
-        "first_assumed": pair.assumed[0],
-        "second_assumed": pair.assumed[1],
-        "differences": differences,
     })
 }

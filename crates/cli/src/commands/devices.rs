@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use keymark_bench::case::{Provenance, Scheme, StoreKind};
+use keymark_bench::case::{Provenance, StoreKind};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_report::units;
-use keymark_stacks::held::Held;
+use keymark_stacks::card_holder::HeldCard;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::provider::Way;
+use keymark_stacks::raw::SCHEME;
 use keymark_stats::Seconds;
 use keymark_stores::device::{Fact, Visited};
 use serde_json::json;
@@ -108,7 +109,7 @@ fn as_text(found: &Found) {
             // The same stack, so that it gets no paragraph.
             for (operation, algorithms) in by_operation(capabilities) {
                 let offer = format!("{operation} {}", algorithms.join(" "));
-                output::entry(4, scheme.word(), FACT, &offer);
+                output::entry(4, scheme, FACT, &offer);
             }
             continue;
         }
@@ -132,13 +133,13 @@ fn as_text(found: &Found) {
 }
 
 /// A card of which nothing can be asked now.
-fn held_as_text(held: &Held) {
+fn held_as_text(held: &HeldCard) {
     output::heading(&format!("a card in '{}'", held.reader));
     fact("held by", &held.holder.to_string());
     fact("what to do", held.advice());
 }
 
-fn held_as_json(held: &Held) {
+fn held_as_json(held: &HeldCard) {
     print_json(&json!({
         "device": null,
         "store": StoreKind::OPENPGP_CARD,
@@ -199,14 +200,7 @@ fn as_json(found: &Found) {
         facts.entry(line.name).or_default().push(text(&line));
     }
     for way in &found.ways {
-        let Way {
-            stack,
-            found,
-            parameters,
-            ..
-        } = way;
-        let library = parameters.iter().find_map(|set| set.library());
-        let openssl_way = parameters.iter().find_map(|set| set.openssl_way());
+        let Way { stack, found, .. } = way;
         print_json(&json!({
             "device": identity.device,
             "store": identity.kind,
@@ -216,9 +210,7 @@ fn as_json(found: &Found) {
             "provenance": identity.provenance,
             "facts": facts,
             "stack": stack,
-            "library": library,
-            "openssl_way": openssl_way,
-            "scheme": scheme(way),
+            "parameters": way.only_set(),
             "usable": found.is_ok(),
             "missing": found.as_ref().err().map(ToString::to_string),
             "offers": found.as_ref().map(|found| by_operation(found)).unwrap_or_default(),
@@ -227,8 +219,8 @@ fn as_json(found: &Found) {
 }
 
 /// How keys are used on that way, if otherwise than usual.
-fn scheme(way: &Way) -> Option<Scheme> {
-    way.parameters.iter().find_map(|set| set.scheme())
+fn scheme(way: &Way) -> Option<&str> {
+    way.only_set()?.get(SCHEME.name)
 }
 
 fn by_operation(capabilities: &[Capability]) -> BTreeMap<Operation, Vec<String>> {

@@ -1,7 +1,6 @@
 //! The subcommands, one file each.
 
 mod abilities;
-mod again;
 mod bench;
 mod compare;
 mod definition;
@@ -13,12 +12,8 @@ mod leftovers;
 mod mcu;
 mod plot;
 mod profile;
-mod published;
 mod report;
 mod runs;
-mod saving;
-mod selection;
-mod series;
 mod serve;
 mod share;
 mod show;
@@ -31,12 +26,12 @@ mod token;
 mod trace;
 
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
 
 use keymark_bench::error::Error;
-use keymark_report::archive::{Archive, ArchiveError};
+use keymark_report::archive::Archive;
 use keymark_stacks::private_dir;
 
+use crate::archive;
 use crate::args::{Arguments, Command};
 use crate::exit::{Exit, Failure};
 
@@ -91,19 +86,10 @@ fn of_keymark(serve: fn() -> Result<(), Error>) -> Outcome {
 }
 
 fn archive(arguments: &Arguments) -> Result<Archive, Failure> {
-    open_archive(arguments.archive.as_ref()).map_err(Failure::failed)
+    archive::open(arguments.archive.as_ref()).map_err(Failure::failed)
 }
 
 /// For who changes nothing in it.
 fn readable(arguments: &Arguments) -> Result<Archive, Failure> {
-    let path = place(arguments.archive.as_ref()).map_err(Failure::failed)?;
-    Archive::open_to_read(&path).map_err(Failure::failed)
-}
-
-fn open_archive(named: Option<&PathBuf>) -> Result<Archive, ArchiveError> {
-    Archive::open(&place(named)?)
-}
-
-fn place(named: Option<&PathBuf>) -> Result<PathBuf, ArchiveError> {
-    named.cloned().map_or_else(Archive::default_path, Ok)
+    archive::open_to_read(arguments.archive.as_ref()).map_err(Failure::failed)
 }

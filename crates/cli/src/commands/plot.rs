@@ -1,23 +1,12 @@
-//! `keymark plot`, and the pictures of `keymark show --plot` and `keymark mcu predict --plot`.
+//! `keymark plot`
 
-use std::path::{Path, PathBuf};
-
-use keymark_bench::record::Record;
 use keymark_report::archive::{Archive, CaseWords, SideSelector};
-use keymark_report::charts::terminal::{self, Signs};
-use keymark_report::charts::{Chart, Theme, svg};
-use keymark_report::document::Figure;
-use keymark_report::pictures::{self, Kind, NOT_ENOUGH};
-use keymark_report::render::Width;
+use keymark_report::pictures::keep_cases;
 
-use super::{Outcome, published, show};
-use crate::args::{PictureFile, PictureFormat, PlotArguments};
+use super::Outcome;
+use crate::args::PlotArguments;
+use crate::documents::{pictures, published};
 use crate::exit::{Exit, Failure};
-use crate::file;
-use crate::output;
-
-/// Columns of a picture where nobody says how wide the terminal is.
-const COLUMNS: usize = 100;
 
 pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     let side = SideSelector(arguments.runs.clone());
@@ -26,7 +15,7 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
     if let Some(words) = &arguments.case {
         let wanted = CaseWords::new([words.as_str()]);
         for record in &mut records {
-            pictures::keep_cases(record, &wanted);
+            keep_cases(record, &wanted);
         }
         if records.iter().all(|record| record.cases.is_empty()) {
             return Err(Failure::nothing_usable(format!(
@@ -34,154 +23,7 @@ pub(super) fn run(arguments: &PlotArguments, archive: &Archive) -> Outcome {
             )));
         }
     }
-    let charts = charts(&figures(&mut records), arguments.kind)?;
-    write(&charts, &arguments.output, arguments.theme.into())
-}
-
-/// Those of all the runs, in which what shows the same is one.
-pub(super) fn figures(records: &mut [Record]) -> Vec<Figure> {
-    pictures::tell_apart(records);
-    let documents = records.iter().map(show::document);
-    let figures = documents.flat_map(|document| document.figures().cloned().collect::<Vec<_>>());
-    pictures::joined(figures.collect())
-}
-
-/// The pictures of that kind, or of the one that fits.
-pub(super) fn charts(figures: &[Figure], wanted: Option<Kind>) -> Result<Vec<Chart>, Failure> {
-    let kind = wanted.or_else(|| pictures::fitting(figures));
-    let Some(kind) = kind else {
-        return Err(Failure::nothing_usable(format!(
-            "{NOT_ENOUGH}: no case has a figure"
-        )));
-    };
-    let fit = figures.iter().filter(|figure| kind.shows(figure));
-    let charts = fit.filter_map(|figure| pictures::chart_as(figure, kind));
-    let charts: Vec<Chart> = charts.collect();
-    if charts.is_empty() {
-        return Err(Failure::nothing_usable(without(figures, kind)));
-    }
-    Ok(charts)
-}
-
-/// What there is instead.
-fn without(figures: &[Figure], kind: Kind) -> String {
-    let drawn = |other: &Kind| {
-        let mut shown = figures.iter().filter(|figure| other.shows(figure));
-        shown.any(|figure| pictures::chart_as(figure, *other).is_some())
-    };
-    let others: Vec<&str> = Kind::ALL
-        .into_iter()
-        .filter(drawn)
-        .map(Kind::word)
-        .collect();
-    let instead = if others.is_empty() {
-        String::new()
-    } else {
-        format!("\n  available kinds: {}", others.join(", "))
-    };
-    format!(
-        "{NOT_ENOUGH} of the kind '{kind}' ({}){instead}",
-        kind.about()
-    )
-}
-
-/// Each into a file; the second and what follows have a number in their name.
-pub(super) fn write(charts: &[Chart], file: &PictureFile, theme: Theme) -> Outcome {
-    for (number, chart) in (1..).zip(charts) {
-        let path = numbered(&file.path, number);
-        let bytes = match file.format {
-            PictureFormat::Svg => svg::draw(chart, theme).into_bytes(),
-            PictureFormat::Png => png(chart, theme)?,
-        };
-        file::replace(&path, &bytes).map_err(|error| {
-            Failure::failed(format!(
-                "cannot write the picture to {}: {error}",
-                path.display()
-            ))
-        })?;
-        output::line(&format!("{}: {}", path.display(), chart.title));
-    }
+    let charts = pictures::charts(&mut records, arguments.kind)?;
+    pictures::write(&charts, &arguments.output, arguments.theme.into())?;
     Ok(Exit::Fine)
-}
-
-fn png(chart: &Chart, theme: Theme) -> Result<Vec<u8>, Failure> {
-    keymark_report::charts::png::draw(chart, theme).map_err(Failure::failed)
-}
-
-/// `file.svg`, `file-2.svg`
-fn numbered(path: &Path, number: usize) -> PathBuf {
-    if number == 1 {
-        return path.to_owned();
-    }
-    let part =
-        |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let name = format!(
-        "{}-{number}.{}",
-        part(path.file_stem()),
-        part(path.extension())
-    );
-    path.with_file_name(name)
-}
-
-/// The same on the terminal.
-pub(super) fn print(records: &mut [Record], kind: Option<Kind>) -> Result<(), Failure> {
-    let columns = match output::room() {
-        Width::Columns(columns) => usize::from(columns),
-        Width::Unlimited => COLUMNS,
-    };
-    let signs = signs(|name| std::env::var(name).ok());
-    for chart in charts(&figures(records), kind)? {
-        output::print(&format!("\n{}", terminal::draw(&chart, signs, columns)));
-    }
-    Ok(())
-}
-
-/// Unicode, unless the locale has none (POSIX: the first of these that says anything) or `NO_COLOR` asks for plain output.
-fn signs(variable: impl Fn(&str) -> Option<String>) -> Signs {
-    let said = |name: &&str| variable(name).filter(|value| !value.is_empty());
-    let plain = said(&"NO_COLOR").is_some();
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(said);
-    let unicode = locale.is_some_and(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    });
-    if unicode && !plain {
-        Signs::Unicode
-    } else {
-        Signs::Ascii
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn signs_follow_the_locale() {
-        let with = |variables: &'static [(&str, &str)]| {
-            signs(move |name| {
-                let mut known = variables.iter();
-                let found = known.find(|(known, _)| *known == name);
-                found.map(|(_, value)| (*value).to_owned())
-            })
-        };
-        assert_eq!(with(&[("LANG", "de_DE.UTF-8")]), Signs::Unicode);
-        assert_eq!(
-            with(&[("LANG", "C.utf8"), ("NO_COLOR", "")]),
-            Signs::Unicode
-        );
-        assert_eq!(with(&[("LANG", "C.UTF-8"), ("LC_ALL", "C")]), Signs::Ascii);
-        assert_eq!(
-            with(&[("LANG", "C.UTF-8"), ("NO_COLOR", "1")]),
-            Signs::Ascii
-        );
-        assert_eq!(with(&[]), Signs::Ascii);
-    }
-
-    #[test]
-    fn further_pictures_are_numbered() {
-        let path = Path::new("out/run.svg");
-        assert_eq!(numbered(path, 1), path);
-        assert_eq!(numbered(path, 3), Path::new("out/run-3.svg"));
-    }
 }

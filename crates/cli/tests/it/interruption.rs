@@ -10,9 +10,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
-fn spawned(place: &Place, arguments: &[&str]) -> Child {
+fn spawned(place: &Place, arguments: &str) -> Child {
     let mut command = place.keymark(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
@@ -20,18 +20,9 @@ fn spawned(place: &Place, arguments: &[&str]) -> Child {
 
 /// A run that would take a minute, once it has saved samples.
 fn measuring(place: &Place) -> Child {
-    let arguments = [
-        "bench",
-        "--algorithm",
-        "ed25519",
-        "--stack",
-        "agent,gnupg",
-        "--precision",
-        "0.001%",
-        "--max-time",
-        "60s",
-    ];
-    let child = spawned(place, &arguments);
+    let arguments =
+        "bench --algorithm ed25519 --stack agent,gnupg --precision 0.001% --max-time 60s";
+    let child = spawned(place, arguments);
     until("samples are saved", || {
         run(place)["samples"].as_u64() > Some(0)
     });
@@ -40,7 +31,7 @@ fn measuring(place: &Place) -> Child {
 
 /// The only run, as `keymark runs` lists it; nothing before there is one.
 fn run(place: &Place) -> Value {
-    let listed = text(&place.output(&["runs", "--json"]).stdout);
+    let listed = text(&place.output("runs --json").stdout);
     objects(&listed).into_iter().next().unwrap_or_default()
 }
 
@@ -61,15 +52,11 @@ fn ctrl_c_ends_cleanly_with_what_was_measured_saved_and_shown() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
-    assert!(
-        shown.contains("ended early, before everything was measured") && shown.contains("ed25519"),
-        "{shown}"
+    assert_says(
+        &shown,
+        ["ended early, before everything was measured", "ed25519"],
     );
-    assert!(
-        text(&output.stderr).contains("saved as"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert_says(&text(&output.stderr), ["saved as"]);
     assert_eq!(run(&place)["state"], "interrupted");
     assert!(run(&place)["samples"].as_u64().unwrap() > 0);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
@@ -93,30 +80,16 @@ fn a_killed_run_keeps_its_blocks_and_leaves_no_agent_and_the_next_start_tidies_u
         run["samples"].as_u64().unwrap() >= before,
         "nothing that was saved is lost"
     );
-    let shown = place.output(&["show", "last"]);
-    assert!(
-        text(&shown.stdout).contains("keymark was killed"),
-        "{}",
-        text(&shown.stdout)
-    );
+    let shown = place.output("show last");
+    assert_says(&text(&shown.stdout), ["keymark was killed"]);
 }
 
 #[test]
 fn a_run_that_nobody_reads_any_more_ends_cleanly() {
     let place = Place::new(KEYMARK);
-    let arguments = [
-        "bench",
-        "--json",
-        "--algorithm",
-        "ed25519,rsa2048,rsa3072,rsa4096",
-        "--operation",
-        "sign",
-        "--stack",
-        "raw,agent,gnupg",
-        "--runs",
-        "20",
-    ];
-    let mut child = spawned(&place, &arguments);
+    let arguments = "bench --json --algorithm ed25519,rsa2048,rsa3072,rsa4096 --operation sign --stack \
+                     raw,agent,gnupg --runs 20";
+    let mut child = spawned(&place, arguments);
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -44,8 +44,7 @@ fn killed(place: &Place, moment: Moment) -> u64 {
     let before = samples(place);
     let run = "bench --device software,virtual --algorithm ed25519,cv25519 --stack raw,agent,gnupg,ssh \
                --precision 0.001% --max-time 60s";
-    let arguments: Vec<&str> = run.split_whitespace().collect();
-    let mut keymark = place.keymark(&arguments);
+    let mut keymark = place.keymark(run);
     let keymark = keymark.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = keymark.spawn().unwrap();
     match moment {
@@ -61,7 +60,7 @@ fn killed(place: &Place, moment: Moment) -> u64 {
 
 fn next_start(place: &Place) {
     let next = "bench --algorithm ed25519 --stack raw --runs 1 --no-save";
-    let next = place.output(&next.split_whitespace().collect::<Vec<_>>());
+    let next = place.output(next);
     assert!(next.status.success(), "{}", text(&next.stderr));
 }
 

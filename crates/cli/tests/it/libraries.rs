@@ -4,41 +4,38 @@ use std::collections::BTreeSet;
 
 use keymark_testkit::place::{Place, objects, short_directory, text};
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_measured, assert_says, assert_silent};
 
 #[test]
 fn the_layers_of_gnupg_stand_on_libgcrypt_with_openssl_beside() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--algorithm", "rsa2048,ed25519", "--operation", "sign", "--stack", "raw,agent", "--runs", "6",
-        "--library", "openssl,libgcrypt", "--json",
-    ]);
+    let rows = place.rows(
+        "bench --algorithm rsa2048,ed25519 --operation sign --stack raw,agent --runs 6 --library \
+         openssl,libgcrypt --json",
+    );
     let ways: BTreeSet<_> = rows
         .iter()
-        .map(|row| (row["stack"].as_str(), row["library"].as_str()))
+        .map(|row| (row["stack"].as_str(), row["parameters"]["library"].as_str()))
         .collect();
     let libgcrypt = (Some("raw"), Some("libgcrypt"));
     let all = [(Some("raw"), None), libgcrypt, (Some("agent"), None)];
     assert_eq!(ways, all.into());
-    for row in &rows {
-        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
-    }
-    let shown = place.stdout(&["show", "--wide"]);
+    assert_measured(&rows, 6);
+    let shown = place.stdout("show --wide");
     assert!(shown.contains("libgcrypt 1."), "the version: {shown}");
-    assert!(shown.contains("raw is libgcrypt") && !shown.contains("holds the difference"));
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
-    assert!(exported.contains(r#""parameters":{"library":{"library":"libgcrypt"}}"#));
+    assert_says(&shown, ["for keys in memory raw is libgcrypt"]);
+    assert_silent(&shown, ["includes the difference"]);
+    let exported = place.stdout("export last --format json");
+    assert!(exported.contains(r#""parameters":{"library":"libgcrypt"}"#));
 }
 
 #[test]
 fn processes_load_it_for_themselves() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--algorithm", "elg2048,nistp384,ed448", "--stack", "raw",
-        "--library", "libgcrypt,openssl-system", "--processes", "2", "--runs", "4", "--json",
-    ]);
+    let rows = place.rows(
+        "bench --algorithm elg2048,nistp384,ed448 --stack raw --library libgcrypt,openssl-system --processes 2 \
+         --runs 4 --json",
+    );
     // The curve of NIST signs and derives; OpenSSL has no Elgamal.
     assert_eq!(rows.len(), 4 + 3, "{rows:?}");
     for row in &rows {
@@ -70,23 +67,21 @@ fn rustcrypto_tells_its_versions_and_what_it_lacks() {
 /// Every case of these algorithms is measured with both, and the version shown; one more algorithm is refused.
 fn beside_openssl(name: &str, (algorithms, cases): (&str, usize), version: &str, lacks: &str) {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--algorithm", algorithms, "--stack", "raw", "--runs", "6",
-        "--library", &format!("openssl,{name}"), "--json",
-    ]);
+    let rows = place.rows(&format!(
+        "bench --algorithm {algorithms} --stack raw --runs 6 --library openssl,{name} --json"
+    ));
     assert_eq!(rows.len(), 2 * cases, "{rows:?}");
-    for row in &rows {
-        assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
-    }
-    let shown = place.stdout(&["show", "--wide"]);
+    assert_measured(&rows, 6);
+    let shown = place.stdout("show --wide");
     assert!(shown.contains(version), "the version: {shown}");
-    #[rustfmt::skip]
-    let refused = place.keymark(&[
-        "bench", "--algorithm", lacks, "--stack", "raw", "--library", name, "--dry-run",
-    ]).output().unwrap();
+    let refused = place
+        .keymark(&format!(
+            "bench --algorithm {lacks} --stack raw --library {name} --dry-run"
+        ))
+        .output()
+        .unwrap();
     let said = text(&refused.stderr);
-    let reason = format!("{lacks} is not offered by raw with {name}");
+    let reason = format!("raw with {name} does not offer {lacks}");
     assert!(said.contains(&reason), "{said}");
 }
 
@@ -116,10 +111,9 @@ fn missing(name: &str, file: &str, advice: &str) {
     let broken = short_directory();
     std::fs::write(broken.path().join(file), "").unwrap();
     let bench = |library: &str| {
-        #[rustfmt::skip]
-        let mut keymark = place.keymark(&[
-            "bench", "--algorithm", "ed25519", "--stack", "raw", "--runs", "6", "--json", "--library", library,
-        ]);
+        let mut keymark = place.keymark(&format!(
+            "bench --algorithm ed25519 --stack raw --runs 6 --json --library {library}"
+        ));
         keymark
             .env("LD_LIBRARY_PATH", broken.path())
             .output()
@@ -128,9 +122,9 @@ fn missing(name: &str, file: &str, advice: &str) {
     let output = bench(&format!("openssl,{name}"));
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains(&format!("stack raw {name} to software is left out")),
-        "{said}"
+    assert_says(
+        &said,
+        [&format!("stack raw {name} to software is left out")],
     );
     assert!(said.contains(advice), "{said}");
     let rows = objects(&text(&output.stdout));

@@ -29,4 +29,44 @@ mod tpm;
 mod trace;
 mod virtual_cards;
 
+use std::process::Child;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
 const KEYMARK: &str = env!("CARGO_BIN_EXE_keymark");
+
+/// Asserts that a text has all of these words in it.
+#[track_caller]
+fn assert_says<W: AsRef<str>>(text: &impl AsRef<str>, words: impl IntoIterator<Item = W>) {
+    let text = text.as_ref();
+    for word in words {
+        let word = word.as_ref();
+        assert!(text.contains(word), "'{word}' is missing: {text}");
+    }
+}
+
+/// Asserts that a text has none of these words in it.
+#[track_caller]
+fn assert_silent<W: AsRef<str>>(text: &impl AsRef<str>, words: impl IntoIterator<Item = W>) {
+    let text = text.as_ref();
+    for word in words {
+        let word = word.as_ref();
+        assert!(!text.contains(word), "'{word}' stands there: {text}");
+    }
+}
+
+/// Asserts that so many operations of each row's case were done, and that none failed.
+#[track_caller]
+fn assert_measured(rows: &[Value], operations: u64) {
+    for row in rows {
+        let done = (&row["n"], &row["failed"]);
+        assert_eq!(done, (&operations.into(), &0.into()), "{row}");
+    }
+}
+
+/// Sends a program a signal.
+fn tell(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+}

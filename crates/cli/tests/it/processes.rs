@@ -10,11 +10,10 @@ use crate::KEYMARK;
 #[test]
 fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--device", "software", "--processes", "1,2", "--runs", "6", "--json", "--algorithm",
-        "rsa2048,dsa2048,elg2048,nistp256,cv25519,ed25519,ed448,mlkem768,mldsa65,slhdsa128f",
-    ]);
+    let rows = place.rows(
+        "bench --device software --processes 1,2 --runs 6 --json --algorithm \
+         rsa2048,dsa2048,elg2048,nistp256,cv25519,ed25519,ed448,mlkem768,mldsa65,slhdsa128f",
+    );
     // RSA signs and decrypts, the curves of NIST sign and derive.
     assert_eq!(rows.len(), 2 * 12, "{rows:?}");
     for row in &rows {
@@ -24,21 +23,19 @@ fn each_process_opens_the_key_for_itself_and_every_kind_of_key_travels() {
             "{row}"
         );
     }
-    let shown = place.stdout(&["show"]);
+    let shown = place.stdout("show");
     assert!(shown.contains("raw p=2"), "{shown}");
-    let exported = place.stdout(&["export", "last", "--format", "json"]);
+    let exported = place.stdout("export last --format json");
     assert!(exported.contains("\"worker\":\"process\""), "{exported}");
 }
 
 #[test]
 fn threads_and_processes_are_two_curves() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    place.stdout(&[
-        "bench", "--algorithm", "rsa2048", "--operation", "sign", "--stack", "raw", "--runs", "40",
-        "--concurrency", "1,2", "--processes", "1,2",
-    ]);
-    let shown = place.stdout(&["export", "last", "--format", "markdown"]);
+    place.stdout(
+        "bench --algorithm rsa2048 --operation sign --stack raw --runs 40 --concurrency 1,2 --processes 1,2",
+    );
+    let shown = place.stdout("export last --format markdown");
     let gains = shown.lines().skip_while(|line| !line.contains("c=2 |"));
     let gains: Vec<&str> = gains.filter(|line| line.contains("rsa2048")).collect();
     assert!(gains.len() >= 2, "{shown}");
@@ -52,13 +49,13 @@ fn where_no_other_process_can_open_the_key_it_is_said_at_once() {
         ["--stack", "raw", "--device", "virtual"],
     ] {
         let output = place
-            .keymark(&["bench", "--processes", "2", "--algorithm", "ed25519"])
+            .keymark("bench --processes 2 --algorithm ed25519")
             .args(arguments)
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
         let said = text(&output.stderr);
-        assert!(said.contains("open the key for itself"), "{said}");
+        assert!(said.contains("each process can open for itself"), "{said}");
     }
 }
 
@@ -87,12 +84,10 @@ fn no_worker_has_the_variable_of_a_pin() {
 
 /// keymark, whose environment has a PIN, and its workers.
 fn with_three_workers(place: &Place) -> (Child, [u32; 3]) {
-    #[rustfmt::skip]
     let keymark = place
-        .keymark(&[
-            "bench", "--algorithm", "rsa4096", "--operation", "sign", "--stack", "raw", "--processes", "3",
-            "--max-time", "60s", "--no-save",
-        ])
+        .keymark(
+            "bench --algorithm rsa4096 --operation sign --stack raw --processes 3 --max-time 60s --no-save",
+        )
         .env("USER_PIN", "123456")
         .spawn()
         .unwrap();

@@ -10,7 +10,7 @@ use keymark_testkit::process::write_script;
 use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 /// `rsa2048 sign openssl engine`
 fn name(row: &Value) -> String {
@@ -18,8 +18,8 @@ fn name(row: &Value) -> String {
         &row["algorithm"],
         &row["operation"],
         &row["stack"],
-        &row["ssh_agent"],
-        &row["openssl_way"],
+        &row["parameters"]["agent"],
+        &row["parameters"]["openssl"],
     ];
     let words: Vec<_> = words.iter().filter_map(|word| word.as_str()).collect();
     words.join(" ")
@@ -54,14 +54,14 @@ impl Users {
         }
     }
 
-    fn bench(&self, mode: &str, device: &str, more: &[&str]) -> Output {
+    fn bench(&self, mode: &str, device: &str, more: &str) -> Output {
         let device = format!("{device}?module-path={}", self.module.display());
         let mut command = self
             .place
-            .keymark(&["bench", "--json", "--device", &device]);
+            .keymark(&format!("bench --json --device {device}"));
         command
-            .args(["--pin-env", "PIN", "--runs", "3"])
-            .args(more)
+            .args("--pin-env PIN --runs 3".split(' '))
+            .args(more.split_whitespace())
             .env(CONFIGURATION, self.token.configuration())
             .env("KEYMARK_TEST_MODULE", mode)
             .env("KEYMARK_TEST_LOGINS", self.token.path("logins"))
@@ -78,12 +78,10 @@ impl Users {
 #[test]
 fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "softhsm", "--stack", "raw,ssh,openssl", "--runs", "3",
-        "--operation", "sign,decrypt,authenticate", "--parameter", "openssl=engine,provider",
-        "--algorithm", "rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
-    ]);
+    let rows = place.rows(
+        "bench --json --device softhsm --stack raw,ssh,openssl --runs 3 --operation sign,decrypt,authenticate \
+         --parameter openssl=engine,provider --algorithm rsa1024,rsa2048,rsa4096,nistp256,nistp384,nistp521",
+    );
     passed(&rows, 3);
     let mut expected = BTreeSet::new();
     for algorithm in [
@@ -105,14 +103,11 @@ fn keymarks_own_token_is_reached_by_ssh_agent_and_by_openssl() {
 #[test]
 fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let arguments = [
-        "bench", "--json", "--stack", "raw,agent,gnupg", "--runs", "3", "--operation", "sign,decrypt",
-        "--algorithm", "rsa2048,nistp256", "--device",
-    ];
+    let arguments = "bench --json --stack raw,agent,gnupg --runs 3 --operation sign,decrypt --algorithm \
+                     rsa2048,nistp256 --device";
     // Keys that keymark writes, and ones that the token makes, another for each operation.
     for device in ["softhsm", "swtpm"] {
-        let rows = place.rows(&[&arguments[..], &[device]].concat());
+        let rows = place.rows(&format!("{arguments} {device}"));
         passed(&rows, 3);
         let mut expected = BTreeSet::new();
         for operation in ["sign", "decrypt"] {
@@ -127,10 +122,8 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
         place.assert_gone();
     }
     // Whoever names no stack has no program between.
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "softhsm", "--algorithm", "rsa2048", "--operation", "sign", "--runs", "3",
-    ]);
+    let rows =
+        place.rows("bench --json --device softhsm --algorithm rsa2048 --operation sign --runs 3");
     assert_eq!(
         names(&rows),
         BTreeSet::from(["rsa2048 sign raw".to_owned()])
@@ -141,14 +134,10 @@ fn gnupg_reaches_rsa_keys_on_tokens_that_have_certificates() {
 fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
     let users = Users::new();
     let device = format!("{URI};object=web");
-    let bench = || users.bench("", &device, &["--stack", "gnupg", "--operation", "sign"]);
+    let bench = || users.bench("", &device, "--stack gnupg --operation sign");
     let output = bench();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(
-        said(&output).contains("it knows keys by their certificates"),
-        "{}",
-        said(&output)
-    );
+    assert_says(&said(&output), ["it finds keys by their certificates"]);
     users.token.certify("01", "web");
     let output = bench();
     assert!(output.status.success(), "{}", said(&output));
@@ -160,37 +149,43 @@ fn a_users_key_without_a_certificate_is_not_found_by_gnupg_and_one_with_is() {
 fn keys_in_files_are_the_baseline_and_several_processes_run_at_once() {
     let place = Place::new(KEYMARK);
     let all = "rsa2048,dsa3072,nistp256,brainpoolp384r1,secp256k1,cv25519,x448,ed25519,ed448";
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "software", "--stack", "openssl", "--runs", "3",
-        "--concurrency", "1,3", "--algorithm", all,
-    ]);
+    let rows = place.rows(
+        &format!(
+            "bench --json --device software --stack openssl --runs 3 --concurrency 1,3 --algorithm {all}"
+        ),
+    );
     passed(&rows, 3);
     assert_eq!(rows.len(), 2 * 13, "{:?}", names(&rows));
-    assert!(rows.iter().all(|row| row["openssl_way"] == "file"));
+    assert!(
+        rows.iter()
+            .all(|row| row["parameters"]["openssl"] == "file")
+    );
     assert_eq!(place.leftovers(), Vec::<PathBuf>::new());
 }
 
 #[test]
 fn the_time_of_a_process_is_divided() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let shown = place.stdout(&[
-        "bench", "--device", "softhsm,software", "--stack", "raw,openssl", "--runs", "3", "--operation", "sign",
-        "--algorithm", "nistp256", "--parameter", "openssl=engine,file", "--library", "openssl,openssl-system",
-    ]);
-    for words in [
-        "where the time goes in the program openssl",
-        "where the time goes in a process an operation",
-        "program start",
-        "key load",
-        "rest",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    assert!(!shown.contains("as measured on the way"), "{shown}");
+    let shown = place.stdout(
+        "bench --device softhsm,software --stack raw,openssl --runs 3 --operation sign --algorithm nistp256 \
+         --parameter openssl=engine,file --library openssl,openssl-system",
+    );
+    assert_says(
+        &shown,
+        [
+            "where the time goes in the program openssl",
+            "where the time goes with one process for each operation",
+            "program start",
+            "key load",
+            "rest",
+        ],
+    );
+    assert!(
+        !shown.contains("where the time goes, by process"),
+        "{shown}"
+    );
     // The parts of an operation are the whole of it.
-    let mut record = place.keymark(&["export", "last", "--format", "json"]);
+    let mut record = place.keymark("export last --format json");
     let record: Value = serde_json::from_slice(&record.output().unwrap().stdout).unwrap();
     let of_openssl = |case: &&Value| case["case"]["stack"] == "openssl";
     let cases: Vec<_> = record["cases"].as_array().unwrap().iter().collect();
@@ -217,8 +212,8 @@ fn the_time_of_a_process_is_divided() {
 #[test]
 fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     let users = Users::new();
-    let stacks = ["--stack", "openssl,ssh", "--parameter", "openssl=engine"];
-    let output = users.bench("", &format!("{URI};object=web"), &stacks);
+    let stacks = "--stack openssl,ssh --parameter openssl=engine";
+    let output = users.bench("", &format!("{URI};object=web"), stacks);
     assert!(output.status.success(), "{}", said(&output));
     let rows = objects(&text(&output.stdout));
     passed(&rows, 3);
@@ -229,13 +224,9 @@ fn a_users_key_is_reached_by_its_name_and_test_keys_are_not() {
     ];
     assert_eq!(names(&rows), expected.map(str::to_owned).into());
     assert!(!said(&output).contains(PIN));
-    let refused = users.bench("", URI, &stacks);
+    let refused = users.bench("", URI, stacks);
     assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
-    assert!(
-        said(&refused).contains("no other program sees") && said(&refused).contains("object=KEY"),
-        "{}",
-        said(&refused)
-    );
+    assert_says(&said(&refused), ["no other program can see", "object=KEY"]);
 }
 
 /// The PIN that keymark's own login had accepted is refused in the programs' processes: changed in between, say.
@@ -254,14 +245,7 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
         let users = Users::new();
         users.token.certify("01", "web");
         let device = format!("{URI};object=web");
-        let only = [
-            "--stack",
-            stack,
-            "--parameter",
-            parameter,
-            "--concurrency",
-            "1,2",
-        ];
+        let only = format!("--stack {stack} --parameter {parameter} --concurrency 1,2");
         let output = users.bench("keymark-only", &device, &only);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         let rows = objects(&text(&output.stdout));
@@ -280,16 +264,15 @@ fn a_pin_that_a_program_is_refused_is_not_sent_again() {
 #[test]
 fn a_module_with_two_tokens_is_not_given_to_ssh_agent() {
     let users = Users::new();
-    #[rustfmt::skip]
-    users.token.run(std::process::Command::new("softhsm2-util").args([
-        "--init-token", "--free", "--label", "other", "--so-pin", "31415926", "--pin", "161803",
-    ]));
-    let output = users.bench("", &format!("{URI};object=web"), &["--stack", "ssh"]);
+    users.token.run(
+        std::process::Command::new("softhsm2-util")
+            .args("--init-token --free --label other --so-pin 31415926 --pin 161803".split(' ')),
+    );
+    let output = users.bench("", &format!("{URI};object=web"), "--stack ssh");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(
-        said(&output).contains("would send the PIN to the module's other tokens"),
-        "{}",
-        said(&output)
+    assert_says(
+        &said(&output),
+        ["would also send the PIN to the module's other tokens"],
     );
     assert_eq!(users.logins(), 1, "keymark's own");
 }
@@ -302,37 +285,26 @@ fn what_is_missing_is_left_out_with_what_brings_it() {
         &place.path("openssl"),
         r#"echo "OpenSSL 3.0.0 1 Jan 2026"; echo 'ENGINESDIR: "/nonexistent/engines"'; echo 'MODULESDIR: "/nonexistent/modules"'"#,
     );
-    let arguments = [
-        "bench",
-        "--device",
-        "softhsm",
-        "--stack",
-        "raw,openssl",
-        "--algorithm",
-        "nistp256",
-        "--runs",
-        "3",
-    ];
+    let arguments = "bench --device softhsm --stack raw,openssl --algorithm nistp256 --runs 3";
     let with_path = |path: &std::path::Path| {
-        let mut command = place.keymark(&arguments);
+        let mut command = place.keymark(arguments);
         command.env("PATH", path).output().unwrap()
     };
     let output = with_path(place.directory());
     assert!(output.status.success(), "{}", said(&output));
-    for words in [
-        "stack openssl engine to softhsm is left out",
-        "there is no /nonexistent/engines/pkcs11.so; apt-get install libengine-pkcs11-openssl",
-        "stack openssl provider to softhsm is left out",
-        "there is no /nonexistent/modules/pkcs11.so; apt-get install pkcs11-provider",
-    ] {
-        assert!(said(&output).contains(words), "{words}: {}", said(&output));
-    }
+    assert_says(
+        &said(&output),
+        [
+            "stack openssl engine to softhsm is left out",
+            "there is no /nonexistent/engines/pkcs11.so; apt-get install libengine-pkcs11-openssl",
+            "stack openssl provider to softhsm is left out",
+            "there is no /nonexistent/modules/pkcs11.so; apt-get install pkcs11-provider",
+        ],
+    );
     std::fs::remove_file(place.path("openssl")).unwrap();
     let output = with_path(place.directory());
-    assert!(
-        said(&output).contains("openssl is missing here")
-            && said(&output).contains("apt-get install openssl"),
-        "{}",
-        said(&output)
+    assert_says(
+        &said(&output),
+        ["openssl is missing here", "apt-get install openssl"],
     );
 }

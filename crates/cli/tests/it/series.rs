@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use keymark_testkit::place::{Place, SHORT, said, text};
 use serde_json::{Value, json};
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, assert_silent};
 
 /// Of it a series, without a pause worth the name.
-const SERIES: [&str; 4] = ["--repeat", "3", "--pause", "1ms"];
+const SERIES: &str = "--repeat 3 --pause 1ms";
 
 /// The record with latencies around 100 µs, whatever the machine did, and rsa2048's multiplied.
 fn made_up(record: &str, id: &str, factor: u64, series: &Value) -> String {
@@ -37,12 +37,12 @@ fn made_up(record: &str, id: &str, factor: u64, series: &Value) -> String {
 /// A place with a run called `one`, and series of three runs called `before`, `same` and `slower`.
 fn with_made_up_runs() -> Place {
     let place = Place::new(KEYMARK);
-    place.stdout(&SHORT);
-    let measured = place.stdout(&["export", "last", "--format", "json"]);
+    place.stdout(SHORT);
+    let measured = place.stdout("export last --format json");
     let import = |id: &str, factor: u64, series: &Value| {
         let file = place.path(id);
         std::fs::write(&file, made_up(&measured, id, factor, series)).unwrap();
-        place.stdout(&["import", file.to_str().unwrap()]);
+        place.stdout(&format!("import {}", file.display()));
     };
     import("one", 3, &Value::Null);
     for (name, factor) in [("before", 1), ("same", 1), ("slower", 3)] {
@@ -59,7 +59,7 @@ fn with_made_up_runs() -> Place {
 fn compare_fails_above_a_limit_only_when_something_is_slower() {
     let place = with_made_up_runs();
     let compared = |old, new| {
-        let output = place.output(&["compare", old, new, "--fail-above", "5%"]);
+        let output = place.output(&format!("compare {old} {new} --fail-above 5%"));
         (output.status.code(), text(&output.stderr))
     };
     assert_eq!(compared("before-0", "same-2"), (Some(0), String::new()));
@@ -69,37 +69,24 @@ fn compare_fails_above_a_limit_only_when_something_is_slower() {
     );
     let (status, said) = compared("series:before", "slower-1");
     assert_eq!(status, Some(1));
-    assert!(
-        said.contains("rsa2048") && !said.contains("ed25519"),
-        "{said}"
-    );
+    assert_says(&said, ["rsa2048"]);
+    assert_silent(&said, ["ed25519"]);
     let several = compared("before-0,before-1,before-2", "slower-0,slower-1,slower-2");
     assert_eq!(several.0, Some(1), "{several:?}");
-    let noise = [
-        "compare",
-        "before-0",
-        "slower-0",
-        "--fail-above",
-        "5%",
-        "--noise",
-        "400%",
-    ];
-    assert_eq!(place.output(&noise).status.code(), Some(0));
+    let noise = "compare before-0 slower-0 --fail-above 5% --noise 400%";
+    assert_eq!(place.output(noise).status.code(), Some(0));
 }
 
 #[test]
 fn single_runs_are_shown_but_not_judged() {
     let place = with_made_up_runs();
     let alone = "before-0,before-1";
-    let output = place.output(&["compare", alone, "one"]);
+    let output = place.output(&format!("compare {alone} one"));
     assert_eq!(output.status.code(), Some(0));
     let said = said(&output);
     assert!(said.contains("not distinguishable"), "{said}");
-    assert!(
-        said.contains("here (standard deviation, of 8 earlier runs)"),
-        "{said}"
-    );
-    let refused = place.refused(&["compare", alone, "one", "--fail-above", "5%"], 3);
+    assert_says(&said, ["here (standard deviation of 8 earlier runs)"]);
+    let refused = place.refused(&format!("compare {alone} one --fail-above 5%"), 3);
     assert!(refused.contains("cannot judge single runs"), "{refused}");
     assert!(refused.contains("--repeat 5"), "{refused}");
     let longest = refused.lines().map(|line| line.chars().count()).max();
@@ -109,35 +96,27 @@ fn single_runs_are_shown_but_not_judged() {
 #[test]
 fn one_series_is_not_compared_with_itself_by_mistake() {
     let place = with_made_up_runs();
-    let refused = place.refused(&["compare", "before-0", "before-1"], 2);
+    let refused = place.refused("compare before-0 before-1", 2);
     assert!(refused.contains("runs of one series, before"), "{refused}");
-    let refused = place.refused(&["compare", "before-0,before-0", "one"], 1);
+    let refused = place.refused("compare before-0,before-0 one", 1);
     assert!(refused.contains("twice"), "{refused}");
-    let refused = place.refused(&["compare", "series:nowhere", "one"], 1);
+    let refused = place.refused("compare series:nowhere one", 1);
     assert!(refused.contains("no run 'series:nowhere'"), "{refused}");
 }
 
 #[test]
 fn a_series_is_made_of_runs_in_the_archive() {
     let place = Place::new(KEYMARK);
-    let output = place.output(&[&SHORT[..], &SERIES].concat());
+    let output = place.output(&format!("{SHORT} {SERIES}"));
     let said = said(&output);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains("run 3 of 3") && said.contains("runs differ by"),
-        "{said}"
-    );
-    let runs = place.rows(&["runs", "--json"]);
+    assert_says(&said, ["run 3 of 3", "runs differ by"]);
+    let runs = place.rows("runs --json");
     assert_eq!(runs.len(), 3);
     let series = runs[0]["series"].as_str().unwrap().to_owned();
     assert!(runs.iter().all(|run| run["series"] == series.as_str()));
-    assert!(
-        place
-            .stdout(&["runs"])
-            .contains(&format!("series:{series}"))
-    );
-    let record: Value =
-        serde_json::from_str(&place.stdout(&["export", "last", "--format", "json"])).unwrap();
+    assert!(place.stdout("runs").contains(&format!("series:{series}")));
+    let record = place.record();
     assert_eq!(
         (&record["series"]["number"], &record["series"]["runs"]),
         (&2.into(), &3.into())
@@ -147,10 +126,7 @@ fn a_series_is_made_of_runs_in_the_archive() {
         record["plan"]["settings"]["seed"], 3,
         "each run has its own seed"
     );
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    jsonschema::validate(&schema, &record).unwrap();
-    let rows = place.rows(&["show", "series:last", "--json"]);
+    let rows = place.rows("show series:last --json");
     assert_eq!(rows.len(), 3);
     assert!(
         rows.iter()
@@ -165,24 +141,26 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
     let other = place.path("other");
     std::fs::write(&other, format!("#!/bin/sh\nexec {KEYMARK} \"$@\"\n")).unwrap();
     std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let against = ["--against", other.to_str().unwrap(), "--json"];
-    let pairs = place.rows(&[&SHORT[..], &SERIES, &against].concat());
+    let pairs = place.rows(&format!(
+        "{SHORT} {SERIES} --against {} --json",
+        other.display()
+    ));
     assert_eq!(pairs.len(), 3);
     assert!(
         pairs
             .iter()
             .all(|pair| pair["first_runs"] == 3 && pair["second_runs"] == 3)
     );
-    let runs = place.rows(&["runs", "--json"]);
+    let runs = place.rows("runs --json");
     assert_eq!(runs.len(), 6);
     let of = |side: &str| {
         let series = runs.iter().map(|run| run["series"].as_str().unwrap());
         series.filter(|name| name.ends_with(side)).count()
     };
     assert_eq!((of("-a"), of("-b")), (3, 3));
-    let shown = place.stdout(&["compare", "series:last~1", "series:last"]);
+    let shown = place.stdout("compare series:last~1 series:last");
     assert!(shown.contains("3 pairs of runs"), "{shown}");
-    let this = place.rows(&["compare", "series:last~1", "series:last", "--json"]);
+    let this = place.rows("compare series:last~1 series:last --json");
     // Sides are called as they were asked for.
     let figures = |pairs: &[Value]| -> Vec<Value> {
         let mut pairs = pairs.to_vec();
@@ -201,43 +179,29 @@ fn two_programs_take_turns_and_are_compared_in_pairs() {
 #[test]
 fn a_program_that_cannot_make_the_runs_ends_it_with_its_reason() {
     let place = Place::new(KEYMARK);
-    let nowhere = place.refused(
-        &[&SHORT[..], &["--against", "/nonexistent/keymark"]].concat(),
-        2,
-    );
+    let nowhere = place.refused(&format!("{SHORT} --against /nonexistent/keymark"), 2);
     assert!(nowhere.contains("/nonexistent/keymark"), "{nowhere}");
-    let unknown = [
-        "bench",
-        "--algorithm",
-        "ed25519",
-        "--operation",
-        "decrypt",
-        "--repeat",
-        "3",
-    ];
-    let refused = place.refused(&unknown, 2);
-    assert!(
-        refused.contains("ed25519") && refused.contains("no series"),
-        "{refused}"
-    );
-    let no_save = [&SHORT[..], &SERIES, &["--no-save"]].concat();
+    let unknown = "bench --algorithm ed25519 --operation decrypt --repeat 3";
+    let refused = place.refused(unknown, 2);
+    assert_says(&refused, ["ed25519", "no series"]);
+    let no_save = format!("{SHORT} {SERIES} --no-save");
     assert!(place.refused(&no_save, 2).contains("--no-save"));
 }
 
 #[test]
 fn a_series_is_exported_as_a_record_a_line() {
     let place = with_made_up_runs();
-    let lines = place.stdout(&["export", "series:slower", "--format", "json"]);
+    let lines = place.stdout("export series:slower --format json");
     let other = Place::new(KEYMARK);
     for (number, line) in lines.lines().enumerate() {
         let id = format!("slower-{number}");
-        let single = place.stdout(&["export", &id, "--format", "json"]);
+        let single = place.stdout(&format!("export {id} --format json"));
         assert_eq!(single.trim_end(), line);
         let file = other.path(&id);
         std::fs::write(&file, line).unwrap();
-        other.stdout(&["import", file.to_str().unwrap()]);
+        other.stdout(&format!("import {}", file.display()));
     }
-    let again = other.stdout(&["export", "series:slower", "--format", "json"]);
+    let again = other.stdout("export series:slower --format json");
     assert_eq!(again.lines().count(), 3);
     assert_eq!(again, lines);
 }

@@ -1,15 +1,15 @@
 //! What leaves the archive by the real binary: comparisons of many runs, histories, exports, files for others.
 
-use keymark_testkit::place::{Place, SHORT, text};
+use keymark_testkit::place::{Place, SHORT, assert_schema_allows, text};
 use serde_json::{Value, json};
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 /// A place with one real run, and what it is as JSON.
 fn with_a_run() -> (Place, Value) {
     let place = Place::new(KEYMARK);
-    place.stdout(&SHORT);
-    let record = place.stdout(&["export", "last", "--format", "json"]);
+    place.stdout(SHORT);
+    let record = place.stdout("export last --format json");
     let record = serde_json::from_str(&record).unwrap();
     (place, record)
 }
@@ -33,7 +33,7 @@ fn made_up(record: &Value, id: &str, minute: u32, microseconds: u64) -> Value {
 fn import(place: &Place, record: &Value) {
     let file = place.path("import.json");
     std::fs::write(&file, record.to_string()).unwrap();
-    place.stdout(&["import", file.to_str().unwrap()]);
+    place.stdout(&format!("import {}", file.display()));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
             import(&place, &run);
         }
     }
-    let rows = place.rows(&["history", "ed25519", "sign", "raw", "--json"]);
+    let rows = place.rows("history ed25519 sign raw --json");
     let changes: Vec<&Value> = rows.iter().filter(|row| row["change"] == true).collect();
     assert_eq!(changes.len(), 1, "{changes:?}");
     assert_eq!(changes[0]["run"], "run-12");
@@ -66,10 +66,10 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
         .iter()
         .filter(|row| row["machine"].as_str().unwrap().contains("Another"));
     assert_eq!(elsewhere.count(), 3);
-    let shown = place.stdout(&["history", "ed25519", "sign"]);
+    let shown = place.stdout("history ed25519 sign");
     assert!(shown.contains("one change in"), "{shown}");
     assert!(shown.contains("3 of the 8 runs or series"), "{shown}");
-    let nothing = place.refused(&["history", "mlkem768"], 3);
+    let nothing = place.refused("history mlkem768", 3);
     assert!(nothing.contains("mlkem768"), "{nothing}");
 }
 
@@ -77,33 +77,25 @@ fn a_change_shows_in_the_history_and_machines_are_apart() {
 fn a_profile_is_written_whole_or_not_at_all() {
     let place = Place::new(KEYMARK);
     let file = place.path("my-card.toml");
-    let profile = ["profile", "last", "-o", file.to_str().unwrap()];
-    let bench = ["bench", "--algorithm", "ed25519", "--stack", "raw"];
-    place.stdout(&[&bench[..], &["--runs", "3"]].concat());
+    let profile = format!("profile last -o {}", file.display());
+    let bench = "bench --algorithm ed25519 --stack raw --runs";
+    place.stdout(&format!("{bench} 3"));
     let refused = place.refused(&profile, 1);
     assert!(refused.contains("at least 20 operations"), "{refused}");
     assert!(!file.exists());
-    place.stdout(&[&bench[..], &["--runs", "20"]].concat());
+    place.stdout(&format!("{bench} 20"));
     assert_eq!(place.stdout(&profile), "");
     let written = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(written, place.stdout(&["profile", "last"]));
+    assert_eq!(written, place.stdout("profile last"));
     // It is replaced, and a link goes on leading to it.
     let link = place.path("link.toml");
     std::os::unix::fs::symlink(&file, &link).unwrap();
     let link = link.to_str().unwrap();
-    place.stdout(&[
-        "mcu",
-        "profile",
-        "stm32f405",
-        "--kernel",
-        "x25519",
-        "-o",
-        link,
-    ]);
+    place.stdout(&format!("mcu profile stm32f405 --kernel x25519 -o {link}"));
     let replaced = std::fs::read_to_string(&file).unwrap();
     assert!(replaced.contains("predicted by keymark"), "{replaced}");
     let twin = format!("twin:{link}");
-    place.stdout(&["bench", "--device", &twin, "--stack", "raw", "--dry-run"]);
+    place.stdout(&format!("bench --device {twin} --stack raw --dry-run"));
 }
 
 #[test]
@@ -112,8 +104,8 @@ fn many_runs_are_compared_with_any_baseline() {
     for (id, microseconds) in [("one", 100), ("two", 200), ("three", 400)] {
         import(&place, &made_up(&record, id, 1, microseconds));
     }
-    let compared = |arguments: &[&str]| {
-        let rows = place.rows(&[&["compare", "--json"], arguments].concat());
+    let compared = |arguments: &str| {
+        let rows = place.rows(&format!("compare --json {arguments}"));
         let ratios = rows.iter().filter_map(|row| {
             let ratio = row["ratio"].as_f64()?;
             Some((
@@ -124,39 +116,39 @@ fn many_runs_are_compared_with_any_baseline() {
         ratios.collect::<Vec<_>>()
     };
     let expected = [("two", 2), ("three", 4)].map(|(run, ratio)| (run.to_owned(), ratio));
-    let found = compared(&["one", "two", "three"]);
+    let found = compared("one two three");
     assert_eq!((&found[..2], found.len()), (&expected[..], 6));
-    assert_eq!(compared(&["two", "three", "--baseline", "one"]), found);
-    let within = place.rows(&["compare", "one", "two", "--baseline", "rsa2048", "--json"]);
+    assert_eq!(compared("two three --baseline one"), found);
+    let within = place.rows("compare one two --baseline rsa2048 --json");
     assert_eq!(within.len(), 2, "ed25519 of each run");
     assert!(
         within
             .iter()
             .all(|row| row["case"].as_str().unwrap().starts_with("rsa2048 sign"))
     );
-    let over_all = place.rows(&["compare", "one", "two", "--geometric-mean", "--json"]);
+    let over_all = place.rows("compare one two --geometric-mean --json");
     let mean = over_all.last().unwrap()["geometric_mean"].as_f64().unwrap();
     assert!((mean - 2.0).abs() < 0.01, "{mean}");
-    let published = place.rows(&["compare", "one", "--published", "tokens", "--json"]);
+    let published = place.rows("compare one --published tokens --json");
     let of_others = published
         .iter()
         .all(|row| row["second_provenance"] == "published");
     assert!(!published.is_empty() && of_others);
     assert!(published.iter().all(|row| row["verdict"] == "no interval"));
-    let unknown = place.refused(&["compare", "one", "--published", "lwn-1999"], 2);
+    let unknown = place.refused("compare one --published lwn-1999", 2);
     assert!(unknown.contains("lwn-2017-keycards"), "{unknown}");
 }
 
 #[test]
 fn published_figures_are_shown_beside_a_run() {
     let (place, _) = with_a_run();
-    let shown = place.stdout(&["show", "last", "--published", "tokens", "--wide"]);
+    let shown = place.stdout("show last --published tokens --wide");
     assert!(shown.contains("beside published figures"), "{shown}");
     assert!(shown.contains("published-tokens-tpm-javacard"), "{shown}");
-    let rows = place.rows(&["show", "last", "--published", "tokens", "--json"]);
+    let rows = place.rows("show last --published tokens --json");
     let kinds = |kind: &str| rows.iter().filter(|row| row["provenance"] == kind).count();
     assert!(kinds("published") > 100 && kinds("measured") > 1);
-    let output = place.output(&["show", "last", "--published", "lwn-2017"]);
+    let output = place.output("show last --published lwn-2017");
     let said = text(&output.stderr);
     assert!(said.contains("no operation of this run"), "{said}");
 }
@@ -164,32 +156,21 @@ fn published_figures_are_shown_beside_a_run() {
 #[test]
 fn published_figures_are_drawn_and_reported_beside_a_run() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    place.stdout(&[
-        "bench", "--algorithm", "rsa2048", "--operation", "decrypt", "--stack", "gnupg", "--runs", "5",
-    ]);
+    place.stdout("bench --algorithm rsa2048 --operation decrypt --stack gnupg --runs 5");
     let svg = place.path("run.svg");
-    let draw = |more: &[&str]| {
-        let picture = [
-            "plot",
-            "last",
-            "--kind",
-            "means",
-            "-o",
-            svg.to_str().unwrap(),
-        ];
-        place.stdout(&[&picture[..], more].concat());
+    let draw = |more: &str| {
+        place.stdout(&format!(
+            "plot last --kind means -o {} {more}",
+            svg.display()
+        ));
         std::fs::read_to_string(&svg).unwrap()
     };
-    assert!(!draw(&[]).contains("FST-01"));
-    let drawn = draw(&["--published", "lwn-2017"]);
-    assert!(
-        drawn.contains("FST-01") && drawn.contains("published"),
-        "{drawn}"
-    );
-    let report = ["report", "last", "--format", "markdown"];
-    assert!(!place.stdout(&report).contains("FST-01"));
-    let beside = place.stdout(&[&report[..], &["--published", "lwn-2017"]].concat());
+    assert!(!draw("").contains("FST-01"));
+    let drawn = draw("--published lwn-2017");
+    assert_says(&drawn, ["FST-01", "published"]);
+    let report = "report last --format markdown";
+    assert!(!place.stdout(report).contains("FST-01"));
+    let beside = place.stdout(&format!("{report} --published lwn-2017"));
     let row = beside.lines().find(|line| line.contains("FST-01"));
     assert!(row.is_some_and(|row| row.contains("published")), "{beside}");
 }
@@ -204,20 +185,17 @@ fn every_form_is_written_of_runs_and_series() {
         import(&place, &run);
     }
     for run in ["last", "series:s"] {
-        let of = |format: &str| place.stdout(&["export", run, "--format", format]);
+        let of = |format: &str| place.stdout(&format!("export {run} --format {format}"));
         let metrics = of("openmetrics");
         assert!(metrics.ends_with("# EOF\n"), "{metrics}");
-        assert!(
-            metrics.contains("keymark_operation_mean_seconds{"),
-            "{metrics}"
-        );
+        assert_says(&metrics, ["keymark_operation_mean_seconds{"]);
         assert!(of("junit").contains("<testsuite name="));
         let entries: Value = serde_json::from_str(&of("github-benchmark")).unwrap();
         assert_eq!(entries.as_array().unwrap().len(), 3);
         assert_eq!(of("csv").lines().count(), 4);
         assert!(of("markdown").contains("| rsa2048"));
     }
-    let records = place.stdout(&["export", "series:s", "--format", "json"]);
+    let records = place.stdout("export series:s --format json");
     assert_eq!(records.lines().count(), 3);
 }
 
@@ -231,8 +209,8 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
     import(&place, &record);
     let file = place.path("shared.json");
     let file = file.to_str().unwrap();
-    let share = |more: &[&str]| {
-        let mut command = place.keymark(&[&["share", "telling", "-o", file], more].concat());
+    let share = |more: &str| {
+        let mut command = place.keymark(&format!("share telling -o {file} {more}"));
         command
             .env("HOME", "/home/zacharias")
             .env("USER", "zacharias")
@@ -241,7 +219,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
             .output()
             .unwrap()
     };
-    let asked = share(&[]);
+    let asked = share("");
     assert_eq!(asked.status.code(), Some(2));
     let said = text(&asked.stdout);
     for secret in ["S-4711-0815", "wintermute", "/home/zacharias"] {
@@ -251,7 +229,7 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
         !std::path::Path::new(file).exists(),
         "nothing is written unasked"
     );
-    assert!(share(&["--yes"]).status.success());
+    assert!(share("--yes").status.success());
     let written = std::fs::read_to_string(file).unwrap().to_lowercase();
     for secret in ["S-4711-0815", "wintermute", "zacharias"] {
         assert!(
@@ -260,15 +238,13 @@ fn a_file_for_others_has_no_names_and_can_be_imported() {
         );
     }
     assert_eq!(
-        share(&["--yes"]).status.code(),
+        share("--yes").status.code(),
         Some(1),
         "what is there is left alone"
     );
-    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/record-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    jsonschema::validate(&schema, &serde_json::from_str(&written).unwrap()).unwrap();
-    place.stdout(&["import", file]);
-    let shown = place.stdout(&["show", "telling-shared"]);
+    assert_schema_allows(&serde_json::from_str(&written).unwrap());
+    place.stdout(&format!("import {file}"));
+    let shown = place.stdout("show telling-shared");
     assert!(shown.contains("rsa2048"), "{shown}");
 }
 
@@ -317,27 +293,20 @@ fn what_finds_no_room_leaves_no_file() {
     place.stdout(&share);
     let whole = std::fs::read(&shared).unwrap();
     let refused = place.output(&share);
-    assert!(
-        text(&refused.stderr).contains("shared.json is there already"),
-        "{}",
-        text(&refused.stderr)
-    );
+    assert_says(&text(&refused.stderr), ["shared.json is there already"]);
     assert_eq!(std::fs::read(&shared).unwrap(), whole);
 }
 
 #[test]
 fn help_that_is_lost_is_no_success() {
     let place = Place::new(KEYMARK);
-    for arguments in [&["help"][..], &["--version"], &["bench", "--help"]] {
+    for arguments in ["help", "--version", "bench --help"] {
         let full = std::fs::File::options()
             .write(true)
             .open("/dev/full")
             .unwrap();
         let output = place.keymark(arguments).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert!(
-            text(&output.stderr).contains("stdout cannot be written"),
-            "{arguments:?}"
-        );
+        assert_says(&text(&output.stderr), ["cannot write to stdout"]);
     }
 }

@@ -12,7 +12,7 @@ use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::found;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_measured, assert_says};
 
 /// Slow enough for any machine that tests this.
 const SLOW_CARD: &str = r#"
@@ -34,11 +34,10 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
     let profile = place.path("slow.toml");
     std::fs::write(&profile, SLOW_CARD).unwrap();
     let devices = format!("software,virtual,twin:{}", profile.display());
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--device", &devices, "--algorithm", "rsa2048,nistp256,ed25519",
-        "--stack", "ssh", "--operation", "authenticate", "--concurrency", "1,3", "--runs", "6", "--json",
-    ]);
+    let rows = place.rows(&format!(
+        "bench --device {devices} --algorithm rsa2048,nistp256,ed25519 --stack ssh --operation \
+             authenticate --concurrency 1,3 --runs 6 --json"
+    ));
     for row in &rows {
         assert_eq!((&row["n"], &row["failed"]), (&6.into(), &0.into()), "{row}");
         assert_eq!(row["operation"], "authenticate", "{row}");
@@ -48,7 +47,7 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
         let case = |row: &Value| {
             format!(
                 "{} {} {}",
-                row["algorithm"], row["ssh_agent"], row["concurrency"]
+                row["algorithm"], row["parameters"]["agent"], row["concurrency"]
             )
         };
         of_device.map(case).collect()
@@ -76,23 +75,18 @@ fn logins_are_signed_in_software_on_virtual_cards_and_on_twins_alone_and_togethe
 #[test]
 fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let bench = [
-        "bench", "--device", "software", "--algorithm", "ed25519", "--stack", "raw,ssh",
-        "--operation", "authenticate", "--runs", "6",
-    ];
-    let shown = place.stdout(&bench);
-    for words in ["where the time goes in SSH", "+ ssh-agent", "+ gpg-agent"] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    let chosen = [
-        bench.as_slice(),
-        &["--parameter", "agent=openssh", "--json"],
-    ]
-    .concat();
-    let rows = place.rows(&chosen);
+    let bench = "bench --device software --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 6";
+    let shown = place.stdout(bench);
+    assert_says(
+        &shown,
+        ["where the time goes in SSH", "+ ssh-agent", "+ gpg-agent"],
+    );
+    let rows = place.rows(&format!("{bench} --parameter agent=openssh --json"));
     // Cases are told as they finish, in the order of the shuffled rounds.
-    let agents: BTreeSet<_> = rows.iter().map(|row| row["ssh_agent"].as_str()).collect();
+    let agents: BTreeSet<_> = rows
+        .iter()
+        .map(|row| row["parameters"]["agent"].as_str())
+        .collect();
     assert_eq!(
         (rows.len(), agents),
         (2, BTreeSet::from([None, Some("openssh")]))
@@ -102,13 +96,9 @@ fn layers_are_those_of_agents_and_one_of_them_can_be_chosen() {
 #[test]
 fn the_default_plan_goes_without_ssh_and_only_its_own_operation_is_asked_of_it() {
     let place = Place::new(KEYMARK);
-    let planned = place.stdout(&["bench", "--dry-run"]);
+    let planned = place.stdout("bench --dry-run");
     assert!(!planned.contains("ssh"), "{planned}");
-    #[rustfmt::skip]
-    let said = place.refused(
-        &["bench", "--device", "software", "--stack", "ssh", "--operation", "decrypt"],
-        3,
-    );
+    let said = place.refused("bench --device software --stack ssh --operation decrypt", 3);
     assert!(said.contains("nothing here offers"), "{said}");
 }
 
@@ -119,7 +109,7 @@ fn a_card_in_a_reader_signs_logins_with_its_own_key() {
     let card = homes.loaded_card(&cards, "ed25519".parse().unwrap());
     let card = card.unwrap();
     let (place, reader) = (Place::new(KEYMARK), CardInReader::new(card.reader));
-    let keymark = |arguments: &[&str]| {
+    let keymark = |arguments: &str| {
         let mut keymark = place.keymark(arguments);
         keymark
             .env("PCSCLITE_CSOCK_NAME", reader.socket())
@@ -129,15 +119,14 @@ fn a_card_in_a_reader_signs_logins_with_its_own_key() {
     };
     let is_card = |row: &Value| row["facts"]["reader"].is_array();
     let listed = found("pcscd sees the card", || {
-        let listed = text(&keymark(&["devices", "--json"]).stdout);
+        let listed = text(&keymark("devices --json").stdout);
         objects(&listed).into_iter().find(is_card)
     });
     let serial = listed["serial"].as_str().unwrap();
-    #[rustfmt::skip]
-    let measured = keymark(&[
-        "bench", "--device", serial, "--algorithm", "ed25519", "--stack", "raw,ssh",
-        "--operation", "authenticate", "--runs", "3", "--pin-env", "PIN", "--json", "--no-save",
-    ]);
+    let measured = keymark(&format!(
+        "bench --device {serial} --algorithm ed25519 --stack raw,ssh --operation authenticate --runs 3 \
+             --pin-env PIN --json --no-save"
+    ));
     let rows = objects(&text(&measured.stdout));
     let stacks: BTreeSet<_> = rows.iter().map(|row| row["stack"].as_str()).collect();
     assert_eq!(
@@ -146,7 +135,5 @@ fn a_card_in_a_reader_signs_logins_with_its_own_key() {
         "{}",
         text(&measured.stderr)
     );
-    for row in &rows {
-        assert_eq!((&row["n"], &row["failed"]), (&3.into(), &0.into()), "{row}");
-    }
+    assert_measured(&rows, 3);
 }

@@ -11,11 +11,10 @@ use crate::KEYMARK;
 #[test]
 fn a_tpm_is_measured_in_threads_and_processes() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "swtpm-esys", "--runs", "6", "--concurrency", "1,2", "--processes", "2",
-        "--algorithm", "rsa2048,nistp256",
-    ]);
+    let rows = place.rows(
+        "bench --json --device swtpm-esys --runs 6 --concurrency 1,2 --processes 2 --algorithm \
+         rsa2048,nistp256",
+    );
     // Two algorithms, two operations, three loads: more keys than a TPM holds.
     assert_eq!(rows.len(), 2 * 2 * 3, "{rows:?}");
     for row in &rows {
@@ -34,10 +33,8 @@ fn a_tpm_is_measured_in_threads_and_processes() {
 #[test]
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut run = place.keymark(&[
-        "bench", "--no-save", "--device", "swtpm-esys", "--algorithm", "nistp256", "--runs", "1000000",
-    ]);
+    let mut run =
+        place.keymark("bench --no-save --device swtpm-esys --algorithm nistp256 --runs 1000000");
     let mut child = run
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -56,7 +53,7 @@ fn a_tpm_that_is_not_there_says_what_to_do() {
         // It is somebody's: what it has is asked of nobody here.
         return;
     }
-    let output = place.output(&["bench", "--device", "tpm"]);
+    let output = place.output("bench --device tpm");
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("swtpm-esys"), "{}", said(&output));
 }

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use keymark_testkit::place::{Place, text};
+use keymark_testkit::place::{CommandLine, Place, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 /// Decrypts once, says so in a file, and goes on for minutes in a program of its own.
 fn decrypting(place: &Place, trap: &str) -> Child {
@@ -19,7 +18,8 @@ fn decrypting(place: &Place, trap: &str) -> Child {
          echo > '{ready}'; tail -f '{ready}' & wait; wait",
         ready = ready.display()
     );
-    let mut keymark = place.keymark(&["trace", "--device", "virtual", "--", "sh", "-c", &script]);
+    let mut keymark = place.keymark("trace --device virtual -- sh -c");
+    keymark.arg(script);
     keymark.stdin(Stdio::null());
     let child = keymark
         .stdout(Stdio::piped())
@@ -31,18 +31,11 @@ fn decrypting(place: &Place, trap: &str) -> Child {
     child
 }
 
-fn tell(child: &Child, signal: Signal) {
-    kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
-}
-
 fn ends_in_good_order(place: &Place, child: Child) {
     let output = child.wait_with_output().unwrap();
     let (shown, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(
-        shown.contains("PSO:DECIPHER") && shown.contains("whole"),
-        "{shown}{said}"
-    );
+    assert_says(&shown, ["PSO:DECIPHER", "whole"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
     until("agents and programs are gone", || {
         naming(&place.temporary()) == 0 && naming(&place.path("ready")) == 0
@@ -71,9 +64,12 @@ fn a_program_that_does_not_listen_is_killed() {
 fn a_card_that_was_not_used_is_said_to_be_so_also_by_ssh_that_only_lists_keys() {
     let place = Place::new(KEYMARK);
     // A card without an authentication key: the agent asks it for one, and has none to list.
-    for command in [&["true"][..], &["ssh-add", "-l"]] {
-        let trace = ["trace", "--device", "virtual", "--"];
-        let shown = text(&place.output(&[&trace[..], command].concat()).stdout);
+    for command in ["true", "ssh-add -l"] {
+        let shown = text(
+            &place
+                .output(&format!("trace --device virtual -- {command}"))
+                .stdout,
+        );
         let (_, of_program) = shown.split_once("the program\n").unwrap();
         if of_program.contains("refused with") {
             assert!(of_program.contains("whole"), "{command:?}: {shown}");
@@ -90,11 +86,8 @@ fn a_card_that_was_not_used_is_said_to_be_so_also_by_ssh_that_only_lists_keys() 
 #[test]
 fn refusals_are_named() {
     let place = Place::new(KEYMARK);
-    let shown = place.stdout(&["trace", "--device", "virtual", "--", "true"]);
-    assert!(
-        shown.contains("6A86 wrong P1 or P2") && shown.contains("6A88 no such data"),
-        "{shown}"
-    );
+    let shown = place.stdout("trace --device virtual -- true");
+    assert_says(&shown, ["6A86 wrong P1 or P2", "6A88 no such data"]);
     assert!(
         shown.starts_with("first use, before the program: selection, key lookup, PIN\n"),
         "{shown}"
@@ -106,8 +99,13 @@ mod pkcs11 {
     use super::*;
     use keymark_testkit::softhsm::{CONFIGURATION, LABEL, PIN, SoftHsmToken};
 
-    fn traced(place: &Place, token: &SoftHsmToken, arguments: &[&str]) -> (i32, String, String) {
-        let mut keymark = place.keymark(&[&["trace", "--pkcs11"], arguments].concat());
+    fn traced(
+        place: &Place,
+        token: &SoftHsmToken,
+        command: &(impl CommandLine + ?Sized),
+    ) -> (i32, String, String) {
+        let mut keymark = place.keymark("trace --pkcs11");
+        keymark.args(command.words());
         let output = keymark.env(CONFIGURATION, token.configuration()).output();
         let output = output.unwrap();
         (
@@ -131,7 +129,8 @@ mod pkcs11 {
             )
         };
         let script = format!("{}; {}", sign(&module), sign("{module}"));
-        let (code, shown, said) = traced(&place, &token, &[&module, "--", "sh", "-c", &script]);
+        let command = [&module, "--", "sh", "-c", &script];
+        let (code, shown, said) = traced(&place, &token, &command);
         assert_eq!(code, 0, "{said}");
         let line = |name: &str| {
             let found = shown.lines().find(|line| line.starts_with(name));
@@ -142,10 +141,7 @@ mod pkcs11 {
             assert_eq!(line(once), "2", "{shown}");
         }
         assert!(shown.contains("2 private-key operations"), "{shown}");
-        assert!(
-            shown.contains("2 sessions opened, 2 closed, 2 logins"),
-            "{shown}"
-        );
+        assert_says(&shown, ["2 sessions opened, 2 closed, 2 logins"]);
         assert_eq!(shown.matches("pkcs11-tool (").count(), 2, "{shown}");
         assert!(!shown.contains(PIN) && !said.contains(PIN));
         assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
@@ -154,9 +150,9 @@ mod pkcs11 {
     #[test]
     fn a_program_that_does_not_load_it_is_said_to_and_ends_as_it_ends() {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
-        let (code, shown, _) = traced(&place, &token, &["softhsm2", "--", "false"]);
+        let (code, shown, _) = traced(&place, &token, "softhsm2 -- false");
         assert_eq!(code, 1);
-        assert!(shown.contains("the module was not loaded"), "{shown}");
+        assert!(shown.contains("did not load the module"), "{shown}");
     }
 
     #[test]

@@ -5,26 +5,18 @@ use std::process::Stdio;
 use keymark_testkit::pcscd::PrivatePcscd;
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::waiting::found;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 #[test]
 fn all_three_layers_are_measured_with_their_parts() {
     let place = Place::new(KEYMARK);
     let devices = "virtual,twin:fst-01";
-    let measured = place.stdout(&[
-        "bench",
-        "--device",
-        devices,
-        "--algorithm",
-        "cv25519",
-        "--runs",
-        "3",
-        "--json",
-    ]);
+    let measured = place.stdout(&format!(
+        "bench --device {devices} --algorithm cv25519 --runs 3 --json"
+    ));
     let rows = objects(&measured);
     assert_eq!(rows.len(), 6);
     for row in &rows {
@@ -38,17 +30,17 @@ fn all_three_layers_are_measured_with_their_parts() {
         let least = if provenance == "twin" { 0.099 } else { 0.0 };
         assert!(row["mean_s"].as_f64().unwrap() >= least, "{row}");
     }
-    let shown = place.stdout(&["show", "last"]);
-    for words in [
-        "figures of different kinds",
-        "scdaemon",
-        "VERIFY",
-        "twins beside the published",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    let exported: Value =
-        serde_json::from_str(&place.stdout(&["export", "last", "--format", "json"])).unwrap();
+    let shown = place.stdout("show last");
+    assert_says(
+        &shown,
+        [
+            "figures of different kinds",
+            "scdaemon",
+            "VERIFY",
+            "twins beside the published",
+        ],
+    );
+    let exported = place.record();
     let cases = exported["cases"].as_array().unwrap();
     let parts = |case: &&Value| case["case"]["stack"] != "raw";
     for case in cases.iter().filter(parts) {
@@ -56,26 +48,18 @@ fn all_three_layers_are_measured_with_their_parts() {
             assert_eq!(case["parts"][part]["n"], 3, "{part}: {}", case["parts"]);
         }
     }
-    let schema =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    jsonschema::validate(&schema, &exported).unwrap();
     assert!(place.leftovers().is_empty());
 }
 
 #[test]
 fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let output = place.output(&[
-        "bench", "--device", "software,twin:yubikey-neo", "--algorithm", "ed25519", "--stack", "raw", "--runs", "3",
-    ]);
+    let output = place.output(
+        "bench --device software,twin:yubikey-neo --algorithm ed25519 --stack raw --runs 3",
+    );
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains("twin:yubikey-neo is left out: it has nothing"),
-        "{said}"
-    );
+    assert_says(&said, ["twin:yubikey-neo is left out: it has nothing"]);
     assert!(!said.contains("software is left out"), "{said}");
 }
 
@@ -83,30 +67,19 @@ fn a_named_device_that_has_nothing_of_what_was_asked_for_is_said_to_be_left_out(
 fn a_twin_does_no_more_than_its_device_and_unknown_ones_are_named() {
     let place = Place::new(KEYMARK);
     for (device, algorithm, said) in [
-        ("twin:yubikey-neo", "rsa4096", "rsa4096 is not offered"),
-        ("twin:yubikey-4", "cv25519", "cv25519 is not offered"),
+        ("twin:yubikey-neo", "rsa4096", "does not offer rsa4096"),
+        ("twin:yubikey-4", "cv25519", "does not offer cv25519"),
+        ("twin:yubikey-9", "rsa2048", "unknown profile 'yubikey-9'"),
         (
-            "twin:yubikey-9",
+            "no such card",
             "rsa2048",
-            "no profile is called 'yubikey-9'",
+            "no device matches 'no such card'",
         ),
-        ("no such card", "rsa2048", "no device called 'no such card'"),
     ] {
-        let refused = place.output(&[
-            "bench",
-            "--device",
-            device,
-            "--algorithm",
-            algorithm,
-            "--runs",
-            "1",
-        ]);
+        let mut refused = place.keymark(&format!("bench --algorithm {algorithm} --runs 1"));
+        let refused = refused.args(["--device", device]).output().unwrap();
         assert_eq!(refused.status.code(), Some(3), "{device}");
-        assert!(
-            text(&refused.stderr).contains(said),
-            "{}",
-            text(&refused.stderr)
-        );
+        assert_says(&text(&refused.stderr), [said]);
     }
 }
 
@@ -115,25 +88,25 @@ fn a_traced_program_shows_what_it_asked_of_the_card() {
     let place = Place::new(KEYMARK);
     let script =
         "echo hello | gpg -q --batch --trust-model always -e -r keymark | gpg -q -d; exit 7";
-    let traced = place.output(&[
-        "trace", "--device", "virtual", "--apdu", "--", "sh", "-c", script,
-    ]);
+    let trace = "trace --device virtual --apdu -- sh -c";
+    let traced = place.keymark(trace).arg(script).output().unwrap();
     let shown = text(&traced.stdout);
     assert_eq!(traced.status.code(), Some(7), "{}", text(&traced.stderr));
     assert!(shown.starts_with("hello\n"), "{shown}");
-    for words in [
-        "PSO:DECIPHER",
-        "first",
-        "later",
-        "9000",
-        "before the first call",
-        "card",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
+    assert_says(
+        &shown,
+        [
+            "PSO:DECIPHER",
+            "first",
+            "later",
+            "9000",
+            "before the first call",
+            "card",
+        ],
+    );
     assert!(!shown.contains("123456"), "{shown}");
     assert!(place.leftovers().is_empty());
-    let missing = place.output(&["trace", "--device", "virtual", "--", "no-such-program"]);
+    let missing = place.output("trace --device virtual -- no-such-program");
     assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
 }
 
@@ -146,7 +119,7 @@ fn a_slow_pin_verification_is_made_visible() {
         [verify]\nconstant_s = 0.8\n";
     std::fs::write(&file, profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let shown = place.stdout(&["trace", "--device", &device, "--", "true"]);
+    let shown = place.stdout(&format!("trace --device {device} -- true"));
     let verify = shown
         .lines()
         .find(|line| line.starts_with("VERIFY PW1 (82)"));
@@ -154,88 +127,65 @@ fn a_slow_pin_verification_is_made_visible() {
         verify.is_some_and(|line| line.contains("80") && line.contains("ms")),
         "{shown}"
     );
-    for words in ["SELECT", "GET DATA 6E", "together", "between the calls"] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
+    assert_says(
+        &shown,
+        ["SELECT", "GET DATA 6E", "together", "between the calls"],
+    );
 }
 
 #[test]
 fn a_measured_card_becomes_a_twin() {
     let place = Place::new(KEYMARK);
-    place.stdout(&[
-        "bench",
-        "--device",
-        "twin:fst-01",
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw",
-        "--runs",
-        "20",
-    ]);
-    let profile = place.stdout(&["profile", "last", "--name", "mine"]);
+    place.stdout("bench --device twin:fst-01 --algorithm cv25519 --stack raw --runs 20");
+    let profile = place.stdout("profile last --name mine");
     let file = place.path("mine.toml");
     std::fs::write(&file, &profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let measured = place.stdout(&[
-        "bench",
-        "--device",
-        &device,
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "raw",
-        "--runs",
-        "2",
-        "--json",
-    ]);
+    let measured = place.stdout(&format!(
+        "bench --device {device} --algorithm cv25519 --stack raw --runs 2 --json"
+    ));
     let row = &objects(&measured)[0];
     assert_eq!(row["device"], "twin:mine");
     assert!(row["mean_s"].as_f64().unwrap() >= 0.099, "{row}");
-    let few = place.output(&["profile", "last"]);
+    let few = place.output("profile last");
     assert_eq!(few.status.code(), Some(1), "{}", text(&few.stderr));
 }
 
 #[test]
 fn devices_fit_a_terminal_and_twins_are_a_short_list() {
     let place = Place::new(KEYMARK);
-    let shown = |arguments: &[&str]| {
+    let shown = |arguments: &str| {
         let mut devices = place.keymark(arguments);
         let output = devices.env("COLUMNS", "100").output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
-    let (short, full) = (shown(&["devices"]), shown(&["devices", "--all"]));
+    let (short, full) = (shown("devices"), shown("devices --all"));
     for line in short.lines().chain(full.lines()) {
         assert!(line.chars().count() <= 100, "{line}");
     }
     assert!(!short.contains("card time"), "{short}");
-    assert!(
-        short.contains("sign         rsa2048 rsa4096 (assumed as decrypt)"),
-        "{short}"
+    assert_says(
+        &short,
+        ["sign         rsa2048 rsa4096 (assumed as decrypt)"],
     );
     // Whoever logs in with a key of an HSM asks it for a signature: none authenticates nothing.
     assert!(!short.contains("authenticate nothing"), "{short}");
-    assert!(
-        short.contains("authenticate with its signing keys, in the same time"),
-        "{short}"
+    assert_says(
+        &short,
+        ["authenticate with its signing keys, in the same time"],
     );
-    assert!(
-        full.contains("rsa2048 sign (assumed as decrypt) 146 ms"),
-        "{full}"
-    );
+    assert_says(&full, ["rsa2048 sign (assumed as decrypt) 146 ms"]);
 }
 
 #[test]
 fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let arguments = [
-        "bench", "--device", "twin:yubikey-neo", "--algorithm", "rsa2048", "--stack", "raw", "--runs", "2", "--json",
-    ];
+    let arguments =
+        "bench --device twin:yubikey-neo --algorithm rsa2048 --stack raw --runs 2 --json";
     // Two runs, of which one is compared with the other.
-    assert!(!place.rows(&arguments).is_empty());
-    let rows = place.rows(&arguments);
+    assert!(!place.rows(arguments).is_empty());
+    let rows = place.rows(arguments);
     for row in &rows {
         let expected = match row["operation"].as_str().unwrap() {
             "decrypt" => Value::Null,
@@ -246,22 +196,14 @@ fn a_time_that_nobody_measured_is_said_to_be_assumed_wherever_it_stands() {
     }
     assert!(rows.iter().any(|row| row["operation"] == "sign"));
     for form in [
-        &["show", "last"][..],
-        &["export", "last", "--format", "markdown"],
-        &["compare", "last~1", "last"],
+        "show last",
+        "export last --format markdown",
+        "compare last~1 last",
     ] {
         let shown = place.stdout(form);
-        assert!(
-            shown.contains("rsa2048 sign") && shown.contains("assumed, as decrypt"),
-            "{shown}"
-        );
+        assert_says(&shown, ["rsa2048 sign", "assumed, as decrypt"]);
     }
-    let exported: Value =
-        serde_json::from_str(&place.stdout(&["export", "last", "--format", "json"])).unwrap();
-    let schema =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/record-1.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    jsonschema::validate(&schema, &exported).unwrap();
+    let _ = place.record();
 }
 
 #[test]
@@ -273,22 +215,17 @@ fn a_twin_says_what_it_does_and_what_it_has_refused() {
     std::fs::write(&file, profile).unwrap();
     let device = format!("twin:{}", file.display());
     let script = "gpg-connect-agent 'SCD SERIALNO' 'SCD APDU 002A9E9A01FF00' /bye >/dev/null";
-    #[rustfmt::skip]
-    let traced = place.output(&[
-        "trace", "--device", &device, "--algorithm", "rsa2048", "--", "sh", "-c", script,
-    ]);
+    let trace = format!("trace --device {device} --algorithm rsa2048 -- sh -c");
+    let traced = place.keymark(&trace).arg(script).output().unwrap();
     let said = text(&traced.stderr);
     assert!(said.contains("sign         nothing"), "{said}");
-    assert!(
-        said.contains("twin:decrypts refuses to sign with rsa2048 (6985)"),
-        "{said}"
-    );
+    assert_says(&said, ["twin:decrypts refuses to sign with rsa2048 (6985)"]);
 }
 
 /// A card in a reader of that pcscd, as `devices` names it.
 fn inserted(place: &Place, pcscd: &PrivatePcscd) -> String {
     found("pcscd sees the card", || {
-        let mut devices = place.keymark(&["devices", "--json"]);
+        let mut devices = place.keymark("devices --json");
         let listed = devices
             .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
             .output()
@@ -305,17 +242,17 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let mut pcscd = PrivatePcscd::start(place.directory()).unwrap();
     let state = place.path("state");
     let address = pcscd.vpcd_address();
-    #[rustfmt::skip]
-    let arguments = [
-        "token", "serve", "--state", state.to_str().unwrap(), "--address", &address,
-    ];
+    let arguments = format!(
+        "token serve --state {} --address {address}",
+        state.display()
+    );
     let serve = || {
         let mut keymark = place.keymark(&arguments);
         keymark.stderr(Stdio::piped()).spawn().unwrap()
     };
     let mut serving = serve();
     let serial = inserted(&place, &pcscd);
-    let mut devices = place.keymark(&["devices"]);
+    let mut devices = place.keymark("devices");
     let listed = devices
         .env("PCSCLITE_CSOCK_NAME", pcscd.socket())
         .output()
@@ -325,11 +262,11 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
         "{}",
         text(&listed.stdout)
     );
-    let taken = place.output(&["token", "serve", "--address", &address]);
+    let taken = place.output(&format!("token serve --address {address}"));
     let said = text(&taken.stderr);
     assert_eq!(taken.status.code(), Some(3), "{said}");
     assert!(said.contains("occupied"), "{said}");
-    kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
+    tell(&serving, Signal::SIGINT);
     assert!(serving.wait().unwrap().success());
     assert!(state.join("external.flash").exists());
 
@@ -340,6 +277,6 @@ fn a_served_token_is_the_same_card_for_every_program_each_time() {
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
     assert!(said.contains("pcscd has ended"), "{said}");
-    let other = place.output(&["token", "serve", "--device", "yubikey"]);
+    let other = place.output("token serve --device yubikey");
     assert_eq!(other.status.code(), Some(2), "{}", text(&other.stderr));
 }

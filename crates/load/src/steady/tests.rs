@@ -1,5 +1,7 @@
 //! The estimator against queues whose answers are known, and against a simulation made another way.
 
+use keymark_bench::server_load::Durations;
+use keymark_stats::{Estimate, throughput};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -62,11 +64,18 @@ impl Repair {
     }
 
     /// What a run with a cut-off sees: only what has ended.
-    fn measure(&self, seconds: u64, seed: u64) -> Completions {
+    fn ended(&self, seconds: u64, seed: u64) -> Vec<(Duration, Duration)> {
         let end = Duration::from_secs(seconds);
-        let all = self.simulate(end, seed);
-        Completions::of(all.into_iter().filter(|(_, ended)| *ended <= end))
+        let mut all = self.simulate(end, seed);
+        all.retain(|(_, ended)| *ended <= end);
+        all
     }
+}
+
+fn completions(transactions: &[(Duration, Duration)]) -> Completions {
+    let mut all = Completions::default();
+    transactions.iter().for_each(|(_, end)| all.push(*end));
+    all
 }
 
 /// Throughput and response time of N users by exact mean-value analysis (Reiser & Lavenberg 1980): one queue with exponential
@@ -92,10 +101,17 @@ const fn span(begin: u64, end: u64) -> Span {
 fn averages(queue: Repair, window: Span, runs: u64) -> (f64, f64) {
     let (mut rate, mut response) = (0.0, 0.0);
     for seed in 0..runs {
-        let done = queue.measure(window.end.as_secs(), seed);
-        let steady = steady(&done, window, seed).unwrap();
-        rate += steady.rate.value.0 / runs as f64;
-        response += steady.response.value.0 / runs as f64;
+        let done = queue.ended(window.end.as_secs(), seed);
+        let steady = completions(&done).steady(window).unwrap();
+        rate += steady.rate().0 / runs as f64;
+        // As it is shown: the mean of the durations in the window's seconds.
+        let within = |(_, end): &&(Duration, Duration)| (window.begin..window.end).contains(end);
+        let nanoseconds = done
+            .iter()
+            .filter(within)
+            .map(|(start, end)| nanoseconds(*end - *start));
+        let durations = Durations(nanoseconds.map(|one| (one, 1)).collect());
+        response += durations.mean().unwrap().0 / runs as f64;
     }
     (rate, response)
 }
@@ -185,7 +201,7 @@ fn all_over_all_is_biased_where_the_window_is_not() {
         ..Repair::new(10, exponential)
     };
     let (exact, _) = mean_value(10, 2.0, 0.05);
-    let naive = |seed| queue.measure(10, seed).sum(0, 1000).count as f64 / 10.0;
+    let naive = |seed| queue.ended(10, seed).len() as f64 / 10.0;
     let naive = (0..400).map(naive).sum::<f64>() / 400.0;
     assert!(naive < 0.97 * exact, "{naive} {exact}");
     let (rate, _) = averages(queue, span(8, 10), 400);
@@ -204,31 +220,15 @@ fn intervals_hold_the_truth() {
     // 95 of a hundred, give or take; batches of a renewal process vary less than independent counts.
     for (users, least) in [(5, 90), (20, 85)] {
         let queue = Repair::new(users, exponential);
-        let (rate, response) = mean_value(users, 0.5, 0.05);
-        let (mut rates, mut responses) = (0, 0);
+        let (rate, _) = mean_value(users, 0.5, 0.05);
+        let mut held = 0;
         for seed in 0..100 {
-            let steady = steady(&queue.measure(62, seed), span(2, 62), seed).unwrap();
-            let holds = |low: f64, high: f64, truth: f64| low <= truth && truth <= high;
-            let Estimate { low, high, .. } = steady.rate;
-            rates += u32::from(holds(low.unwrap().0, high.unwrap().0, rate));
-            let Estimate { low, high, .. } = steady.response;
-            responses += u32::from(holds(low.unwrap().0, high.unwrap().0, response));
+            let steady = completions(&queue.ended(62, seed)).steady(span(2, 62));
+            let Estimate { low, high, .. } = throughput(&steady.unwrap().windows(), seed).unwrap();
+            held += u32::from((low.unwrap().0..=high.unwrap().0).contains(&rate));
         }
-        assert!(
-            rates >= least && responses >= least,
-            "{users}: {rates} {responses}"
-        );
+        assert!(held >= least, "{users}: {held}");
     }
-}
-
-#[test]
-fn concurrency_is_littles_law() {
-    let steady = steady(&Repair::new(10, constant).measure(22, 1), span(2, 22), 1).unwrap();
-    near(
-        steady.concurrency,
-        steady.rate.value.0 * steady.response.value.0,
-        1e-12,
-    );
 }
 
 #[test]
@@ -238,13 +238,14 @@ fn a_window_needs_a_whole_second_and_something_in_it() {
     assert_eq!(Span::of_whole_seconds(ms(1000), ms(3000)), Ok(span(1, 3)));
     let short = Span::of_whole_seconds(ms(1200), ms(2700));
     assert!(short.unwrap_err().to_string().contains("1.2s"));
-    let none = steady(&Completions::default(), span(1, 3), 1);
+    let none = Completions::default().steady(span(1, 3));
     assert_eq!(none, Err(NoSteadyState::NothingDone));
-    let before = Completions::of([(ms(0), ms(900))]);
-    let nothing = before.in_parts(span(1, 3));
+    let before = completions(&[(ms(0), ms(900))]);
+    let nothing = before.steady(span(1, 3));
     assert_eq!(nothing, Err(NoSteadyState::NothingDone));
-    let parts = before.in_parts(span(0, 2)).unwrap();
-    assert_eq!((parts.0, parts.1.iter().sum::<u64>()), (ms(100), 1));
+    let steady = before.steady(span(0, 2)).unwrap();
+    assert_eq!(steady.part_ns, 100_000_000);
+    assert_eq!(steady.completed.iter().sum::<u64>(), 1);
 }
 
 #[test]
@@ -252,10 +253,10 @@ fn counts_of_threads_add_up() {
     let queue = Repair::new(8, constant);
     let all = queue.simulate(Duration::from_secs(5), 1);
     let part = |odd: usize| {
-        let some = all.iter().enumerate().filter(move |(i, _)| i % 2 == odd);
-        Completions::of(some.map(|(_, pair)| *pair))
+        let some = all.iter().enumerate().filter(|(i, _)| i % 2 == odd);
+        completions(&some.map(|(_, pair)| *pair).collect::<Vec<_>>())
     };
     let mut sum = part(0);
     sum.add(&part(1));
-    assert_eq!(sum, Completions::of(all.clone()));
+    assert_eq!(sum, completions(&all));
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use keymark_bench::algorithm::Algorithm;
 
-use super::{WeakSizes, leaf};
+use super::{Weak, leaf};
 use keymark_bench::case::{KeyExchange, TlsVersion};
 
 use crate::failure::{Expectation, Failure};
@@ -66,7 +66,7 @@ impl fmt::Display for Negotiated {
 #[derive(Debug)]
 pub(crate) struct Checker {
     expected: Expected,
-    weak: WeakSizes,
+    weak: Weak,
     leaf: Vec<u8>,
     fingerprint: Fingerprint,
     key: Option<Algorithm>,
@@ -75,7 +75,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    pub(crate) fn new(expected: Expected, weak: WeakSizes) -> Self {
+    pub(crate) fn new(expected: Expected, weak: Weak) -> Self {
         Self {
             expected,
             weak,
@@ -137,8 +137,8 @@ impl Checker {
         // OpenSSL's security level looks at keys of certificates only where it verifies the chain.
         let size = self.key.map(Algorithm::length);
         match (size, self.weak) {
-            (Some(("rsa", ..2048)), WeakSizes::Refused) => Err(Expectation::KeySize),
-            (_, WeakSizes::Refused | WeakSizes::Allowed) => Ok(()),
+            (Some(("rsa", ..2048)), Weak::Refused) => Err(Expectation::KeySize),
+            (_, Weak::Refused | Weak::Allowed) => Ok(()),
         }
     }
 
@@ -183,14 +183,14 @@ mod tests {
         Seen {
             handshake: Handshake::Full,
             version: Some(TlsVersion::V1_3),
-            cipher: Some(CipherSuite(0x1302)),
+            cipher: Some(CipherSuite("TLS_AES_256_GCM_SHA384")),
             key_exchange: Some(KeyExchange::EcdheP256),
             leaf: b"leaf",
         }
     }
 
     fn verdict(expected: Expected, seen: Seen<'_>) -> Result<(), Failure> {
-        Checker::new(expected, WeakSizes::Refused).check(seen)
+        Checker::new(expected, Weak::Refused).check(seen)
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
             ),
             (
                 Seen {
-                    cipher: Some(CipherSuite(0xC02B)),
+                    cipher: Some(CipherSuite("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")),
                     ..seen()
                 },
                 Expectation::Cipher,
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(verdict(expected(), seen), failure);
         }
         let wanted = Expected {
-            cipher: Some(CipherSuite(0x1301)),
+            cipher: Some(CipherSuite("TLS_AES_128_GCM_SHA256")),
             ..expected()
         };
         let failure = Err(Failure::Unexpected(Expectation::Cipher));
@@ -265,7 +265,7 @@ mod tests {
             certificate: Certificate::Any,
             ..expected()
         };
-        let mut checker = Checker::new(expected, WeakSizes::Refused);
+        let mut checker = Checker::new(expected, Weak::Refused);
         for leaf in [b"a", b"a", b"b", b"a"] {
             checker.check(Seen { leaf, ..seen() }).unwrap();
         }

@@ -2,15 +2,15 @@
 
 use std::mem;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use keymark_bench::clock::{Clock, Timestamp};
+use keymark_bench::server_load::Transaction;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
 use crate::failure::{Failure, Phase};
 use crate::http::{Answer, Progress};
-use crate::sample::Transaction;
+use crate::measurement::nanoseconds;
 use crate::settings::Timeouts;
 use crate::tls::{Checker, Connector, Received, Session, Stop};
 
@@ -31,7 +31,7 @@ pub(crate) fn is_connected(socket: &TcpStream) -> Result<(), Stop> {
 #[derive(Debug)]
 pub(super) struct Means<'a> {
     pub(super) clock: &'a dyn Clock,
-    pub(super) connector: &'a dyn Connector,
+    pub(super) connector: &'a Connector,
     pub(super) address: SocketAddr,
     pub(super) request: &'a [u8],
     pub(super) body: Option<u64>,
@@ -54,9 +54,9 @@ struct Times {
 #[derive(Debug)]
 enum Stage {
     Connecting(TcpStream),
-    Handshaking(Box<dyn Session>),
-    Asking(Box<dyn Session>),
-    Reading(Box<dyn Session>),
+    Handshaking(Box<Session>),
+    Asking(Box<Session>),
+    Reading(Box<Session>),
     Over,
 }
 
@@ -142,7 +142,7 @@ impl Conversation {
         match is_connected(&socket) {
             Ok(()) => {
                 self.times.connected = means.clock.now();
-                self.stage = Stage::Handshaking(means.connector.open(socket)?);
+                self.stage = Stage::Handshaking(Box::new(means.connector.open(socket)?));
                 Ok(())
             }
             Err(stop) => self.stopped(stop, Stage::Connecting(socket)).map(drop),
@@ -194,18 +194,22 @@ impl Conversation {
         }
     }
 
-    /// All of a transaction that ended, by the load's own clock.
+    /// A transaction that ended, by the load's own clock.
     pub(super) fn transaction(&self, origin: Timestamp, end: Timestamp) -> Transaction {
         let times = &self.times;
-        let since = |time: Timestamp| -> Duration { time.since(origin) };
+        let between = |from: Timestamp, to: Timestamp| nanoseconds(to.since(from));
         Transaction {
-            scheduled: since(times.scheduled),
-            started: since(times.started),
-            connect: times.connected.since(times.started),
-            handshake: times.secured.since(times.connected),
-            first_byte: times.first_byte.unwrap_or(end).since(times.secured),
-            whole: end.since(times.scheduled),
-            body: self.answer.body,
+            scheduled_ns: between(origin, times.scheduled),
+            start_ns: between(origin, times.started),
+            connect_ns: between(times.started, times.connected),
+            handshake_ns: between(times.connected, times.secured),
+            first_byte_ns: between(times.secured, times.first_byte.unwrap_or(end)),
+            whole_ns: between(times.scheduled, end),
         }
+    }
+
+    /// Bytes of the answer's body.
+    pub(super) const fn body(&self) -> u64 {
+        self.answer.body
     }
 }

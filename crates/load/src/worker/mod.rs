@@ -42,7 +42,7 @@ const TIMER: Token = Token(usize::MAX - 1);
 pub(crate) struct Job<'a> {
     pub(crate) target: &'a Target,
     pub(crate) settings: &'a Settings,
-    pub(crate) connector: &'a dyn Connector,
+    pub(crate) connector: &'a Connector,
     pub(crate) request: &'a [u8],
     pub(crate) clock: &'a dyn Clock,
     /// The load's start.
@@ -318,7 +318,7 @@ impl<'a> Worker<'a> {
                 self.open -= 1;
                 let transaction = conversation.transaction(self.job.origin, end);
                 if transaction.ended() <= self.job.settings.duration {
-                    self.recorder.succeeded(&transaction);
+                    self.recorder.succeeded(&transaction, conversation.body());
                 } else {
                     self.late += 1;
                 }

@@ -47,7 +47,12 @@ fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     let alone = rows.iter().filter(|row| row.case.is_alone());
     for row in alone.filter(|row| row.mean().is_some()) {
         let case = &row.case;
-        let way = (case.algorithm, case.operation, case.stack, case.parameters);
+        let way = (
+            case.algorithm,
+            case.operation,
+            case.stack,
+            case.parameters.clone(),
+        );
         let place = *places.entry(way).or_insert(groups.len());
         match groups.get_mut(place) {
             Some(group) if group.has(&case.device) => {}

@@ -91,7 +91,7 @@ fn asks_the_same(a: &Case, b: &Case) -> bool {
             case.algorithm,
             case.operation,
             case.stack,
-            case.parameters,
+            case.parameters.clone(),
             case.load,
         )
     };

@@ -105,23 +105,24 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
         if found.iter().any(|known| is_about(known, case)) {
             continue;
         }
-        let mean = |point| mean(rows, case, point);
-        let own = layers.own_library.filter(|own| own.store == case.store);
+        let mean = |point: &Point| mean(rows, case, point);
+        let own_library = layers.own_library.as_ref();
+        let own = own_library.filter(|own| own.store == case.store);
         let mut basis = Basis::Own;
-        let mut below = |point| {
-            let (found, of) = standing(rows, case, point, layers.own_library);
+        let mut below = |point: &Point| {
+            let (found, of) = standing(rows, case, point, own_library);
             if found.is_some() && of == Basis::StandIn {
                 basis = of;
             }
             found
         };
-        let base = below(layers.base.point);
+        let base = below(&layers.base.point);
         let steps = layers.steps.iter();
         let steps = steps.map(|step| {
             Some(layer(added(
                 latencies,
-                mean(step.upper)?,
-                below(step.lower)?,
+                mean(&step.upper)?,
+                below(&step.lower)?,
             )))
         });
         let steps: Vec<Option<Layer>> = steps.collect();
@@ -136,10 +137,11 @@ fn of_family(rows: &[Row], latencies: &[Latencies], layers: &Layers) -> Vec<Brea
             // What stands in for the own library is not beside it.
             beside: own
                 .filter(|_| basis == Basis::Own)
-                .and_then(|own| mean(own.beside.point))
+                .and_then(|own| mean(&own.beside.point))
                 .map(Mean::estimate),
             whole: layers
                 .whole
+                .as_ref()
                 .and_then(|End { point, .. }| mean(point))
                 .map(Mean::estimate),
         };
@@ -171,24 +173,24 @@ fn is_about(breakdown: &Breakdown, case: &Case) -> bool {
 fn standing<'r>(
     rows: &'r [Row],
     case: &Case,
-    point: Point,
-    own: Option<OwnLibrary>,
+    point: &Point,
+    own: Option<&OwnLibrary>,
 ) -> (Option<Mean<'r>>, Basis) {
     match own {
-        Some(own) if own.point == point && own.store == case.store => {
+        Some(own) if own.point == *point && own.store == case.store => {
             match mean(rows, case, point) {
                 Some(measured) => (Some(measured), Basis::Own),
-                None => (mean(rows, case, Point::RAW), Basis::StandIn),
+                None => (mean(rows, case, &Point::RAW), Basis::StandIn),
             }
         }
         // A card calculates itself.
-        Some(own) if own.point == point => (mean(rows, case, Point::RAW), Basis::Own),
+        Some(own) if own.point == *point => (mean(rows, case, &Point::RAW), Basis::Own),
         Some(_) | None => (mean(rows, case, point), Basis::Own),
     }
 }
 
 /// Measured at a point one at a time, with the same key and message on the same device.
-fn mean<'r>(rows: &'r [Row], case: &Case, point: Point) -> Option<Mean<'r>> {
+fn mean<'r>(rows: &'r [Row], case: &Case, point: &Point) -> Option<Mean<'r>> {
     let wanted = CaseKey {
         load: Load::single(),
         ..point.applied(case).key()

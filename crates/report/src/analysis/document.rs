@@ -9,7 +9,7 @@ use keymark_bench::server_load::LoadLimit;
 use keymark_stats::Seconds;
 
 use super::{Analysis, FamilyBreakdown, Row, Scaling, failures, figures, head, key_use, tables};
-use crate::document::{Block, Document, Remark, RemarkKind, SCHEMA, Section};
+use crate::document::{Block, Document, RemarkKind, SCHEMA, Section, mixed};
 
 /// What somebody published of the device that a twin stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,20 +111,13 @@ impl Analysis {
         for case in &record.cases {
             if let (Provenance::Predicted, Some(figure)) = (case.case.provenance, &case.published) {
                 let basis = format!("{}: {}", case.case, figure.note);
-                blocks.push(remark(RemarkKind::Basis, basis));
+                blocks.push(Block::remark(RemarkKind::Basis, basis));
             }
         }
         blocks.extend(self.assumptions().map(Block::Remark));
-        let mut kinds: Vec<Provenance> = self.rows.iter().map(|row| row.case.provenance).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        if kinds.len() > 1 {
-            let words: Vec<_> = kinds.iter().map(ToString::to_string).collect();
-            let mixed = format!(
-                "this table mixes figures of different kinds: {}",
-                words.join(", ")
-            );
-            blocks.push(remark(RemarkKind::MixedProvenance, mixed));
+        if let Some(kinds) = mixed(self.rows.iter().map(|row| row.case.provenance)) {
+            let mixed = format!("this table mixes figures of different kinds: {kinds}");
+            blocks.push(Block::remark(RemarkKind::MixedProvenance, mixed));
         }
         Section::bare(blocks)
     }
@@ -142,7 +135,7 @@ impl Analysis {
                 let text = format!(
                     "{case}: the client was the bottleneck and set the rate; give it more cores"
                 );
-                remark(RemarkKind::Limit, text)
+                Block::remark(RemarkKind::Limit, text)
             })
             .collect();
         let phases = tables::phases(&self.rows);
@@ -156,9 +149,9 @@ impl Analysis {
                 "{}: no steady state, so only siege's figures mean something: {why}",
                 case.case
             );
-            Some(remark(RemarkKind::Imprecision, text))
+            Some(Block::remark(RemarkKind::Imprecision, text))
         }));
-        remarks.push(remark(RemarkKind::Basis, SECURITY));
+        remarks.push(Block::remark(RemarkKind::Basis, SECURITY));
         vec![
             Section::headed(
                 "a transaction with a server: mean of each phase and p95 of the whole in the steady state, processor time \
@@ -207,21 +200,22 @@ impl Analysis {
                 "showing {} of {all} concurrencies; JSON has all",
                 shown.len()
             );
-            blocks.push(remark(RemarkKind::Limit, text));
+            blocks.push(Block::remark(RemarkKind::Limit, text));
         }
         let mut explained = Vec::new();
-        for bounds in self.scaling.iter().filter_map(|group| group.bounds) {
-            let Some((bottleneck, _)) = bounds.server else {
-                continue;
-            };
+        let bounds = self
+            .scaling
+            .iter()
+            .filter_map(|group| group.bounds.as_ref());
+        for (bottleneck, _) in bounds.filter_map(|bounds| bounds.server.as_ref()) {
             if !explained.contains(&bottleneck) {
                 explained.push(bottleneck);
-                blocks.push(remark(RemarkKind::Limit, bottleneck.explanation));
+                blocks.push(Block::remark(RemarkKind::Limit, bottleneck.explanation));
             }
         }
         blocks.extend(self.limits().into_iter().map(Block::Remark));
         if self.scaling.iter().any(|group| group.law.is_ok()) {
-            blocks.push(remark(
+            blocks.push(Block::remark(
                 RemarkKind::Law,
                 "σ and κ of the Universal Scalability Law; σ counts waiting for processors too",
             ));
@@ -239,9 +233,5 @@ fn highest(group: &Scaling) -> Option<Block> {
     let (best, lower) = group.falls()?;
     let case = &group.case;
     let text = format!("{case}: throughput is highest at c = {best}, and lower at c = {lower}");
-    Some(remark(RemarkKind::Law, text))
-}
-
-fn remark(kind: RemarkKind, text: impl Into<String>) -> Block {
-    Block::Remark(Remark::new(kind, text))
+    Some(Block::remark(RemarkKind::Law, text))
 }

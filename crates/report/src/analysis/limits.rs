@@ -183,13 +183,11 @@ pub(super) fn finding(curve: &Curve, twin: Option<&Curve>) -> Option<Finding> {
     };
     let shared = || shared(&bounds, curve, workers, gain);
     let threads_alone = || {
-        Finding::Undecided(match shared() {
-            Finding::Undecided(Undecided::Calculation) => Undecided::ThreadsCalculating,
-            Finding::Undecided(_)
-            | Finding::Device { .. }
-            | Finding::Cores { .. }
-            | Finding::Library { .. }
-            | Finding::NoneSeen { .. } => Undecided::ThreadsAlone,
+        let calculation = Finding::Undecided(Undecided::Calculation);
+        Finding::Undecided(if shared() == calculation {
+            Undecided::ThreadsCalculating
+        } else {
+            Undecided::ThreadsAlone
         })
     };
     Some(match (curve.case.load.worker, twin) {

@@ -1,7 +1,7 @@
 //! Rates of servers beside the one that differs in one thing: the key exchange, the number of servers, a second
 //! certificate. Loads take their turns one after the other, so that both sides are independent.
 
-use keymark_bench::case::{Arrangement, Case, Fate, KeyExchange, Parameters, TlsVersion};
+use keymark_bench::case::{Case, Parameters, USUAL};
 use keymark_bench::record::CaseRecord;
 use keymark_stats::{Estimate, Ratio, independent_gain};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub(super) fn relative(cases: &[CaseRecord], seed: u64) -> Vec<RelativeRate> {
     let of_difference = |difference| {
         let pairs = cases.iter().enumerate().filter_map(move |(index, record)| {
             let wanted = beside(&record.case, difference)?;
-            let has = |other: &CaseRecord| is_same(&other.case, &record.case, wanted);
+            let has = |other: &CaseRecord| is_same(&other.case, &record.case, &wanted);
             Some((index, cases.iter().position(has)?))
         });
         let pairs: Vec<(usize, usize)> = pairs.collect();
@@ -81,67 +81,51 @@ pub(super) fn relative(cases: &[CaseRecord], seed: u64) -> Vec<RelativeRate> {
         .collect()
 }
 
-/// What the case beside it has.
-type Wanted = (TlsVersion, KeyExchange, Arrangement);
-
-/// RSA key exchange is of TLS 1.2 alone.
-fn beside(case: &Case, difference: Difference) -> Option<Wanted> {
-    let (version, exchange) = case.parameters.tls()?;
-    let arrangement = case.parameters.arrangement()?;
-    match (difference, arrangement) {
-        (Difference::KeyExchange, _) => Some((TlsVersion::V1_2, KeyExchange::Rsa, arrangement)),
-        (Difference::Servers, Arrangement::Balanced { balance, .. }) => {
-            let one = Arrangement::Balanced {
-                servers: std::num::NonZeroU8::MIN,
-                balance,
-                fate: Fate::AllLive,
-            };
-            Some((version, exchange, one))
+/// The parameters of the case beside it. RSA key exchange is of TLS 1.2 alone.
+fn beside(case: &Case, difference: Difference) -> Option<Parameters> {
+    let own = case.parameters.clone();
+    own.get("kex")?;
+    let arrangement = own.get("arrangement").unwrap_or_default().to_owned();
+    let words: Vec<&str> = arrangement.split(' ').collect();
+    match (difference, words.as_slice()) {
+        (Difference::KeyExchange, _) => Some(own.replaced("tls", "tls1.2").replaced("kex", "rsa")),
+        (Difference::Servers, [_, "server" | "servers", balance, ..]) => {
+            let one = format!("1 server {balance}");
+            Some(own.replaced("arrangement", &one))
         }
-        (Difference::Beside, Arrangement::Beside { .. } | Arrangement::One) => {
-            Some((version, exchange, Arrangement::One))
-        }
-        (Difference::Servers, Arrangement::One | Arrangement::Beside { .. })
-        | (Difference::Beside, Arrangement::Balanced { .. }) => None,
+        (Difference::Beside, [""] | ["beside", _]) => Some(own.replaced("arrangement", USUAL)),
+        (Difference::Servers | Difference::Beside, _) => None,
     }
 }
 
-/// Whether it is that, and the same as the case in all else.
-fn is_same(other: &Case, case: &Case, wanted: Wanted) -> bool {
-    let Parameters::Tls {
-        version,
-        key_exchange,
-        arrangement,
-    } = other.parameters
-    else {
-        return false;
-    };
-    let alike = Case {
-        parameters: other.parameters,
+/// Whether it has these parameters, and is the same as the case in all else.
+fn is_same(other: &Case, case: &Case, parameters: &Parameters) -> bool {
+    let wanted = Case {
+        parameters: parameters.clone(),
         ..case.clone()
     };
-    (version, key_exchange, arrangement) == wanted && alike == *other
+    wanted == *other
 }
 
 #[cfg(test)]
 mod tests {
-    use keymark_bench::case::{Balance, StackName, TlsVersion};
+    use keymark_bench::case::StackName;
     use keymark_bench::operation::Operation;
 
     use super::*;
     use crate::testing::{case, server_load};
 
-    fn loaded(exchange: KeyExchange, arrangement: Arrangement, completed: u64) -> CaseRecord {
+    fn loaded(kex: &str, arrangement: &str, completed: u64) -> CaseRecord {
         let mut load = server_load();
         let steady = load.steady.as_mut().unwrap();
         steady.completed = (0..20).map(|part| completed + part % 2).collect();
         let of = Case {
             operation: Operation::Handshake,
-            parameters: Parameters::Tls {
-                version: TlsVersion::V1_2,
-                key_exchange: exchange,
-                arrangement,
-            },
+            parameters: Parameters::from([
+                ("tls", "tls1.2"),
+                ("kex", kex),
+                ("arrangement", arrangement),
+            ]),
             ..case("rsa2048", StackName::of("nginx"))
         };
         CaseRecord {
@@ -150,21 +134,13 @@ mod tests {
         }
     }
 
-    fn balanced(servers: u8) -> Arrangement {
-        Arrangement::Balanced {
-            servers: servers.try_into().unwrap(),
-            balance: Balance::RoundRobin,
-            fate: Fate::AllLive,
-        }
-    }
-
     #[test]
     fn rates_stand_beside_the_case_that_differs_in_one_thing() {
         let cases = [
-            loaded(KeyExchange::X25519, Arrangement::One, 50),
-            loaded(KeyExchange::Rsa, Arrangement::One, 100),
-            loaded(KeyExchange::X25519, balanced(1), 40),
-            loaded(KeyExchange::X25519, balanced(4), 120),
+            loaded("x25519", USUAL, 50),
+            loaded("rsa", USUAL, 100),
+            loaded("x25519", "1 server round-robin", 40),
+            loaded("x25519", "4 servers round-robin", 120),
         ];
         let rates = relative(&cases, 1);
         let told: Vec<_> = rates
@@ -189,21 +165,17 @@ mod tests {
 
     #[test]
     fn versions_of_tls_are_not_taken_for_one_another() {
-        let mut newer = loaded(KeyExchange::EcdheP256, Arrangement::One, 50);
-        newer.case.parameters = Parameters::Tls {
-            version: TlsVersion::V1_3,
-            key_exchange: KeyExchange::EcdheP256,
-            arrangement: Arrangement::One,
-        };
-        let older = loaded(KeyExchange::EcdheP256, Arrangement::One, 100);
+        let mut newer = loaded("ecdhe-p256", USUAL, 50);
+        newer.case.parameters = newer.case.parameters.replaced("tls", "tls1.3");
+        let older = loaded("ecdhe-p256", USUAL, 100);
         assert_eq!(relative(&[older, newer], 1), []);
     }
 
     #[test]
     fn other_sizes_and_users_are_no_comparison() {
-        let mut other = loaded(KeyExchange::Rsa, Arrangement::One, 100);
+        let mut other = loaded("rsa", USUAL, 100);
         other.case.algorithm = "rsa3072".parse().unwrap();
-        let cases = [loaded(KeyExchange::X25519, Arrangement::One, 50), other];
+        let cases = [loaded("x25519", USUAL, 50), other];
         assert_eq!(relative(&cases, 1), []);
     }
 }

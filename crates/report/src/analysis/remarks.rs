@@ -13,6 +13,7 @@ use super::{
     Analysis, Basis, Breakdown, FamilyBreakdown, Finding, Limit, Refused, Row, Scaling, Undecided,
 };
 use crate::document::{Remark, RemarkKind};
+use crate::grouped::grouped;
 use crate::units;
 
 /// More cases than this are counted, not named.
@@ -50,17 +51,9 @@ fn overloaded(row: &Row) -> Option<Remark> {
 
 /// A line a reason: a device that fails for one reason, such as a wrong PIN, is told once for all its cases.
 pub fn failures<'c>(failed: impl Iterator<Item = (&'c Case, &'c str)>) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<&Case>)> = Vec::new();
-    for (case, reason) in failed {
-        let mut known = reasons.iter_mut();
-        let same = known.find(|(other, cases)| *other == reason && cases[0].device == case.device);
-        match same {
-            Some((_, cases)) => cases.push(case),
-            None => reasons.push((reason, vec![case])),
-        }
-    }
-    let line = |(reason, cases): (&str, Vec<&Case>)| {
-        let mut names = cases.iter().map(ToString::to_string);
+    let reasons = grouped(failed, |(case, reason)| (*reason, &case.device));
+    let line = |((reason, _), cases): ((&str, _), Vec<(&Case, &str)>)| {
+        let mut names = cases.iter().map(|(case, _)| case.to_string());
         let first = names.next().unwrap_or_default();
         let others: Vec<_> = names.collect();
         format!("{first}: failed: {reason}{}", and(&others))
@@ -280,7 +273,7 @@ impl Analysis {
 impl FamilyBreakdown {
     /// What the bare operation is, where several libraries could do it.
     pub fn libraries(&self) -> Vec<Remark> {
-        let Some(own) = self.layers.own_library else {
+        let Some(own) = &self.layers.own_library else {
             return Vec::new();
         };
         let cases = self.breakdowns.iter();
@@ -313,7 +306,7 @@ impl FamilyBreakdown {
 
     /// Says plainly where a figure of the whole tells next to nothing about the key.
     pub fn lost_in_overhead(&self) -> Option<Remark> {
-        let whole = self.layers.whole?;
+        let whole = self.layers.whole.as_ref()?;
         let lost: Vec<&Breakdown> = self
             .breakdowns
             .iter()

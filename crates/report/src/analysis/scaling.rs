@@ -40,7 +40,7 @@ pub struct Scaling {
 /// Upper bounds of the throughput relative to one worker (Denning & Buzen, "The Operational
 /// Analysis of Queueing Network Models", ACM Computing Surveys 10 (1978), §6: no resource is busy
 /// for more than the whole time).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// Time of one operation alone.
     pub alone: Seconds,
@@ -55,7 +55,7 @@ pub struct Bounds {
 impl Bounds {
     /// Gain at which the server would be busy all the time.
     pub fn by_server(&self) -> Option<Ratio> {
-        let (_, time) = self.server?;
+        let (_, time) = self.server.as_ref()?;
         Some(Ratio(self.alone.0 / time.0))
     }
 
@@ -79,8 +79,10 @@ type Measured = (u32, Estimate<PerSecond>);
 impl Scaling {
     /// What limits the gain: by the bounds where there is a server, else by what the curves show.
     pub fn limit(&self) -> Option<Limit> {
-        if let Some((bottleneck, _)) = self.bounds.and_then(|bounds| bounds.server) {
-            let bounds = self.bounds?;
+        let bounds = self.bounds.as_ref();
+        if let Some((bounds, (bottleneck, _))) =
+            bounds.and_then(|own| Some((own, own.server.as_ref()?)))
+        {
             return Some(if bounds.by_server() < Some(bounds.by_cores()) {
                 Limit::Server(bottleneck.name)
             } else {
@@ -327,7 +329,9 @@ fn bounds(record: &Record, rows: &[Row], alone: &Row, families: &[Layers]) -> Op
     if alone.case.concurrency() != 1 {
         return None;
     }
-    let mut bottlenecks = families.iter().filter_map(|layers| layers.bottleneck);
+    let mut bottlenecks = families
+        .iter()
+        .filter_map(|layers| layers.bottleneck.clone());
     let bottleneck = bottlenecks.find(|found| found.point == Point::of(&alone.case))?;
     let server = Case {
         load: Load::single(),
@@ -362,8 +366,8 @@ mod tests {
             server: Some((
                 Bottleneck {
                     name: "agent",
-                    point: Point::new(StackName::GNUPG, Parameters::None),
-                    server: Point::new(StackName::AGENT, Parameters::None),
+                    point: Point::new(StackName::GNUPG, Parameters::NONE),
+                    server: Point::new(StackName::AGENT, Parameters::NONE),
                     explanation: "",
                 },
                 Seconds(agent),

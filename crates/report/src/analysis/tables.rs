@@ -148,8 +148,9 @@ pub(super) fn breakdown(family: &FamilyBreakdown) -> Table {
     }
     let whole = layers
         .whole
+        .as_ref()
         .map(|whole| Column::value(whole.heading).leave(1));
-    let beside = layers.own_library.filter(|_| family.has_beside());
+    let beside = layers.own_library.as_ref().filter(|_| family.has_beside());
     let beside = beside.map(|own| Column::value(own.beside.heading).leave(0));
     let share = Column::value(format!("{}'s share", layers.base.name)).leave(0);
     table
@@ -280,7 +281,7 @@ pub(super) fn scaling(scaling: &[Scaling]) -> Table {
 fn server_name(scaling: &[Scaling]) -> Option<&'static str> {
     let mut names = scaling
         .iter()
-        .filter_map(|group| Some(group.bounds?.server?.0.name));
+        .filter_map(|group| Some(group.bounds.as_ref()?.server.as_ref()?.0.name));
     let first = names.next()?;
     Some(if names.all(|name| name == first) {
         first

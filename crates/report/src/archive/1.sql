@@ -4,53 +4,73 @@
 
 -- One row a run.
 CREATE TABLE run (
-    id          TEXT PRIMARY KEY,   -- UTC date and time with a suffix, or the name of an import
-    started_utc TEXT NOT NULL,      -- RFC 3339 with nine decimals, so that text order is time order
-    state       TEXT NOT NULL,      -- unfinished, finished, interrupted, published
-    keymark     TEXT NOT NULL,      -- version that measured; empty for published figures
-    schema      INTEGER NOT NULL,   -- version of the record, as in an export
-    plan        TEXT NOT NULL,      -- JSON, as in an export
-    environment TEXT NOT NULL,      -- JSON, as in an export
-    harness     TEXT,               -- JSON, as in an export; NULL until measuring began
-    stores      TEXT NOT NULL       -- JSON, as in an export
+    id              TEXT PRIMARY KEY,   -- UTC date and time with a suffix, or the name of an import
+    started_utc     TEXT NOT NULL,      -- RFC 3339 with nine decimals, so that text order is time order
+    state           TEXT NOT NULL,      -- unfinished, finished, interrupted, published
+    keymark         TEXT NOT NULL,      -- version that measured; empty for published figures
+    schema          INTEGER NOT NULL,   -- version of the record, as in an export
+    plan            TEXT NOT NULL,      -- JSON, as in an export
+    environment     TEXT NOT NULL,      -- JSON, as in an export
+    harness         TEXT,               -- JSON, as in an export; NULL until measuring began
+    stores          TEXT NOT NULL,      -- JSON, as in an export
+    -- A run's place in a series: several runs of one plan, made by one call. All NULL for a run of its own.
+    series          TEXT,               -- name of the series
+    series_number   INTEGER,            -- from 0
+    series_runs     INTEGER,            -- how many it was to have
+    series_pause_ns INTEGER,            -- what was waited before this one
+    series_against  TEXT                -- name of the series that it alternates with
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX run_by_start ON run (started_utc);
+-- Lists and searches of runs read indices alone: the rows of runs and cases are long.
+CREATE INDEX run_by_start ON run (started_utc, id, state, series);
+CREATE INDEX run_by_series ON run (series);
 
--- One row a case ("case" is a word of SQL). The column `"case"` is the truth, the plain ones repeat it.
+-- One row a case ("case" is a word of SQL).
 CREATE TABLE case_ (
     id               INTEGER PRIMARY KEY,
     run              TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
     number           INTEGER NOT NULL,  -- place in the plan, from 0
     "case"           TEXT NOT NULL,     -- JSON, as in an export
-    device           TEXT NOT NULL,
-    store            TEXT NOT NULL,
-    provenance       TEXT NOT NULL,     -- measured, virtual, twin, predicted, published
-    algorithm        TEXT NOT NULL,
-    operation        TEXT NOT NULL,
-    stack            TEXT NOT NULL,
-    concurrency      INTEGER NOT NULL,
-    protection       TEXT NOT NULL,
-    input_bytes      INTEGER NOT NULL,
-    replica          INTEGER NOT NULL,
+    device           TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'device'),
+    algorithm        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'algorithm'),
+    operation        TEXT NOT NULL GENERATED ALWAYS AS ("case" ->> 'operation'),
+    replica          INTEGER NOT NULL GENERATED ALWAYS AS ("case" ->> 'replica'),
     stopped          TEXT,              -- rule_met, out_of_time, interrupted, failed; NULL: under way
     reason           TEXT,              -- why, if it failed
-    published_mean_s REAL,              -- for published figures, in place of samples
+    code             TEXT,              -- name of the device's return code, if it refused: 6982
+    code_number      INTEGER,
+    published_mean_s REAL,              -- for published figures and predictions, in place of samples
     published_n      INTEGER,           -- operations behind that mean, if stated
     published_note   TEXT,              -- the source's remarks
+    published_low_s  REAL,              -- what the assumptions of a prediction leave open
+    published_high_s REAL,
+    parts            TEXT,              -- where the time of operations went, if measured: JSON, as in an export
     UNIQUE (run, number)
+) STRICT;
+
+CREATE INDEX case_by_run ON case_ (run, number, device, algorithm);
+
+-- What a load on a server has shown, in place of samples.
+CREATE TABLE server_load (
+    case_ INTEGER PRIMARY KEY REFERENCES case_ (id) ON DELETE CASCADE,
+    load  TEXT NOT NULL                 -- JSON, as in an export
 ) STRICT;
 
 -- One row a block: a contiguous stretch of one case's samples. Written whole, with its samples.
 -- Identifiers grow with time, so samples are only ever appended, and a case's blocks are in order.
 CREATE TABLE block (
-    id      INTEGER PRIMARY KEY,
-    case_   INTEGER NOT NULL REFERENCES case_ ON DELETE CASCADE,
-    round   INTEGER NOT NULL,           -- blocks of one round are neighbours in time
-    samples INTEGER NOT NULL            -- number of rows in `sample`
+    id           INTEGER PRIMARY KEY,
+    case_        INTEGER NOT NULL REFERENCES case_ ON DELETE CASCADE,
+    round        INTEGER NOT NULL,      -- blocks of one round are neighbours in time
+    samples      INTEGER NOT NULL,      -- number of rows in `sample`
+    -- What a block of an open loop covers of its queue's time, which stands still between blocks; NULL for others.
+    length_ns    INTEGER,
+    waiting      INTEGER,               -- arrivals that nobody had begun with at its end
+    -- What a fixed calculation of this processor took around the block: how fast the machine was.
+    reference_ns INTEGER
 ) STRICT;
 
-CREATE INDEX block_by_case ON block (case_);
+CREATE INDEX block_by_case ON block (case_, samples);
 
 -- One row a timed operation.
 CREATE TABLE sample (
@@ -66,9 +86,15 @@ CREATE TABLE sample (
     PRIMARY KEY (block, number)
 ) STRICT, WITHOUT ROWID;
 
--- One row a timed operation, with what it was.
+-- One row a timed operation, with what it was. `parameters` is a JSON object of what its stack distinguishes, such as
+-- {"protection":"cached"}: parameters ->> 'protection'.
 CREATE VIEW latency AS
-SELECT case_.run, case_.number AS "case", device, provenance, algorithm, operation, stack, concurrency,
-       protection, input_bytes, replica, block.id AS block, round, worker,
-       scheduled_ns, start_ns, end_ns, (end_ns - scheduled_ns) / 1e9 AS latency_s, outcome, user_us, system_us
+SELECT case_.run, case_.number AS "case", case_.device, case_."case" ->> 'provenance' AS provenance, case_.algorithm,
+       case_.operation, case_."case" ->> 'stack' AS stack, case_."case" -> 'parameters' AS parameters,
+       case_."case" ->> '$.load.concurrency' AS concurrency, case_."case" ->> '$.load.worker' AS worker_kind,
+       case_."case" ->> '$.load.pacing.open' AS rate,
+       (case_."case" ->> '$.load.pacing.thinking.secs') + (case_."case" ->> '$.load.pacing.thinking.nanos') / 1e9 AS think_s,
+       case_."case" ->> 'input_bytes' AS input_bytes, case_.replica, block.id AS block, block.round, sample.worker,
+       sample.scheduled_ns, sample.start_ns, sample.end_ns,
+       (sample.end_ns - sample.scheduled_ns) / 1e9 AS latency_s, sample.outcome, sample.user_us, sample.system_us
 FROM sample JOIN block ON block.id = sample.block JOIN case_ ON case_.id = block.case_;

@@ -16,30 +16,17 @@ pub enum ArchiveError {
     /// Some other file.
     #[error("{0} is not a keymark archive; name another file with --archive")]
     Foreign(PathBuf),
-    /// Written by a later keymark.
+    /// Written by another version of keymark.
     #[error(
-        "archive {path} has version {found}, but this keymark reads up to {known}; update keymark, or name \
-         another file with --archive"
+        "archive {path} has version {found}, but this keymark reads version {known} only; use the keymark that wrote it, or \
+         name another file with --archive"
     )]
-    Newer {
+    OtherVersion {
         /// The archive.
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The highest version that this program reads.
-        known: u32,
-    },
-    /// Written by an earlier keymark, and cannot be written now.
-    #[error(
-        "the archive {path} is of version {found} and cannot be brought to {known} where it cannot be written; copy it to a \
-         directory of yours and name the copy with --archive"
-    )]
-    Older {
-        /// The archive.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-        /// The version that this program writes.
+        /// The version that this program reads.
         known: u32,
     },
     /// Its last runs are in a log that cannot be read where nothing can be written.

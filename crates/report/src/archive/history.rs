@@ -22,14 +22,12 @@ pub struct CaseWords(Vec<String>);
 
 impl CaseWords {
     /// From a command line, where words may stand together.
-    #[must_use]
     pub fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let words = words.into_iter().flat_map(str::split_whitespace);
         Self(words.map(str::to_lowercase).collect())
     }
 
     /// Whether a case is one of those that are meant.
-    #[must_use]
     pub fn name(&self, case: &Case) -> bool {
         let name = case.to_string().to_lowercase();
         let own: Vec<&str> = name.split_whitespace().collect();

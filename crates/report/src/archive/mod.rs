@@ -103,7 +103,6 @@ impl Archive {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -127,7 +126,7 @@ fn connect(path: &Path) -> Result<Connection> {
         let failed = |error| ArchiveError::of_sqlite(path, error);
         let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(Duration::ZERO).map_err(failed)?;
-        schema::prepare(&mut connection, path, schema::MIGRATIONS)?;
+        schema::prepare(&mut connection, path)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         Ok(connection)
     };

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use keymark_bench::case::{Case, Pacing};
 use keymark_bench::clock::{Harness, Timestamp};
 use keymark_bench::record::{CaseRecord, Ending, Record, RunId, RunState};
 use keymark_bench::sample::{Block, Sample};
@@ -117,46 +116,17 @@ impl<'a> Writing<'a> {
         let n = n.transpose()?;
         let band = published.and_then(|published| published.band);
         let parts = self.parts(record)?;
-        let Case {
-            device,
-            store,
-            provenance,
-            algorithm,
-            operation,
-            stack,
-            parameters,
-            load,
-            ..
-        } = &record.case;
-        let (rate, think) = match load.pacing {
-            Pacing::Closed | Pacing::Saturating { .. } => (None, None),
-            Pacing::Open(rate) => (Some(rate.per_second()), None),
-            Pacing::Thinking(longest) => (None, Some(longest.as_secs_f64())),
-        };
         self.run(|sql| {
             sql.prepare_cached(
-                "INSERT INTO case_ VALUES (NULL, :run, :number, :case, :device, :store, :provenance,
-                     :algorithm, :operation, :stack, :concurrency, :protection, :input_bytes, :replica,
-                     NULL, NULL, :mean, :n, :note, :parts, :rate, :think_s, :ssh_agent, NULL, NULL, :worker,
-                     :library, :openssl_way, :scheme, :tls_version, :key_exchange, :low, :high)",
+                "INSERT INTO case_ (run, number, \"case\", published_mean_s, published_n, published_note,
+                                    published_low_s, published_high_s, parts)
+                 VALUES (:run, :number, :case, :mean, :n, :note, :low, :high, :parts)",
             )?
             .insert(named_params! {
-                ":run": run.0, ":number": number, ":case": json, ":device": device.as_str(),
-                ":store": store.word(), ":provenance": provenance.word(), ":algorithm": algorithm.name(),
-                ":operation": operation.word(), ":stack": stack.word(),
-                ":concurrency": record.case.concurrency(), ":protection": parameters.protection().word(),
-                ":input_bytes": record.case.input_bytes, ":replica": record.case.replica,
+                ":run": run.0, ":number": number, ":case": json,
                 ":mean": published.map(|published| published.mean.0), ":n": n,
-                ":note": published.map(|published| &published.note), ":parts": parts,
-                ":low": band.map(|band| band.low.0), ":high": band.map(|band| band.high.0),
-                ":rate": rate, ":think_s": think,
-                ":ssh_agent": parameters.ssh_agent().map(|agent| agent.word()),
-                ":worker": load.worker.word(),
-                ":library": parameters.library().map(|library| library.word()),
-                ":openssl_way": parameters.openssl_way().map(|way| way.word()),
-                ":scheme": parameters.scheme().map(|scheme| scheme.word()),
-                ":tls_version": parameters.tls().map(|(version, _)| version.word()),
-                ":key_exchange": parameters.tls().map(|(_, exchange)| exchange.word()),
+                ":note": published.map(|published| &published.note),
+                ":low": band.map(|band| band.low.0), ":high": band.map(|band| band.high.0), ":parts": parts,
             })
         })
     }

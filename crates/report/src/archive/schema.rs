@@ -1,4 +1,4 @@
-//! From an empty file, or an archive of any older version, to one of this version.
+//! From an empty file to an archive of this version; another version is refused.
 
 use std::path::Path;
 
@@ -9,19 +9,10 @@ use super::error::ArchiveError;
 /// SQLite's mark for whose file this is: "KMRK".
 const APPLICATION_ID: i64 = 0x4B4D_524B;
 
-/// The statement at index `n` leads from version `n` to `n + 1`; 0 is an empty file. What was
-/// released is never changed: an older archive must still get here.
-pub(super) const MIGRATIONS: &[&str] = &[
-    include_str!("1.sql"),
-    include_str!("2.sql"),
-    include_str!("3.sql"),
-    include_str!("4.sql"),
-    include_str!("5.sql"),
-    include_str!("6.sql"),
-    include_str!("7.sql"),
-    include_str!("8.sql"),
-    include_str!("9.sql"),
-];
+/// The version that this program writes and reads.
+const VERSION: u32 = 1;
+/// What makes an empty file an archive of that version.
+const TABLES: &str = include_str!("1.sql");
 
 /// What a file turns out to be, by SQLite's header.
 struct Header {
@@ -43,72 +34,73 @@ impl Header {
     }
 }
 
-/// Brings the file to the version that `migrations` lead to. A file that is no archive, or one of a
-/// newer version, is left as it is.
-pub(super) fn prepare(
-    connection: &mut Connection,
-    path: &Path,
-    migrations: &[&str],
-) -> Result<(), ArchiveError> {
+/// Makes an empty file an archive. One that is no archive, or one of another version, is left as it is.
+pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
     let failed = |error| ArchiveError::of_sqlite(path, error);
-    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     let header = connection
         .transaction()
         .and_then(|snapshot| Header::read(&snapshot))
         .map_err(failed)?;
-    let version = check(&header, path, known)?;
+    let content = check(&header, path)?;
     configure(connection).map_err(failed)?;
-    if version == known {
-        return Ok(());
+    match content {
+        Content::Runs => return Ok(()),
+        Content::Nothing => {}
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed)?;
     // Another process may have been quicker.
-    let version = check(&Header::read(&transaction).map_err(failed)?, path, known)?;
-    for migration in &migrations[version as usize..] {
-        transaction.execute_batch(migration).map_err(failed)?;
+    match check(&Header::read(&transaction).map_err(failed)?, path)? {
+        Content::Runs => return Ok(()),
+        Content::Nothing => transaction.execute_batch(TABLES).map_err(failed)?,
     }
     transaction
         .pragma_update(None, "application_id", APPLICATION_ID)
         .map_err(failed)?;
     transaction
-        .pragma_update(None, "user_version", known)
+        .pragma_update(None, "user_version", VERSION)
         .map_err(failed)?;
     transaction.commit().map_err(failed)
 }
 
-/// Whether the file can be read without being brought to the newest version.
+/// Whether the file can be read as it is: an empty one cannot.
 pub(super) fn check_as_it_is(connection: &Connection, path: &Path) -> Result<(), ArchiveError> {
     let header = Header::read(connection).map_err(|error| ArchiveError::of_sqlite(path, error))?;
-    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
-    match check(&header, path, known)? {
-        version if version == known => Ok(()),
-        found => Err(ArchiveError::Older {
-            path: path.into(),
-            found,
-            known,
-        }),
+    match check(&header, path)? {
+        Content::Runs => Ok(()),
+        Content::Nothing => Err(ArchiveError::Foreign(path.into())),
     }
 }
 
-/// The version of an archive that this program can read.
-fn check(header: &Header, path: &Path, known: u32) -> Result<u32, ArchiveError> {
-    let Header {
-        application,
-        version,
-        empty,
-    } = *header;
-    if application != APPLICATION_ID && !(application == 0 && version == 0 && empty) {
-        return Err(ArchiveError::Foreign(path.into()));
-    }
-    match u32::try_from(version) {
-        Ok(version) if version <= known => Ok(version),
-        _ => Err(ArchiveError::Newer {
+/// What is in a file that this program can use.
+enum Content {
+    Nothing,
+    Runs,
+}
+
+fn check(header: &Header, path: &Path) -> Result<Content, ArchiveError> {
+    match *header {
+        Header {
+            application: 0,
+            version: 0,
+            empty: true,
+        } => Ok(Content::Nothing),
+        Header {
+            application: APPLICATION_ID,
+            version,
+            ..
+        } if version == i64::from(VERSION) => Ok(Content::Runs),
+        Header {
+            application: APPLICATION_ID,
+            version,
+            ..
+        } => Err(ArchiveError::OtherVersion {
             path: path.into(),
             found: version,
-            known,
+            known: VERSION,
         }),
+        Header { .. } => Err(ArchiveError::Foreign(path.into())),
     }
 }
 
@@ -118,46 +110,4 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn version(connection: &Connection) -> i64 {
-        Header::read(connection).unwrap().version
-    }
-
-    #[test]
-    fn each_older_version_is_led_to_the_newest() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("runs.sqlite3");
-        let migrations = [
-            "CREATE TABLE a (x)",
-            "ALTER TABLE a RENAME TO b",
-            "INSERT INTO b VALUES (3)",
-        ];
-        for upto in 0..=3 {
-            let mut connection = Connection::open(&path).unwrap();
-            prepare(&mut connection, &path, &migrations[..upto]).unwrap();
-            assert_eq!(version(&connection), upto as i64);
-        }
-        let connection = Connection::open(&path).unwrap();
-        let x: u32 = connection
-            .query_row("SELECT x FROM b", (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(x, 3);
-    }
-
-    #[test]
-    fn a_failing_migration_leaves_the_archive_as_it_was() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("runs.sqlite3");
-        let mut connection = Connection::open(&path).unwrap();
-        prepare(&mut connection, &path, &["CREATE TABLE a (x)"]).unwrap();
-        let broken = ["CREATE TABLE a (x)", "DROP TABLE a; DROP TABLE nowhere"];
-        prepare(&mut connection, &path, &broken).unwrap_err();
-        assert_eq!(version(&connection), 1);
-        connection.execute("INSERT INTO a VALUES (1)", ()).unwrap();
-    }
 }

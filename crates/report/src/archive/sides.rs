@@ -97,7 +97,6 @@ impl Archive {
     }
 
     /// Whether two selections are about the same runs of one series, though they read differently.
-    #[must_use]
     pub fn common_series(old: &[Record], new: &[Record]) -> Option<SeriesId> {
         let ids = |side: &[Record]| -> Vec<RunId> {
             let ids = side.iter().map(|record| record.id.clone());

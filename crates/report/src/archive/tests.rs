@@ -1,10 +1,9 @@
-mod golden;
 mod refusals;
 mod sides;
 
 use std::fs;
 
-use keymark_bench::case::{CaseId, StackName};
+use keymark_bench::case::{CaseId, Pacing, StackName};
 use keymark_bench::record::{CaseRecord, Record, RunId, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::series::{InSeries, SeriesId};
@@ -244,4 +243,35 @@ proptest! {
         let RunId(id) = &record.id;
         prop_assert_eq!(archive.load(&RunSelector::Id(id.clone())).unwrap(), record);
     }
+}
+
+/// What the head of 1.sql and docs/output.md tell people to ask.
+#[test]
+fn the_view_of_latencies_says_what_each_sample_is_of() {
+    let (_directory, mut archive) = archive();
+    let mut whole = record("a");
+    whole.cases[0].case.load.pacing = Pacing::Thinking(Duration::from_millis(1250));
+    archive.insert(&whole).unwrap();
+    let ask = "SELECT count(*) || ' ' || device || ' ' || stack || ' ' || concurrency || ' ' || worker_kind || ' '
+                      || coalesce(rate, '-') || ' ' || coalesce(think_s, '-') || ' '
+                      || coalesce(parameters ->> 'protection', '-')
+               FROM latency WHERE latency_s > 0 GROUP BY \"case\" ORDER BY \"case\"";
+    let mut asked = archive.connection.prepare(ask).unwrap();
+    let lines: Vec<String> = asked
+        .query_map((), |row| row.get(0))
+        .unwrap()
+        .collect::<rusqlite::Result<_>>()
+        .unwrap();
+    let of = |case: usize| {
+        let blocks = &whole.cases[case].blocks;
+        blocks
+            .iter()
+            .map(|block| block.samples.len())
+            .sum::<usize>()
+    };
+    let expected = [
+        format!("{} software raw 1 thread - 1.25 -", of(0)),
+        format!("{} software agent 4 thread 50.0 - cached", of(2)),
+    ];
+    assert_eq!(lines, expected);
 }

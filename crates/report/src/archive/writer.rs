@@ -65,13 +65,11 @@ enum Event {
 
 impl RunWriter<'_> {
     /// What kept the rest of the run from being written, if anything did.
-    #[must_use]
     pub const fn error(&self) -> Option<&ArchiveError> {
         self.error.as_ref()
     }
 
     /// Whether all that was measured so far is in the archive.
-    #[must_use]
     pub const fn is_up_to_date(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -140,6 +140,21 @@ pub enum Mark {
     Cell(Cell),
 }
 
+macro_rules! of_kind {
+    ($($name:ident: $kind:ident),* $(,)?) => {
+        impl Mark {
+            $(
+                /// The mark, if it is of this kind.
+                pub(crate) fn $name(&self) -> Option<&$kind> {
+                    if let Self::$kind(mark) = self { Some(mark) } else { None }
+                }
+            )*
+        }
+    };
+}
+
+of_kind!(dot: Dot, bar: Bar, rule: Rule, cell: Cell);
+
 /// A figure, with its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dot {

@@ -45,7 +45,7 @@ pub fn document(comparison: &Comparison, means: &[GeometricMean]) -> Document {
 
 /// What is not the same on all sides, a line each.
 fn environment(comparison: &Comparison) -> Vec<Section> {
-    let remark = |text: String| Block::Remark(Remark::new(RemarkKind::Environment, text));
+    let remark = |text: String| Block::remark(RemarkKind::Environment, text);
     let lines = comparison.differences.iter();
     let lines: Vec<Block> = lines
         .map(|difference| remark(difference.to_string()))
@@ -198,18 +198,10 @@ fn equivalence(comparison: &Comparison) -> Option<Remark> {
 
 /// That figures of different kinds stand side by side.
 fn mixed(pairs: &[Pair]) -> Option<Remark> {
-    let each = pairs
-        .iter()
-        .flat_map(|pair| [pair.old.provenance, pair.new.provenance]);
-    let kinds: BTreeSet<Provenance> = each.collect();
-    let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-    (words.len() > 1).then(|| {
-        let text = format!(
-            "this comparison mixes figures of different kinds: {}",
-            words.join(", ")
-        );
-        Remark::new(RemarkKind::MixedProvenance, text)
-    })
+    let cases = pairs.iter().flat_map(|pair| [&pair.old, &pair.new]);
+    let kinds = crate::document::mixed(cases.map(|case| case.provenance))?;
+    let text = format!("this comparison mixes figures of different kinds: {kinds}");
+    Some(Remark::new(RemarkKind::MixedProvenance, text))
 }
 
 /// Why single runs tell little, and what tells more.

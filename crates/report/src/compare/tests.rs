@@ -206,7 +206,7 @@ fn series_at_different_times_are_the_same_only_beyond_what_such_series_differ_by
     let comparison = compared(&old, &new);
     assert_eq!(verdicts(&comparison), [Verdict::Indistinguishable]);
     let said = said(&document(&comparison, &[]));
-    assert!(said.contains("nothing is called the same"), "{said}");
+    assert!(said.contains("no verdict 'same'"), "{said}");
     assert_eq!(verdicts(&by(Noise::of(0.0), &old, &new)), [Verdict::Same]);
     let wider = Criteria {
         equivalence: 0.15,

@@ -8,6 +8,9 @@ mod conditions;
 mod figure;
 mod table;
 
+use std::collections::BTreeSet;
+
+use keymark_bench::case::Provenance;
 use serde::Serialize;
 
 pub use cap::Limits;
@@ -115,6 +118,13 @@ pub enum Block {
     Remark(Remark),
 }
 
+impl Block {
+    /// A sentence of a kind.
+    pub fn remark(kind: RemarkKind, text: impl Into<String>) -> Self {
+        Self::Remark(Remark::new(kind, text))
+    }
+}
+
 /// A sentence about the figures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Remark {
@@ -132,6 +142,13 @@ impl Remark {
             text: text.into(),
         }
     }
+}
+
+/// The kinds of figures, if they are of several.
+pub(crate) fn mixed(kinds: impl Iterator<Item = Provenance>) -> Option<String> {
+    let kinds: BTreeSet<Provenance> = kinds.collect();
+    let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+    (words.len() > 1).then(|| words.join(", "))
 }
 
 /// What a remark is about.

@@ -2,13 +2,13 @@
 //! somebody published ([`published`]).
 
 mod error;
-mod evidence;
 pub mod folder;
 pub mod json;
 pub mod limits;
 pub mod published;
 pub mod share;
 mod shipped;
+mod source_table;
 
 use std::fs::File;
 use std::path::Path;

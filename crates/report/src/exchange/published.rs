@@ -6,9 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use keymark_bench::case::{
-    Case, DeviceName, Load, Parameters, Protection, Provenance, StackName, StoreKind,
-};
+use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
 use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Plan, Settings, default_input_bytes};
@@ -16,7 +14,7 @@ use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, 
 use keymark_bench::store::StoreIdentity;
 use keymark_stats::Seconds;
 
-use super::{ImportError, evidence, limits, too_large};
+use super::{ImportError, limits, source_table, too_large};
 use crate::visible::excerpt;
 
 /// The columns, in any order.
@@ -41,11 +39,14 @@ pub const COLUMNS: [&str; 7] = [
 /// # Errors
 /// When the columns are others, or a line makes no sense.
 pub fn parse(path: &Path, content: &[u8]) -> Result<Record, ImportError> {
-    let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(content);
+    let mut reader = ReaderBuilder::new()
+        .trim(Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(content);
     let header = reader.headers().map_err(|error| of_csv(path, &error))?;
-    if evidence::has_columns(header) {
+    if source_table::has_columns(header) {
         let rows = reader.into_records();
-        let cases = evidence::cases(
+        let cases = source_table::cases(
             path,
             rows.map(|row| row.map_err(|error| of_csv(path, &error))),
         )?;
@@ -225,16 +226,15 @@ fn stack(line: &Line<'_>) -> Result<StackName, String> {
 /// GnuPG's: the key is in the clear, unless the note says otherwise.
 fn parameters(stack: StackName, note: &str) -> Parameters {
     if ![StackName::AGENT, StackName::GNUPG].contains(&stack) {
-        return Parameters::None;
+        return Parameters::NONE;
     }
     let note = note.to_ascii_lowercase();
     let cached = note.contains("cached passphrase") || note.contains("passphrase cached");
-    let protection = if cached {
-        Protection::Cached
+    if cached {
+        Parameters::from([("protection", "cached")])
     } else {
-        Protection::None
-    };
-    Parameters::Gnupg { protection }
+        Parameters::NONE
+    }
 }
 
 fn mean(line: &Line<'_>) -> Result<Seconds, String> {

@@ -44,7 +44,6 @@ impl Personal {
     }
 
     /// What it is.
-    #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Host(_) => "host name",
@@ -93,7 +92,6 @@ pub struct Shared {
 }
 
 /// Takes out what is known to belong to somebody, and what the record itself says does.
-#[must_use]
 pub fn share(record: &Record, personal: &[Personal]) -> Shared {
     let mut record = record.clone();
     let mut cleaner = Cleaner::new(personal);
@@ -168,7 +166,6 @@ pub fn share(record: &Record, personal: &[Personal]) -> Shared {
 
 /// The record without what it says itself of its owner, if there is any of that in it: of one that was shared nothing. What only
 /// its own machine knows to be a name stays.
-#[must_use]
 pub fn cleaned(record: &Record) -> Option<Shared> {
     let mut shared = share(record, &[]);
     let id = std::mem::replace(&mut shared.record.id, record.id.clone());

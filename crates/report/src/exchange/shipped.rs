@@ -1,39 +1,43 @@
 //! The published figures that keymark brings along (`data/published`), by name.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
+use include_dir::{Dir, File, include_dir};
 use keymark_bench::record::Record;
 
 use super::{ImportError, published};
+
+/// All of them; a new one needs no line here.
+static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../data/published");
 
 /// A file of `data/published`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shipped {
     /// Its name without the ending.
     pub name: &'static str,
-    /// Where the figures were published, as the README beside it says.
+    /// Where the figures were published: the comment in its first line.
     pub source: &'static str,
     content: &'static str,
 }
 
-macro_rules! shipped {
-    ($($name:literal: $source:literal),* $(,)?) => {
-        [$(Shipped {
-            name: $name,
-            source: $source,
-            content: include_str!(concat!("../../../../data/published/", $name, ".csv")),
-        }),*]
-    };
-}
+/// All there are, by their names.
+pub static SHIPPED: LazyLock<Vec<Shipped>> = LazyLock::new(|| {
+    let mut shipped: Vec<Shipped> = FILES.files().filter_map(of_file).collect();
+    shipped.sort_unstable_by_key(|each| each.name);
+    shipped
+});
 
-/// All there are.
-pub const SHIPPED: [Shipped; 5] = shipped![
-    "gnuk-f103-2017": "gnuk-users list, \"Gnuk on a faster MCU\", Aurelien Jarno, 2017-09-09",
-    "lwn-2017-keycards": "\"A comparison of cryptographic keycards\", Antoine Beaupré, LWN, October 2017",
-    "nitrokey-hsm-2016-single": "raymii.org, \"Use the Nitrokey HSM or SmartCard-HSM with mod_nss and Apache\", 2016",
-    "tokens-tpm-javacard": "smart cards (JCAlgTest, in-card loops), TPMs (tpm2-algtest, whole commands at the host) and makers' statements",
-    "zeitgitter-2019-sign": "zeitgitterd documentation, `doc/Cryptography.md`, 2019",
-];
+fn of_file(file: &'static File<'static>) -> Option<Shipped> {
+    let name = file.path().to_str()?.strip_suffix(".csv")?;
+    let content = file.contents_utf8()?;
+    let source = content.lines().next()?.strip_prefix("# ")?;
+    Some(Shipped {
+        name,
+        source,
+        content,
+    })
+}
 
 /// Text that names none of them, or more than one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,7 +95,7 @@ mod tests {
             assert!(refused.contains("zeitgitter-2019-sign"), "{refused}");
         }
         let readme = include_str!("../../../../data/published/README.md");
-        for shipped in SHIPPED {
+        for shipped in SHIPPED.iter() {
             assert!(readme.contains(shipped.source), "{}", shipped.source);
             let record = shipped.record().unwrap();
             let mut cases = record.cases.iter();
@@ -101,15 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn all_files_are_here() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/published");
-        let entries = std::fs::read_dir(directory).unwrap();
-        let files = entries.filter_map(|entry| {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            name.strip_suffix(".csv").map(str::to_owned)
-        });
-        let mut files: Vec<String> = files.collect();
-        files.sort_unstable();
-        assert_eq!(files, SHIPPED.map(|each| each.name));
+    fn all_files_say_where_they_are_from() {
+        let tables = FILES.files().map(|file| file.path().display().to_string());
+        let tables = tables.filter(|name| name.ends_with(".csv"));
+        assert_eq!(tables.count(), SHIPPED.len());
     }
 }

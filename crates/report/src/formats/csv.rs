@@ -1,9 +1,26 @@
-//! A series as CSV: a line a case. Of a run, [`crate::table`] has more columns.
+//! CSV: a line a case. A run has the columns of [`crate::table`], a series fewer.
 
 use serde::Serialize;
 
-use super::Measured;
+use super::measured::{Measured, measured};
+use crate::render::{Exported, Format, FormatError};
+use crate::table;
 use crate::visible::no_formula;
+
+pub(super) static FORMAT: Format = Format {
+    word: "csv",
+    about: "One line for each case",
+    endings: &["csv"],
+    write: |exported, out| {
+        let mut text = Vec::new();
+        match exported {
+            Exported::Runs { runs: [_], .. } => table::csv(&exported.rows(), &mut text)?,
+            Exported::Runs { .. } => return Err(FormatError::SeveralRuns),
+            Exported::Series { .. } => render(&measured(exported), &mut text)?,
+        }
+        Ok(out.write_all(&text)?)
+    },
+};
 
 #[derive(Serialize)]
 struct Line {
@@ -19,8 +36,8 @@ struct Line {
     between_runs: Option<f64>,
 }
 
-/// With a header line.
-pub fn render(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
+/// A series, with a header line.
+pub(super) fn render(cases: &[Measured], out: impl std::io::Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     for Measured {
         case,

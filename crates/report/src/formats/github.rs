@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::Measured;
+use super::measured::{Measured, measured};
+use crate::render::Format;
 use crate::visible::{json, visible};
 
 #[derive(Serialize)]
@@ -16,8 +17,17 @@ struct Entry {
     extra: String,
 }
 
+pub(super) static FORMAT: Format = Format {
+    word: "github-benchmark",
+    about: "For benchmark-action/github-action-benchmark, with 'tool: customSmallerIsBetter'",
+    endings: &[],
+    write: |exported, out| {
+        Ok(out.write_all(render(&exported.name(), &measured(exported))?.as_bytes())?)
+    },
+};
+
 /// Means in milliseconds; `of` is the run or series. Cases without a mean are left out: there is no number for them.
-pub fn render(of: &str, cases: &[Measured]) -> serde_json::Result<String> {
+pub(super) fn render(of: &str, cases: &[Measured]) -> serde_json::Result<String> {
     let entry = |measured: &Measured| {
         let mean = measured.mean?;
         let milliseconds = |seconds: keymark_stats::Seconds| seconds.0 * 1e3;

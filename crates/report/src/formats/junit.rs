@@ -1,81 +1,72 @@
 //! JUnit's XML, as CI servers read it: a test case is a case, its time the mean of an operation in seconds.
 
-use std::fmt::Write;
-
-use super::Measured;
+use super::measured::{Measured, measured};
+use crate::render::Format;
 use crate::units;
 use crate::visible::visible;
+use crate::xml::{Tag, Xml};
+
+pub(super) static FORMAT: Format = Format {
+    word: "junit",
+    about: "JUnit's XML: one test case for each case, its time the mean in seconds",
+    endings: &[],
+    write: |exported, out| {
+        Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)
+    },
+};
 
 /// One suite; `of` is the run or series.
-pub fn render(of: &str, cases: &[Measured]) -> String {
+pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     let failures = cases.iter().filter(|case| case.failure.is_some()).count();
     let skipped = cases.iter().filter(|case| is_skipped(case)).count();
-    let counts = format!(
-        "tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"",
-        cases.len()
-    );
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // Writing to a string does not fail.
-    let _ = writeln!(xml, "<testsuites name=\"keymark\" {counts}>");
-    let _ = writeln!(xml, "  <testsuite name=\"{}\" {counts}>", escaped(of));
+    let open = |tag: Tag<'_>| {
+        tag.attr("tests", &cases.len().to_string())
+            .attr("failures", &failures.to_string())
+            .attr("errors", "0")
+            .attr("skipped", &skipped.to_string())
+            .open();
+    };
+    let mut xml = Xml::default();
+    open(xml.tag("testsuites").attr("name", "keymark"));
+    open(xml.tag("testsuite").attr("name", &visible(of)));
     for case in cases {
         self::case(&mut xml, case);
     }
-    xml.push_str("  </testsuite>\n</testsuites>\n");
-    xml
+    xml.close("testsuite");
+    xml.close("testsuites");
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}",
+        xml.into_text()
+    )
 }
 
 fn is_skipped(case: &Measured) -> bool {
     case.failure.is_none() && case.mean.is_none()
 }
 
-fn case(xml: &mut String, measured: &Measured) {
+fn case(xml: &mut Xml, measured: &Measured) {
     let case = &measured.case;
     let name = format!("{} {} {}", case.algorithm, case.operation, case.way());
     let class = format!("keymark.{}.{}", case.provenance, case.device);
     let time = measured.mean.map_or(0.0, |mean| mean.value.0);
-    let _ = writeln!(
-        xml,
-        "    <testcase classname=\"{}\" name=\"{}\" time=\"{time:.9}\">",
-        escaped(&class),
-        escaped(&name)
-    );
+    xml.tag("testcase")
+        .attr("classname", &visible(&class))
+        .attr("name", &visible(&name))
+        .attr("time", &format!("{time:.9}"))
+        .open();
     if let Some(reason) = &measured.failure {
-        let _ = writeln!(
-            xml,
-            "      <failure message=\"{}\" type=\"keymark\"/>",
-            escaped(reason)
-        );
+        let failure = xml.tag("failure").attr("message", &visible(reason));
+        failure.attr("type", "keymark").end();
     } else if is_skipped(measured) {
-        xml.push_str("      <skipped message=\"not measured\"/>\n");
+        xml.tag("skipped").attr("message", "not measured").end();
     }
     if let Some(mean) = &measured.mean {
-        let said = format!(
-            "mean {}, {}",
-            units::estimated_duration(mean),
-            match measured.operations {
-                Some(operations) => format!("{operations} operations"),
-                None => format!("{} runs", measured.runs),
-            }
-        );
-        let _ = writeln!(xml, "      <system-out>{}</system-out>", escaped(&said));
+        let behind = match measured.operations {
+            Some(operations) => format!("{operations} operations"),
+            None => format!("{} runs", measured.runs),
+        };
+        let said = format!("mean {}, {behind}", units::estimated_duration(mean));
+        xml.tag("system-out").text(&said);
     }
-    xml.push_str("    </testcase>\n");
-}
-
-/// Characters that XML 1.0 cannot have at all (§2.2) are written out; U+FFFE and U+FFFF are left out.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&apos;"),
-            '\u{fffe}' | '\u{ffff}' => {}
-            c => out.push(c),
-        }
-    }
-    out
+    xml.close("testcase");
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use keymark_bench::case::Pacing;
 
-use super::Measured;
+use super::measured::{Measured, measured};
+use crate::render::Format;
 use crate::visible::visible;
 
 /// A metric family: name, unit, what it says, and its value of a case.
@@ -72,8 +73,17 @@ const FAMILIES: [Family; 9] = [
     },
 ];
 
+pub(super) static FORMAT: Format = Format {
+    word: "openmetrics",
+    about: "OpenMetrics text, for Prometheus",
+    endings: &[],
+    write: |exported, out| {
+        Ok(out.write_all(render(&exported.name(), &measured(exported)).as_bytes())?)
+    },
+};
+
 /// Families with their cases, and the mark of the end; `of` is the run or series.
-pub fn render(of: &str, cases: &[Measured]) -> String {
+pub(super) fn render(of: &str, cases: &[Measured]) -> String {
     let mut text = String::new();
     for family in &FAMILIES {
         let mut values = cases

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use keymark_bench::case::DeviceName;
 
+use super::measured::Measured;
 use super::*;
 use crate::analysis::Analysis;
 use crate::testing::record;
@@ -72,7 +73,7 @@ fn junit_counts_what_failed_and_says_why() {
         "markup in a name is none: {xml}"
     );
     assert!(
-        xml.contains("gpg --decrypt: exit status 2; see &apos;gpg -K&apos;"),
+        xml.contains("gpg --decrypt: exit status 2; see &#39;gpg -K&#39;"),
         "{xml}"
     );
     assert!(!xml.contains('\u{1b}'), "{xml}");

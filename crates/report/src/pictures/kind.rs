@@ -6,7 +6,7 @@ use std::str::FromStr;
 use keymark_bench::case::Provenance;
 
 use crate::analysis::figures::joined_loads;
-use crate::document::{Figure, LoadCurve, LoadUnit};
+use crate::document::{Figure, LoadCurve, LoadUnit, Mean};
 
 /// A kind of picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -135,20 +135,11 @@ pub fn fitting(figures: &[Figure]) -> Option<Kind> {
     if let Some(kind) = first.into_iter().find(|kind| has(*kind)) {
         return Some(kind);
     }
-    let single = figures.iter().any(|figure| match figure {
-        Figure::Means { means, .. } => {
-            matches!(means.as_slice(), [only] if only.of.provenance != Provenance::Published)
-        }
-        Figure::Distributions { .. }
-        | Figure::Histograms { .. }
-        | Figure::Layers { .. }
-        | Figure::Throughput { .. }
-        | Figure::ResponseTimes { .. }
-        | Figure::Samples { .. }
-        | Figure::Security { .. }
-        | Figure::Matrix { .. }
-        | Figure::Predictions { .. } => false,
-    });
+    let measured =
+        |means: &[Mean]| matches!(means, [only] if only.of.provenance != Provenance::Published);
+    let single = figures
+        .iter()
+        .any(|figure| matches!(figure, Figure::Means { means, .. } if measured(means)));
     let order = if single {
         [Kind::Distributions, Kind::Means]
     } else {
@@ -223,19 +214,7 @@ fn join(known: &mut Figure, figure: Figure) {
         ) => {
             predictions.extend(more);
         }
-        (
-            Means { .. }
-            | Distributions { .. }
-            | Histograms { .. }
-            | Layers { .. }
-            | Throughput { .. }
-            | ResponseTimes { .. }
-            | Samples { .. }
-            | Security { .. }
-            | Matrix { .. }
-            | Predictions { .. },
-            _,
-        ) => {}
+        _ => {}
     }
 }
 

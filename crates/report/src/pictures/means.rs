@@ -14,6 +14,7 @@ use keymark_stats::{Estimate, Seconds};
 use super::words::{Names, left_out, listed};
 use super::{CURVES, ROWS, about, drawable, fill, fills, framed};
 use crate::document::Mean;
+use crate::grouped::grouped;
 use crate::units;
 use crate::visible::visible;
 
@@ -176,14 +177,9 @@ fn series(means: &[&Mean]) -> (Vec<usize>, Names) {
 
 /// Rows by algorithm and operation, each with the place of its figure.
 fn groups(means: &[&Mean]) -> (Vec<Group>, Vec<usize>) {
-    let mut found: Vec<((Algorithm, Operation), Vec<usize>)> = Vec::new();
-    for (place, mean) in means.iter().enumerate() {
-        let key = (mean.algorithm, mean.operation);
-        match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, places)) => places.push(place),
-            None => found.push((key, vec![place])),
-        }
-    }
+    let found = grouped(0..means.len(), |place| {
+        (means[*place].algorithm, means[*place].operation)
+    });
     let several = |names: Names| names.len() > 1;
     let devices = several(Names::of(means.iter().map(|mean| mean.of.device.as_str())));
     let ways = several(Names::of(means.iter().map(|mean| mean.way.as_str())));

@@ -2,12 +2,19 @@
 
 use std::fmt::Write;
 
-use super::cell;
+use super::{Format, cell};
 use crate::document::{Align, Block, Document, Section, Table};
 use crate::visible::visible;
 
 /// Tables longer than this do not fit a page.
 const PAGE: usize = 45;
+
+pub(crate) static FORMAT: Format = Format {
+    word: "latex",
+    about: "Tables for an article, with booktabs",
+    endings: &["tex", "latex"],
+    write: |exported, out| Ok(out.write_all(render(&exported.document()).as_bytes())?),
+};
 
 /// Comments with title and conditions, then sections; the warnings are notes at the end.
 pub fn render(document: &Document) -> String {

@@ -3,11 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
-use super::text::{GAP, filled};
+use super::text::GAP;
 use super::{Width, cell};
 use crate::document::{Align, Cell, Column, Narrow, Source, Table};
+use crate::lines::{split, wrapped};
 
 /// Something given up for room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +109,8 @@ impl<'a> Layout<'a> {
             &self.table.columns[column].name
         };
         if self.has(Concession::BreakHeadings) {
-            let pieces = pieces(name);
-            let longest = pieces.iter().map(|piece| piece.width()).max();
-            filled(pieces.into_iter(), content.max(longest.unwrap_or(0)))
+            let longest = pieces(name).map(|piece| piece.width()).max();
+            wrapped(name, content.max(longest.unwrap_or(0)), "", pieces)
         } else {
             vec![name.to_owned()]
         }
@@ -145,13 +146,7 @@ impl<'a> Layout<'a> {
 
     /// What all rows share.
     pub(super) fn above(&self) -> Option<String> {
-        let once = self.columns(|column| match column {
-            Concession::SayOnce(column) => Some(column),
-            Concession::BreakHeadings
-            | Concession::Shorten(_)
-            | Concession::Leave(_)
-            | Concession::Number(_) => None,
-        });
+        let once = self.columns(Concession::SayOnce);
         let shared: Vec<String> = once
             .into_iter()
             .filter_map(|column| {
@@ -164,13 +159,7 @@ impl<'a> Layout<'a> {
 
     /// What numbers stand for, and what is not there.
     pub(super) fn below(&self) -> Vec<String> {
-        let numbered_columns = self.columns(|made| match made {
-            Concession::Number(column) => Some(column),
-            Concession::BreakHeadings
-            | Concession::SayOnce(_)
-            | Concession::Shorten(_)
-            | Concession::Leave(_) => None,
-        });
+        let numbered_columns = self.columns(Concession::Number);
         let mut lines: Vec<String> = numbered_columns
             .into_iter()
             .map(|column| {
@@ -181,20 +170,8 @@ impl<'a> Layout<'a> {
                 format!("{}: {}", self.table.columns[column].name, names.join(", "))
             })
             .collect();
-        let left = self.columns(|made| match made {
-            Concession::Leave(column) => Some(column),
-            Concession::BreakHeadings
-            | Concession::SayOnce(_)
-            | Concession::Shorten(_)
-            | Concession::Number(_) => None,
-        });
-        let shortened = self.columns(|made| match made {
-            Concession::Shorten(column) => Some(column),
-            Concession::BreakHeadings
-            | Concession::SayOnce(_)
-            | Concession::Leave(_)
-            | Concession::Number(_) => None,
-        });
+        let left = self.columns(Concession::Leave);
+        let shortened = self.columns(Concession::Shorten);
         let left = left
             .into_iter()
             .map(|column| self.table.columns[column].name.clone());
@@ -213,10 +190,9 @@ impl<'a> Layout<'a> {
     }
 
     /// Columns of one kind of concession, from left to right.
-    fn columns(&self, pick: impl Fn(Concession) -> Option<usize>) -> Vec<usize> {
-        let mut columns: Vec<usize> = self.made.iter().copied().filter_map(pick).collect();
-        columns.sort_unstable();
-        columns
+    fn columns(&self, kind: fn(usize) -> Concession) -> Vec<usize> {
+        let all = 0..self.table.columns.len();
+        all.filter(|column| self.has(kind(*column))).collect()
     }
 }
 
@@ -258,19 +234,11 @@ fn concessions(table: &Table) -> Vec<Concession> {
 }
 
 /// What stays together in a heading: `+ agent`, `≤ 2 s`, `(95 % interval)`.
-fn pieces(heading: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for (space, _) in heading.match_indices(' ') {
-        let piece = &heading[start..space];
+fn pieces(heading: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    split(heading, |piece, _| {
         let open = piece.starts_with('(') && !piece.ends_with(')');
-        if !open && piece.contains(char::is_alphabetic) {
-            pieces.push(piece);
-            start = space + 1;
-        }
-    }
-    pieces.push(&heading[start..]);
-    pieces
+        !open && piece.contains(char::is_alphabetic)
+    })
 }
 
 fn values(table: &Table, column: usize) -> impl Iterator<Item = Cell> {

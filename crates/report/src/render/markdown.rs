@@ -4,9 +4,16 @@ use std::fmt::Write;
 
 use comfy_table::presets;
 
-use super::{cell, grid};
+use super::{Format, cell, grid};
 use crate::document::{Align, Block, Conditions, Document, Section, Table};
 use crate::visible::visible;
+
+pub(crate) static FORMAT: Format = Format {
+    word: "markdown",
+    about: "Every column of every table, for README files and issues",
+    endings: &["md", "markdown"],
+    write: |exported, out| Ok(out.write_all(render(&exported.document()).as_bytes())?),
+};
 
 /// Title, conditions, sections, warnings.
 pub fn render(document: &Document) -> String {

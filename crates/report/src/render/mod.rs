@@ -1,6 +1,7 @@
 //! How a document looks: text on a terminal, Markdown, JSON.
 
 pub(crate) mod cell;
+mod exported;
 pub mod html;
 pub mod json;
 pub mod latex;
@@ -10,6 +11,8 @@ pub mod text;
 
 use crate::document::Align;
 use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
+
+pub use exported::{Exported, Format, FormatError};
 
 /// Room for a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,11 @@ use unicode_width::UnicodeWidthStr;
 use super::layout::Layout;
 use super::{Width, grid};
 use crate::document::{Align, Block, Document, Section, Table};
+use crate::lines::{words, wrapped};
 use crate::visible::visible;
 
 /// How headings look.
 pub const HEADING: Style = Style::new().bold();
-/// What stands behind a number in a sentence, and on the same line.
-const UNITS: [&str; 6] = ["s", "ms", "µs", "ns", "%", "MHz"];
 /// Before further lines of a message.
 const HANGING: &str = "  ";
 /// Between two columns.
@@ -103,37 +102,21 @@ fn heading(text: &str, width: Width) -> String {
 
 /// Words, broken between them where a line is full. They may be from outside.
 fn paragraph(text: &str, width: Width, indent: &str) -> String {
-    let text = &*visible(text);
-    let Width::Columns(limit) = width else {
-        return format!("{indent}{text}\n");
-    };
-    let lines = broken(text, usize::from(limit).saturating_sub(indent.width()));
-    lines.iter().fold(String::new(), |text, line| {
-        text + indent + line.trim_end() + "\n"
-    })
+    lines(&visible(text), width, indent).join("\n") + "\n"
 }
 
 /// A name and what is said of it, which is broken under itself where a line is full.
 pub fn entry(indent: usize, name: &str, column: usize, value: &str, width: Width) -> String {
     let label = format!("{:indent$}{name:<column$} ", "");
-    let lines = match width {
-        Width::Unlimited => vec![value.to_owned()],
-        Width::Columns(limit) => {
-            let used = indent + column + 1;
-            broken(value, usize::from(limit).saturating_sub(used))
-        }
-    };
     let hanging = " ".repeat(indent + column + 1);
-    let mut text = String::new();
+    let lines = lines(value, width, &hanging);
+    let text = lines.join("\n") + "\n";
     // A name that is too long for its column takes the line.
     if name.width() > column && lines.len() > 1 {
-        text = format!("{}\n", label.trim_end());
+        format!("{}\n{text}", label.trim_end())
+    } else {
+        label + text.strip_prefix(&hanging).unwrap_or(&text)
     }
-    for line in &lines {
-        let before = if text.is_empty() { &label } else { &hanging };
-        text = text + before + line.trim_end() + "\n";
-    }
-    text
 }
 
 /// A message behind what kind it is of: broken between words where a line is full, its further lines set in.
@@ -145,51 +128,19 @@ pub fn message(label: &str, text: &str, width: Width) -> String {
     let Width::Columns(limit) = width else {
         return whole;
     };
-    let limit = usize::from(limit).saturating_sub(HANGING.len());
-    let lines = whole
+    let within = Width::Columns(limit.saturating_sub(HANGING.len() as u16));
+    let broken = whole
         .lines()
-        .flat_map(|line| broken(line.trim_start(), limit));
-    lines.collect::<Vec<_>>().join(&format!("\n{HANGING}"))
+        .flat_map(|line| lines(line.trim_start(), within, ""));
+    broken.collect::<Vec<_>>().join(&format!("\n{HANGING}"))
 }
 
-/// As many words a line as fit; one that is too long for any has a line to itself.
-fn broken(text: &str, limit: usize) -> Vec<String> {
-    filled(pieces(text).into_iter(), limit)
-}
-
-/// Words, and numbers with their units.
-fn pieces(text: &str) -> Vec<&str> {
-    let is_unit = |word: &str| {
-        let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
-        UNITS.contains(&word)
-    };
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for (space, _) in text.match_indices(' ') {
-        let next = text[space + 1..].split(' ').next().unwrap_or_default();
-        let number = text[start..space].ends_with(|c: char| c.is_ascii_digit());
-        if !(number && is_unit(next)) {
-            pieces.push(&text[start..space]);
-            start = space + 1;
-        }
+/// Lines that are set in so far; a word that is too long for any has one to itself.
+fn lines(text: &str, width: Width, indent: &str) -> Vec<String> {
+    match width {
+        Width::Unlimited => vec![format!("{indent}{text}")],
+        Width::Columns(limit) => wrapped(text, usize::from(limit), indent, words),
     }
-    pieces.push(&text[start..]);
-    pieces
-}
-
-/// Lines of pieces with a space between them.
-pub(super) fn filled<'a>(pieces: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for piece in pieces {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + piece.width() <= limit => {
-                line.push(' ');
-                line.push_str(piece);
-            }
-            _ => lines.push(piece.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -224,6 +175,7 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words_and_a_long_word_stays_whole() {
+        let broken = |text, limit| lines(text, Width::Columns(limit), "");
         assert_eq!(broken("one two three", 7), ["one two", "three"]);
         assert_eq!(
             broken("a-very-long-word and", 5),

@@ -37,11 +37,7 @@ pub(super) fn unique(text: &str, otherwise: &str, parts: &[&str]) -> String {
     } else {
         &readable
     };
-    let digits: Vec<String> = hash.finalize()[..OCTETS]
-        .iter()
-        .map(|octet| format!("{octet:02x}"))
-        .collect();
-    format!("{name}-{}", digits.concat())
+    format!("{name}-{}", hex::encode(&hash.finalize()[..OCTETS]))
 }
 
 /// Whether such a name could be one of [`unique`]'s: names that are given by hand must not.

@@ -101,7 +101,7 @@ impl Catalogue {
         let wrong = |reason: String| CatalogueError { reason };
         let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         if file.schema != SCHEMA {
-            return Err(wrong(format!("it is of version {}", file.schema)));
+            return Err(wrong(format!("it has version {}", file.schema)));
         }
         let mut catalogue = Self {
             names: HashMap::new(),

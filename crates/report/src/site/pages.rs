@@ -63,9 +63,7 @@ impl Pages {
 
 /// A file's sum, as it stands in [`SUMS`].
 pub fn sum(content: &[u8]) -> String {
-    let digest = Sha256::digest(content);
-    let digits: Vec<String> = digest.iter().map(|octet| format!("{octet:02x}")).collect();
-    digits.concat()
+    hex::encode(Sha256::digest(content))
 }
 
 #[cfg(test)]

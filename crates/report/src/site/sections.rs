@@ -14,7 +14,7 @@ use super::source::{Held, Source};
 use crate::analysis::{Row, figures};
 use crate::document::{
     Align, Block, Cell, Column, Figure, Mean, Predicted, Remark, RemarkKind, Subject, Table,
-    TableOf,
+    TableOf, mixed,
 };
 use crate::units::{self, counted};
 
@@ -231,20 +231,10 @@ fn rate(estimate: Estimate<PerSecond>) -> Cell {
 
 /// What is to be known of the rows: that they are of several kinds, why there is none, what an article says.
 fn remarks(held: &[(&Source, &Held)]) -> Vec<Remark> {
-    let kinds: BTreeSet<Provenance> = held
-        .iter()
-        .map(|(_, held)| held.row.case.provenance)
-        .collect();
     let mut remarks = Vec::new();
-    if kinds.len() > 1 {
-        let kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-        remarks.push(Remark::new(
-            RemarkKind::MixedProvenance,
-            format!(
-                "This section mixes figures of different kinds: {}.",
-                kinds.join(", ")
-            ),
-        ));
+    if let Some(kinds) = mixed(held.iter().map(|(_, held)| held.row.case.provenance)) {
+        let text = format!("This section mixes figures of different kinds: {kinds}.");
+        remarks.push(Remark::new(RemarkKind::MixedProvenance, text));
     }
     for (source, held) in held {
         let row = &held.row;

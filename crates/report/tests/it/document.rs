@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layers::layers;
 use crate::records::{case, measured, record};
-use keymark_bench::case::{
-    Case, DeviceName, Pacing, Parameters, Protection, Provenance, StackName,
-};
+use keymark_bench::case::{Case, DeviceName, Pacing, Parameters, Provenance, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartMean, Parts};
 use keymark_bench::record::{CaseRecord, Ending, PublishedMean, Record};
@@ -54,9 +52,7 @@ fn everything() -> Record {
             cases.push(measured(of(StackName::GNUPG, concurrency), time));
         }
         let cached = Case {
-            parameters: Parameters::Gnupg {
-                protection: Protection::Cached,
-            },
+            parameters: Parameters::from([("protection", "cached")]),
             ..of(StackName::AGENT, 1)
         };
         cases.push(measured(cached.clone(), 95_000.0));
@@ -160,8 +156,8 @@ fn every_section_there_is_stands_in_the_report() {
         .collect();
     let begins = [
         "where the time goes in GnuPG",
-        "where the time goes, as measured",
-        "where the time goes in a process an operation",
+        "where the time goes, by process",
+        "where the time goes with one process for each operation",
         "twins beside",
         "in parallel",
     ];
@@ -326,7 +322,7 @@ fn figures_have_the_data_of_every_case_with_times() {
         assert!(curve["device"].is_string() && curve["provenance"].is_string());
     }
     let text = plain(&report(), Width::Unlimited);
-    assert!(!text.contains("share of operations"), "not in text: {text}");
+    assert!(!text.contains("share finished"), "not in text: {text}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn too_many_rows_are_counted() {
 #[test]
 fn a_run_of_nothing_is_a_page_that_says_so() {
     let empty = page(&record(Vec::new()));
-    assert!(empty.contains("There is no case in this run"));
+    assert!(empty.contains("This run has no case"));
     assert!(empty.contains("Not enough data for this table"));
     let only_failures = page(&record(vec![
         failed(on("software", "rsa2048"), "no key"),

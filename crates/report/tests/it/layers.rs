@@ -1,28 +1,28 @@
 //! Stacks on one another as GnuPG's are, without GnuPG.
 
-use keymark_bench::case::{Library, Parameters, Protection, StackName, StoreKind};
+use keymark_bench::case::{Parameters, StackName, StoreKind};
 use keymark_bench::layers::{Bottleneck, End, Layers, OwnLibrary, Point, Step};
 
 pub fn layers() -> [Layers; 1] {
-    let kept = |stack, protection| Point::new(stack, Parameters::Gnupg { protection });
-    let raw = Point::raw_with(Library::Libgcrypt);
-    let agent = kept(StackName::AGENT, Protection::None);
-    let cached = kept(StackName::AGENT, Protection::Cached);
-    let gnupg = kept(StackName::GNUPG, Protection::None);
-    let step = |heading, upper, lower| Step {
+    let with = |stack, name, word| Point::new(stack, Parameters::from([(name, word)]));
+    let raw = with(StackName::RAW, "library", "libgcrypt");
+    let agent = Point::new(StackName::AGENT, Parameters::NONE);
+    let cached = with(StackName::AGENT, "protection", "cached");
+    let gnupg = Point::new(StackName::GNUPG, Parameters::NONE);
+    let step = |heading, upper: &Point, lower: &Point| Step {
         heading,
-        upper,
-        lower,
+        upper: upper.clone(),
+        lower: lower.clone(),
     };
     [Layers {
         family: "GnuPG",
         base: End {
             heading: "raw",
             name: "raw",
-            point: raw,
+            point: raw.clone(),
         },
         own_library: Some(OwnLibrary {
-            point: raw,
+            point: raw.clone(),
             store: StoreKind::SOFTWARE,
             beside: End {
                 heading: "OpenSSL",
@@ -33,14 +33,14 @@ pub fn layers() -> [Layers; 1] {
             stand_in: "raw is OpenSSL",
         }),
         steps: vec![
-            step("+ agent", agent, raw),
-            step("+ S2K", cached, agent),
-            step("+ gpg process", gnupg, agent),
+            step("+ agent", &agent, &raw),
+            step("+ S2K", &cached, &agent),
+            step("+ gpg process", &gnupg, &agent),
         ],
         whole: Some(End {
             heading: "= gpg",
             name: "gpg",
-            point: gnupg,
+            point: gnupg.clone(),
         }),
         bottleneck: Some(Bottleneck {
             name: "agent",

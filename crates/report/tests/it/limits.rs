@@ -88,7 +88,7 @@ fn a_device_of_three_lanes_does_three_at_a_time() {
         &Analysis::of(&record, &[]).document(&record, &[]),
         Width::Unlimited,
     );
-    assert!(shown.contains("as much as 3 at a time"), "{shown}");
+    assert!(shown.contains("up to 3 at a time"), "{shown}");
 }
 
 #[test]

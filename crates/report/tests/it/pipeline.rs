@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::layers::layers;
 use keymark_bench::case::{
-    Case, DeviceName, ParameterChoice, Parameters, Protection, Provenance, StackName, StoreKind,
-    Worker,
+    Case, DeviceName, Dimension, ParameterChoice, Parameters, Provenance, Scope, StackName,
+    StoreKind, Worker,
 };
 use keymark_bench::clock::ManualClock;
 use keymark_bench::environment::Environment;
@@ -51,14 +51,22 @@ fn script(case: &Case) -> Script {
         "rsa2048" => 500,
         _ => 30,
     };
-    let layer = match (case.stack, case.parameters.protection()) {
+    let layer = match (case.stack, case.parameters.is_empty()) {
         (StackName::RAW, _) => 0,
-        (StackName::AGENT, Protection::None) => 400,
-        (StackName::AGENT, Protection::Cached) => 90_000,
+        (StackName::AGENT, true) => 400,
+        (StackName::AGENT, false) => 90_000,
         _ => 6_000,
     };
     Script::Steps(about(arithmetic + layer))
 }
+
+const PROTECTION: Dimension = Dimension {
+    name: "protection",
+    kind: "protection",
+    words: &["none", "cached"],
+    usual: Some("none"),
+    scope: Scope::Everywhere,
+};
 
 fn offers() -> Vec<Offer> {
     let capabilities = |names: [&str; 3]| {
@@ -84,11 +92,16 @@ fn offers() -> Vec<Offer> {
             stack,
             capabilities: capabilities(["rsa2048", "rsa4096", "ed25519"]),
             synonyms: Vec::new(),
-            parameters: if stack == StackName::RAW {
-                vec![Parameters::None]
+            dimensions: if stack == StackName::RAW {
+                &[]
             } else {
-                let set = |&protection: &Protection| Parameters::Gnupg { protection };
-                Protection::ALL.iter().map(set).collect()
+                &[PROTECTION]
+            },
+            parameters: if stack == StackName::RAW {
+                vec![Parameters::NONE]
+            } else {
+                let sets = PROTECTION.words.iter();
+                sets.map(|word| Parameters::of(&PROTECTION, word)).collect()
             },
             workers: &[Worker::Thread],
             standing: Standing::Usual,
@@ -137,7 +150,10 @@ fn run(selection: Selection, script: fn(&Case) -> Script) -> Record {
 
 fn all() -> Selection {
     Selection {
-        parameters: vec![ParameterChoice::Protection(Protection::ALL.to_vec())],
+        parameters: vec![ParameterChoice {
+            dimension: PROTECTION,
+            words: PROTECTION.words.to_vec(),
+        }],
         ..Selection::default()
     }
 }

@@ -1,4 +1,4 @@
-//! The functions as C programs call them. Each goes to the served card or to the real library.
+//! The functions as C programs call them, in one list. Each goes to the served card or to the real library.
 
 #![allow(
     non_snake_case,
@@ -7,15 +7,14 @@
     reason = "the interface is PC/SC's, which documents it"
 )]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{OsStr, c_char, c_void};
 
 use keymark_shim_protocol::trace::{Apdu, Call};
 
-use crate::functions::functions;
 use crate::memory::slice;
-use crate::mode::{Mode, mode};
+use crate::mode::{Mode, mode, shared};
 use crate::served;
-use crate::trace::traced;
+use crate::trace::{guarded, traced};
 use crate::types::{
     Code, Context, Dword, Handle, IoRequest, Long, PROTOCOL_RAW, PROTOCOL_T0, PROTOCOL_T1,
     ReaderState,
@@ -27,6 +26,33 @@ pub static g_rgSCardT0Pci: IoRequest = IoRequest::of(PROTOCOL_T0);
 pub static g_rgSCardT1Pci: IoRequest = IoRequest::of(PROTOCOL_T1);
 #[unsafe(no_mangle)]
 pub static g_rgSCardRawPci: IoRequest = IoRequest::of(PROTOCOL_RAW);
+
+/// Gives the list to a macro: what the function is called and takes, its name in a trace, which
+/// argument says whether the card is shared, who answers for the served card, and what the trace keeps.
+macro_rules! functions {
+    ($declared:ident) => {
+        $declared! {
+            fn SCardEstablishContext = EstablishContext(scope: Dword, reserved1: *const c_void, reserved2: *const c_void, context: *mut Context), virtually establish_context, keeping nothing;
+            fn SCardReleaseContext = ReleaseContext(context: Context), virtually release_context, keeping nothing;
+            fn SCardIsValidContext = IsValidContext(context: Context), virtually is_valid_context, keeping nothing;
+            fn SCardListReaders = ListReaders(context: Context, groups: *const c_char, readers: *mut c_char, length: *mut Dword), virtually list_readers, keeping nothing;
+            fn SCardListReaderGroups = ListReaderGroups(context: Context, groups: *mut c_char, length: *mut Dword), virtually list_reader_groups, keeping nothing;
+            fn SCardFreeMemory = FreeMemory(context: Context, memory: *const c_void), virtually free_memory, keeping nothing;
+            fn SCardGetStatusChange = GetStatusChange(context: Context, timeout: Dword, states: *mut ReaderState, count: Dword), virtually get_status_change, keeping nothing;
+            fn SCardCancel = Cancel(context: Context), virtually cancel, keeping nothing;
+            fn SCardConnect = Connect(context: Context, reader: *const c_char, share: Dword, protocols: Dword, handle: *mut Handle, active: *mut Dword), sharing share, virtually connect, keeping nothing;
+            fn SCardReconnect = Reconnect(handle: Handle, share: Dword, protocols: Dword, initialization: Dword, active: *mut Dword), sharing share, virtually reconnect, keeping nothing;
+            fn SCardDisconnect = Disconnect(handle: Handle, disposition: Dword), virtually disconnect, keeping nothing;
+            fn SCardStatus = Status(handle: Handle, reader: *mut c_char, reader_length: *mut Dword, state: *mut Dword, protocol: *mut Dword, atr: *mut u8, atr_length: *mut Dword), virtually status, keeping nothing;
+            fn SCardBeginTransaction = BeginTransaction(handle: Handle), virtually begin_transaction, keeping nothing;
+            fn SCardEndTransaction = EndTransaction(handle: Handle, disposition: Dword), virtually end_transaction, keeping nothing;
+            fn SCardTransmit = Transmit(handle: Handle, send_header: *const IoRequest, send: *const u8, send_length: Dword, receive_header: *mut IoRequest, receive: *mut u8, receive_length: *mut Dword), virtually transmit, keeping header;
+            fn SCardControl = Control(handle: Handle, code: Dword, send: *const c_void, send_length: Dword, receive: *mut c_void, receive_length: Dword, returned: *mut Dword), virtually control, keeping nothing;
+            fn SCardGetAttrib = GetAttrib(handle: Handle, attribute: Dword, value: *mut u8, length: *mut Dword), virtually get_attrib, keeping nothing;
+            fn SCardSetAttrib = SetAttrib(handle: Handle, attribute: Dword, value: *const u8, length: Dword), virtually set_attrib, keeping nothing;
+        }
+    };
+}
 
 /// What the trace keeps of most calls beside their name and times.
 macro_rules! nothing {
@@ -46,7 +72,7 @@ macro_rules! header {
 /// Declares the functions. `virtually` answers for the served card, under the same promises as the
 /// function itself; `keeping` is what the trace has of it.
 macro_rules! exported {
-    ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), virtually $virtually:ident, keeping $keeping:ident;)*) => {
+    ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident, keeping $keeping:ident;)*) => {
         $(
             /// # Safety
             /// As PC/SC has it: pointers are null or valid for what the lengths beside them say.
@@ -54,9 +80,12 @@ macro_rules! exported {
             pub unsafe extern "C" fn $name($($argument: $type),*) -> Long {
                 let run = || match mode(SCardIsValidContext) {
                     // SAFETY: the caller's promises are those the callee asks for.
-                    Mode::Virtual(reader) => unsafe { served::$virtually(reader, $($argument),*) },
-                    // SAFETY: as above; the function has the type it is called at.
-                    Mode::Forward(library) => Code(unsafe { (library.$name)($($argument),*) }),
+                    Mode::Virtual(reader) => Code::of(unsafe { served::$virtually(reader, $($argument),*) }),
+                    Mode::Forward(library) => {
+                        $(let $share = shared($share);)?
+                        // SAFETY: as above; the function has the type it is called at.
+                        Code(unsafe { (library.$name)($($argument),*) })
+                    }
                     Mode::Missing => Code::NO_SERVICE,
                 };
                 traced(Call::$call, run, $keeping!($($argument),*))
@@ -66,6 +95,63 @@ macro_rules! exported {
 }
 
 functions!(exported);
+
+/// SCardIsValidContext, by which one library is told from another.
+pub(crate) type IsValidContext = unsafe extern "C" fn(Context) -> Long;
+
+macro_rules! table {
+    ($(fn $name:ident = $call:ident($($argument:ident: $type:ty),*), $(sharing $share:ident,)? virtually $virtually:ident, keeping $keeping:ident;)*) => {
+        /// Its functions.
+        pub(crate) struct Library {
+            $(pub(crate) $name: unsafe extern "C" fn($($type),*) -> Long,)*
+            _library: libloading::Library,
+        }
+
+        impl Library {
+            /// Loads it; `None` when it is not there or lacks a function.
+            pub(crate) fn load(path: &OsStr) -> Option<Self> {
+                // SAFETY: libpcsclite has no initialisers with preconditions, and the symbols are
+                // taken at the types that winscard.h gives them. The library stays loaded as long
+                // as the table.
+                unsafe {
+                    let library = libloading::Library::new(path).ok()?;
+                    Some(Self {
+                        $($name: *library.get(stringify!($name).as_bytes()).ok()?,)*
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions!(table);
+
+impl Library {
+    /// Whether it is the one with that function.
+    pub(crate) fn has(&self, function: IsValidContext) -> bool {
+        std::ptr::fn_addr_eq(self.SCardIsValidContext, function)
+    }
+}
+
+/// The text of a code that this library returns. No call to PC/SC, and not taken down as one.
+#[unsafe(no_mangle)]
+pub extern "C" fn pcsc_stringify_error(code: Long) -> *const c_char {
+    Code(code).text().as_ptr()
+}
+
+/// Gone from pcsc-lite; scdaemon still looks for it. As there in its last years it checks the
+/// context and does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn SCardSetTimeout(context: Context, _: Dword) -> Long {
+    guarded(|| match mode(SCardIsValidContext) {
+        Mode::Virtual(reader) => Code::of(reader.user(context).map(drop)),
+        // SAFETY: the function takes a number, and checks it.
+        Mode::Forward(library) => Code(unsafe { (library.SCardIsValidContext)(context) }),
+        Mode::Missing => Code::NO_SERVICE,
+    })
+    .0
+}
 
 /// # Safety
 /// `send` is null or good for `send_length` octets; `receive_length` is null or valid, and after
@@ -96,4 +182,20 @@ unsafe fn kept(
         }
     }
     apdu
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_text() {
+        assert_eq!(Code::REMOVED.text(), c"Card was removed.");
+        assert_eq!(Code(-1).text(), c"Unknown error.");
+        // SAFETY: the texts are constants.
+        let timeout = unsafe { CStr::from_ptr(pcsc_stringify_error(0x8010_000A)) };
+        assert_eq!(timeout, c"Command timeout.");
+    }
 }

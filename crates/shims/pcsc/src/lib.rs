@@ -5,14 +5,10 @@
 mod abi;
 mod connection;
 mod contexts;
-mod functions;
-mod library;
 mod memory;
 mod mode;
 mod served;
-mod sharing;
 mod status_change;
-mod text;
 mod trace;
 mod types;
 mod virtual_reader;

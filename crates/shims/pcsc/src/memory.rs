@@ -26,7 +26,7 @@ fn lend(octets: &[u8]) -> *mut u8 {
 
 /// Frees what was lent. Another address is refused, so that no mistake of the caller's becomes one
 /// of the allocator's.
-pub(crate) fn give_back(address: usize) -> Code {
+pub(crate) fn give_back(address: usize) -> Result<(), Code> {
     let known = LENT
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -36,9 +36,9 @@ pub(crate) fn give_back(address: usize) -> Code {
             // SAFETY: it came from `Box::into_raw` and has just been taken from the table, so that
             // it is freed once.
             drop(unsafe { Box::from_raw(lent) });
-            Code::SUCCESS
+            Ok(())
         }
-        None => Code::INVALID_PARAMETER,
+        None => Err(Code::INVALID_PARAMETER),
     }
 }
 
@@ -67,34 +67,34 @@ pub(crate) unsafe fn set<T>(target: *mut T, value: T) {
 /// # Safety
 /// `length` is null or valid; `target` is null, or good for `*length` octets, or for a pointer if
 /// `*length` is SCARD_AUTOALLOCATE.
-pub(crate) unsafe fn fill(octets: &[u8], target: *mut u8, length: *mut Dword) -> Code {
+pub(crate) unsafe fn fill(octets: &[u8], target: *mut u8, length: *mut Dword) -> Result<(), Code> {
     if length.is_null() {
         return if target.is_null() {
-            Code::SUCCESS
+            Ok(())
         } else {
-            Code::INVALID_PARAMETER
+            Err(Code::INVALID_PARAMETER)
         };
     }
     // SAFETY: the caller's promise.
     unsafe {
         let room = *length;
         if room == AUTOALLOCATE && target.is_null() {
-            return Code::INVALID_PARAMETER;
+            return Err(Code::INVALID_PARAMETER);
         }
         *length = octets.len() as Dword;
         if target.is_null() {
-            return Code::SUCCESS;
+            return Ok(());
         }
         if room == AUTOALLOCATE {
             target.cast::<*mut u8>().write_unaligned(lend(octets));
-            return Code::SUCCESS;
+            return Ok(());
         }
         if room < octets.len() as Dword {
-            return Code::INSUFFICIENT_BUFFER;
+            return Err(Code::INSUFFICIENT_BUFFER);
         }
         target.copy_from_nonoverlapping(octets.as_ptr(), octets.len());
     }
-    Code::SUCCESS
+    Ok(())
 }
 
 #[cfg(test)]
@@ -109,12 +109,12 @@ mod tests {
         let mut length = AUTOALLOCATE;
         // SAFETY: `start` has room for the pointer that AUTOALLOCATE asks for.
         let code = unsafe { fill(b"lent", (&raw mut start).cast(), &raw mut length) };
-        assert_eq!((code, length), (Code::SUCCESS, 4));
+        assert_eq!((code, length), (Ok(()), 4));
         // SAFETY: `fill` has allocated four octets.
         assert_eq!(unsafe { slice(start, length) }, b"lent");
-        assert_eq!(give_back(start.addr()), Code::SUCCESS);
-        assert_eq!(give_back(start.addr()), Code::INVALID_PARAMETER);
-        assert_eq!(give_back(0), Code::INVALID_PARAMETER);
+        assert_eq!(give_back(start.addr()), Ok(()));
+        assert_eq!(give_back(start.addr()), Err(Code::INVALID_PARAMETER));
+        assert_eq!(give_back(0), Err(Code::INVALID_PARAMETER));
     }
 
     #[test]
@@ -124,23 +124,20 @@ mod tests {
         let code = unsafe { fill(b"four", target.as_mut_ptr(), &raw mut length) };
         assert_eq!(
             (code, length, target),
-            (Code::INSUFFICIENT_BUFFER, 4, [7; 3])
+            (Err(Code::INSUFFICIENT_BUFFER), 4, [7; 3])
         );
         // SAFETY: null pointers are allowed.
         unsafe {
-            assert_eq!(
-                fill(b"four", ptr::null_mut(), &raw mut length),
-                Code::SUCCESS
-            );
-            assert_eq!(fill(b"", ptr::null_mut(), ptr::null_mut()), Code::SUCCESS);
+            assert_eq!(fill(b"four", ptr::null_mut(), &raw mut length), Ok(()));
+            assert_eq!(fill(b"", ptr::null_mut(), ptr::null_mut()), Ok(()));
             assert_eq!(
                 fill(b"", target.as_mut_ptr(), ptr::null_mut()),
-                Code::INVALID_PARAMETER
+                Err(Code::INVALID_PARAMETER)
             );
             length = AUTOALLOCATE;
             assert_eq!(
                 fill(b"four", ptr::null_mut(), &raw mut length),
-                Code::INVALID_PARAMETER
+                Err(Code::INVALID_PARAMETER)
             );
         }
     }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use keymark_shim_protocol::{CARD, LIBRARY, READER, SHARED};
 
-use crate::library::{IsValidContext, Library};
-use crate::sharing::sharing;
+use crate::abi::{IsValidContext, Library};
+use crate::types::{Dword, SHARE_EXCLUSIVE, SHARE_SHARED};
 use crate::virtual_reader::VirtualReader;
 
 /// pcsc-lite's own name, without which nothing of PC/SC works on Linux.
@@ -38,10 +38,19 @@ pub(crate) fn mode(own: IsValidContext) -> &'static Mode {
         }
         let library = std::env::var_os(LIBRARY).unwrap_or_else(|| PCSCLITE.into());
         let library = Library::load(&library).filter(|library| !library.has(own));
-        let library = match std::env::var_os(SHARED) {
-            Some(_) => library.map(sharing),
-            None => library,
-        };
         library.map_or(Mode::Missing, Mode::Forward)
     })
+}
+
+/// How a card is asked for that a program asks for in that way: shared with keymark, where that is wanted. scdaemon can
+/// share cards itself (its option `pcsc-shared`), but then behaves otherwise than with its usual configuration: it
+/// verifies PIN 81 anew though it knows the PIN, and caches none.
+pub(crate) fn shared(share: Dword) -> Dword {
+    static IS_SHARED: OnceLock<bool> = OnceLock::new();
+    match share {
+        SHARE_EXCLUSIVE if *IS_SHARED.get_or_init(|| std::env::var_os(SHARED).is_some()) => {
+            SHARE_SHARED
+        }
+        other => other,
+    }
 }

@@ -19,9 +19,7 @@ use crate::virtual_reader::VirtualReader;
 /// pcsc-lite's only group.
 const GROUP: &str = "SCard$DefaultReaders";
 
-fn code(done: Result<(), Code>) -> Code {
-    done.err().unwrap_or(Code::SUCCESS)
-}
+type Done = Result<(), Code>;
 
 /// A list of one name, as PC/SC has lists: a second NUL ends it.
 fn list(name: &str) -> Vec<u8> {
@@ -38,21 +36,21 @@ pub(crate) unsafe fn establish_context(
     _: *const c_void,
     _: *const c_void,
     context: *mut Context,
-) -> Code {
+) -> Done {
     if context.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
     // SAFETY: PC/SC wants it valid.
     unsafe { context.write(reader.users().establish()) };
-    Code::SUCCESS
+    Ok(())
 }
 
-pub(crate) unsafe fn release_context(reader: &VirtualReader, context: Context) -> Code {
-    code(reader.users().release(context))
+pub(crate) unsafe fn release_context(reader: &VirtualReader, context: Context) -> Done {
+    reader.users().release(context)
 }
 
-pub(crate) unsafe fn is_valid_context(reader: &VirtualReader, context: Context) -> Code {
-    reader.check(context)
+pub(crate) unsafe fn is_valid_context(reader: &VirtualReader, context: Context) -> Done {
+    reader.user(context).map(drop)
 }
 
 /// # Safety
@@ -63,15 +61,13 @@ unsafe fn names(
     name: &str,
     target: *mut c_char,
     length: *mut Dword,
-) -> Code {
+) -> Done {
     if length.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
-    match reader.check(context) {
-        // SAFETY: the caller's promises.
-        Code::SUCCESS => unsafe { fill(&list(name), target.cast(), length) },
-        invalid => invalid,
-    }
+    reader.user(context)?;
+    // SAFETY: the caller's promises.
+    unsafe { fill(&list(name), target.cast(), length) }
 }
 
 pub(crate) unsafe fn list_readers(
@@ -80,7 +76,7 @@ pub(crate) unsafe fn list_readers(
     _: *const c_char,
     readers: *mut c_char,
     length: *mut Dword,
-) -> Code {
+) -> Done {
     // SAFETY: PC/SC's promises are those of `names`.
     unsafe { names(reader, context, reader.name(), readers, length) }
 }
@@ -90,7 +86,7 @@ pub(crate) unsafe fn list_reader_groups(
     context: Context,
     groups: *mut c_char,
     length: *mut Dword,
-) -> Code {
+) -> Done {
     // SAFETY: PC/SC's promises are those of `names`.
     unsafe { names(reader, context, GROUP, groups, length) }
 }
@@ -99,11 +95,9 @@ pub(crate) unsafe fn free_memory(
     reader: &VirtualReader,
     context: Context,
     memory: *const c_void,
-) -> Code {
-    match reader.check(context) {
-        Code::SUCCESS => give_back(memory.addr()),
-        invalid => invalid,
-    }
+) -> Done {
+    reader.user(context)?;
+    give_back(memory.addr())
 }
 
 pub(crate) unsafe fn get_status_change(
@@ -112,19 +106,16 @@ pub(crate) unsafe fn get_status_change(
     timeout: Dword,
     states: *mut ReaderState,
     count: Dword,
-) -> Code {
-    let user = match reader.user(context) {
-        Ok(user) => user,
-        Err(code) => return code,
-    };
+) -> Done {
+    let user = reader.user(context)?;
     let Ok(count) = usize::try_from(count) else {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     };
     if count == 0 {
-        return Code::SUCCESS;
+        return Ok(());
     }
     if states.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
     // SAFETY: PC/SC wants `states` good for `count` elements, with their names strings.
     unsafe {
@@ -133,12 +124,13 @@ pub(crate) unsafe fn get_status_change(
     }
 }
 
-pub(crate) unsafe fn cancel(reader: &VirtualReader, context: Context) -> Code {
-    code(reader.user(context).map(|user| user.cancel()))
+pub(crate) unsafe fn cancel(reader: &VirtualReader, context: Context) -> Done {
+    reader.user(context)?.cancel();
+    Ok(())
 }
 
 /// The served card speaks T=1 alone; a direct connection is for the reader, and needs no protocol.
-fn check_terms(share: Dword, protocols: Dword) -> Result<(), Code> {
+fn check_terms(share: Dword, protocols: Dword) -> Done {
     match share {
         SHARE_DIRECT => Ok(()),
         SHARE_EXCLUSIVE | SHARE_SHARED if protocols & PROTOCOL_T1 != 0 => Ok(()),
@@ -155,34 +147,32 @@ pub(crate) unsafe fn connect(
     protocols: Dword,
     handle: *mut Handle,
     active: *mut Dword,
-) -> Code {
+) -> Done {
     if handle.is_null() || active.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
     if name.is_null() {
-        return Code::UNKNOWN_READER;
+        return Err(Code::UNKNOWN_READER);
     }
     // SAFETY: PC/SC wants a string there.
     let known = unsafe { CStr::from_ptr(name) }.to_bytes() == reader.name().as_bytes();
-    let connected = check_terms(share, protocols).and_then(|()| {
-        reader.user(context)?;
-        if !known {
-            return Err(Code::UNKNOWN_READER);
-        }
-        reader.connect(context, share)
-    });
-    code(connected.map(|(connected, present)| {
-        let protocol = if present {
-            PROTOCOL_T1
-        } else {
-            PROTOCOL_UNDEFINED
-        };
-        // SAFETY: PC/SC wants both valid.
-        unsafe {
-            handle.write(connected);
-            active.write(protocol);
-        }
-    }))
+    check_terms(share, protocols)?;
+    reader.user(context)?;
+    if !known {
+        return Err(Code::UNKNOWN_READER);
+    }
+    let (connected, present) = reader.connect(context, share)?;
+    let protocol = if present {
+        PROTOCOL_T1
+    } else {
+        PROTOCOL_UNDEFINED
+    };
+    // SAFETY: PC/SC wants both valid.
+    unsafe {
+        handle.write(connected);
+        active.write(protocol);
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn reconnect(
@@ -192,35 +182,33 @@ pub(crate) unsafe fn reconnect(
     protocols: Dword,
     initialization: Dword,
     active: *mut Dword,
-) -> Code {
+) -> Done {
     if active.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
-    let reconnected = check_terms(share, protocols).and_then(|()| {
-        if initialization >= EJECT_CARD {
-            return Err(Code::INVALID_VALUE);
-        }
-        reader.users().share(handle, share)?;
-        reader.with(handle, |connection| match initialization {
-            LEAVE_CARD => connection.look(),
-            _ => connection.reset(),
-        })
-    });
-    code(reconnected.map(|()| {
-        // SAFETY: PC/SC wants it valid.
-        unsafe { active.write(PROTOCOL_T1) };
-    }))
+    check_terms(share, protocols)?;
+    if initialization >= EJECT_CARD {
+        return Err(Code::INVALID_VALUE);
+    }
+    reader.users().share(handle, share)?;
+    reader.with(handle, |connection| match initialization {
+        LEAVE_CARD => connection.look(),
+        _ => connection.reset(),
+    })?;
+    // SAFETY: PC/SC wants it valid.
+    unsafe { active.write(PROTOCOL_T1) };
+    Ok(())
 }
 
 pub(crate) unsafe fn disconnect(
     reader: &VirtualReader,
     handle: Handle,
     disposition: Dword,
-) -> Code {
+) -> Done {
     if disposition > EJECT_CARD {
-        return Code::INVALID_VALUE;
+        return Err(Code::INVALID_VALUE);
     }
-    code(reader.disconnect(handle, disposition))
+    reader.disconnect(handle, disposition)
 }
 
 pub(crate) unsafe fn status(
@@ -232,45 +220,38 @@ pub(crate) unsafe fn status(
     protocol: *mut Dword,
     atr: *mut u8,
     atr_length: *mut Dword,
-) -> Code {
-    let asked = reader.with(handle, |connection| {
+) -> Done {
+    let (looked, answer) = reader.with(handle, |connection| {
         let looked = connection.look();
         Ok((looked, connection.atr().to_vec()))
-    });
-    let (looked, answer) = match asked {
-        Ok(asked) => asked,
-        Err(code) => return code,
-    };
+    })?;
     let absent = looked == Err(Code::REMOVED);
     // SAFETY: PC/SC's promises are those of `set` and `fill`.
     unsafe {
         set(state, if absent { CARD_ABSENT } else { CARD_READY });
         set(protocol, PROTOCOL_T1);
-        let filled = [
-            fill(&string(reader.name()), name.cast(), name_length),
-            fill(&answer, atr, atr_length),
-        ];
-        let failed = filled.into_iter().find(|code| *code != Code::SUCCESS);
-        code(looked.and_then(|()| failed.map_or(Ok(()), Err)))
+        let name = fill(&string(reader.name()), name.cast(), name_length);
+        let answer = fill(&answer, atr, atr_length);
+        looked.and(name).and(answer)
     }
 }
 
-pub(crate) unsafe fn begin_transaction(reader: &VirtualReader, handle: Handle) -> Code {
-    code(reader.with(handle, |connection| {
+pub(crate) unsafe fn begin_transaction(reader: &VirtualReader, handle: Handle) -> Done {
+    reader.with(handle, |connection| {
         connection.begin_transaction();
         Ok(())
-    }))
+    })
 }
 
 pub(crate) unsafe fn end_transaction(
     reader: &VirtualReader,
     handle: Handle,
     disposition: Dword,
-) -> Code {
+) -> Done {
     if disposition > EJECT_CARD {
-        return Code::INVALID_VALUE;
+        return Err(Code::INVALID_VALUE);
     }
-    code(reader.with(handle, |connection| connection.end_transaction(disposition)))
+    reader.with(handle, |connection| connection.end_transaction(disposition))
 }
 
 pub(crate) unsafe fn transmit(
@@ -282,26 +263,24 @@ pub(crate) unsafe fn transmit(
     receive_header: *mut IoRequest,
     receive: *mut u8,
     receive_length: *mut Dword,
-) -> Code {
+) -> Done {
     if send.is_null() || receive.is_null() || receive_length.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
     if send_length > MAX_APDU {
-        return Code::INSUFFICIENT_BUFFER;
+        return Err(Code::INSUFFICIENT_BUFFER);
     }
     // SAFETY: PC/SC wants `send` good for `send_length` octets.
     let command = unsafe { slice(send, send_length) }.to_vec();
-    match reader.with(handle, |connection| {
+    let response = reader.with(handle, |connection| {
         connection.ask(&Request::Transmit(command))
-    }) {
-        Err(code) => code,
-        // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
-        // what asks for that elsewhere is a buffer for anything.
-        Ok(response) => unsafe {
-            set(receive_header, IoRequest::of(PROTOCOL_T1));
-            *receive_length = (*receive_length).min(MAX_APDU);
-            fill(&response, receive, receive_length)
-        },
+    })?;
+    // SAFETY: PC/SC wants `receive` good for `*receive_length` octets. It does not allocate here:
+    // what asks for that elsewhere is a buffer for anything.
+    unsafe {
+        set(receive_header, IoRequest::of(PROTOCOL_T1));
+        *receive_length = (*receive_length).min(MAX_APDU);
+        fill(&response, receive, receive_length)
     }
 }
 
@@ -315,13 +294,13 @@ pub(crate) unsafe fn control(
     _: *mut c_void,
     _: Dword,
     returned: *mut Dword,
-) -> Code {
+) -> Done {
     // SAFETY: PC/SC wants it null or valid.
     unsafe { set(returned, 0) };
-    code(reader.with(handle, |_| match control_code {
+    reader.with(handle, |_| match control_code {
         GET_FEATURE_REQUEST => Ok(()),
         _ => Err(Code::UNSUPPORTED_FEATURE),
-    }))
+    })
 }
 
 pub(crate) unsafe fn get_attrib(
@@ -330,20 +309,17 @@ pub(crate) unsafe fn get_attrib(
     attribute: Dword,
     value: *mut u8,
     length: *mut Dword,
-) -> Code {
+) -> Done {
     if length.is_null() {
-        return Code::INVALID_PARAMETER;
+        return Err(Code::INVALID_PARAMETER);
     }
-    let asked = reader.with(handle, |connection| match attribute {
+    let octets = reader.with(handle, |connection| match attribute {
         ATTRIBUTE_ATR => Ok(connection.atr().to_vec()),
         ATTRIBUTE_NAME => Ok(string(reader.name())),
         _ => Err(Code::UNSUPPORTED_FEATURE),
-    });
-    match asked {
-        // SAFETY: PC/SC's promises are those of `fill`.
-        Ok(octets) => unsafe { fill(&octets, value, length) },
-        Err(code) => code,
-    }
+    })?;
+    // SAFETY: PC/SC's promises are those of `fill`.
+    unsafe { fill(&octets, value, length) }
 }
 
 pub(crate) unsafe fn set_attrib(
@@ -352,6 +328,6 @@ pub(crate) unsafe fn set_attrib(
     _: Dword,
     _: *const u8,
     _: Dword,
-) -> Code {
-    code(reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE)))
+) -> Done {
+    reader.with(handle, |_| Err(Code::UNSUPPORTED_FEATURE))
 }

@@ -48,33 +48,31 @@ pub(crate) unsafe fn wait(
     user: &User,
     timeout: Dword,
     states: &mut [ReaderState],
-) -> Code {
+) -> Result<(), Code> {
     if states.iter().any(|state| state.reader.is_null()) {
-        return Code::INVALID_VALUE;
+        return Err(Code::INVALID_VALUE);
     }
     if states.iter().all(|state| state.current & STATE_IGNORE != 0) {
         for state in states {
             state.event = STATE_IGNORE;
         }
-        return Code::SUCCESS;
+        return Ok(());
     }
     let waiting = user.begin_wait();
     let begin = now();
     let patience =
         (timeout != INFINITE && timeout != Dword::MAX).then(|| Duration::from_millis(timeout));
     loop {
-        match update(reader, user, states) {
-            Ok(false) => {}
-            Ok(true) => return Code::SUCCESS,
-            Err(code) => return code,
+        if update(reader, user, states)? {
+            return Ok(());
         }
         let waited = Duration::from_nanos(now().saturating_sub(begin));
         let left = patience.map_or(STEP, |patience| patience.saturating_sub(waited));
         if left.is_zero() {
-            return Code::TIMEOUT;
+            return Err(Code::TIMEOUT);
         }
         if waiting.cancelled_within(left.min(STEP)) {
-            return Code::CANCELLED;
+            return Err(Code::CANCELLED);
         }
     }
 }

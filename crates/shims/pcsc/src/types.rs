@@ -1,7 +1,7 @@
 //! Types and numbers of pcsc-lite's interface on Linux (wintypes.h, pcsclite.h, reader.h). The crate
 //! `pcsc-sys` has them too, but links the library that this one stands in for.
 
-use std::ffi::{c_char, c_long, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_long, c_ulong, c_void};
 use std::mem::offset_of;
 
 pub(crate) type Long = c_long;
@@ -97,21 +97,45 @@ pub(crate) struct Code(pub(crate) Long);
 
 impl Code {
     pub(crate) const SUCCESS: Self = Self(0);
-    pub(crate) const INTERNAL_ERROR: Self = Self(0x8010_0001);
-    pub(crate) const CANCELLED: Self = Self(0x8010_0002);
-    pub(crate) const INVALID_HANDLE: Self = Self(0x8010_0003);
-    pub(crate) const INVALID_PARAMETER: Self = Self(0x8010_0004);
-    pub(crate) const INSUFFICIENT_BUFFER: Self = Self(0x8010_0008);
-    pub(crate) const UNKNOWN_READER: Self = Self(0x8010_0009);
-    pub(crate) const TIMEOUT: Self = Self(0x8010_000A);
-    pub(crate) const SHARING_VIOLATION: Self = Self(0x8010_000B);
-    pub(crate) const NO_SMARTCARD: Self = Self(0x8010_000C);
-    pub(crate) const PROTO_MISMATCH: Self = Self(0x8010_000F);
-    pub(crate) const INVALID_VALUE: Self = Self(0x8010_0011);
-    pub(crate) const NOT_TRANSACTED: Self = Self(0x8010_0016);
-    pub(crate) const NO_SERVICE: Self = Self(0x8010_001D);
-    pub(crate) const UNSUPPORTED_FEATURE: Self = Self(0x8010_001F);
-    pub(crate) const UNRESPONSIVE: Self = Self(0x8010_0066);
-    pub(crate) const RESET: Self = Self(0x8010_0068);
-    pub(crate) const REMOVED: Self = Self(0x8010_0069);
+
+    pub(crate) fn of(done: Result<(), Self>) -> Self {
+        done.err().unwrap_or(Self::SUCCESS)
+    }
+}
+
+/// Declares the codes of what fails, with their texts.
+macro_rules! codes {
+    ($($name:ident = $code:literal, $text:literal;)*) => {
+        impl Code {
+            $(pub(crate) const $name: Self = Self($code);)*
+
+            pub(crate) const fn text(self) -> &'static CStr {
+                match self {
+                    Self::SUCCESS => c"Command successful.",
+                    $(Self::$name => $text,)*
+                    _ => c"Unknown error.",
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    INTERNAL_ERROR = 0x8010_0001, c"Internal error.";
+    CANCELLED = 0x8010_0002, c"Command cancelled.";
+    INVALID_HANDLE = 0x8010_0003, c"Invalid handle.";
+    INVALID_PARAMETER = 0x8010_0004, c"Invalid parameter given.";
+    INSUFFICIENT_BUFFER = 0x8010_0008, c"Insufficient buffer.";
+    UNKNOWN_READER = 0x8010_0009, c"Unknown reader specified.";
+    TIMEOUT = 0x8010_000A, c"Command timeout.";
+    SHARING_VIOLATION = 0x8010_000B, c"Sharing violation.";
+    NO_SMARTCARD = 0x8010_000C, c"No smart card inserted.";
+    PROTO_MISMATCH = 0x8010_000F, c"Card protocol mismatch.";
+    INVALID_VALUE = 0x8010_0011, c"Invalid value given.";
+    NOT_TRANSACTED = 0x8010_0016, c"Transaction failed.";
+    NO_SERVICE = 0x8010_001D, c"Service not available.";
+    UNSUPPORTED_FEATURE = 0x8010_001F, c"Feature not supported.";
+    UNRESPONSIVE = 0x8010_0066, c"Card is unresponsive.";
+    RESET = 0x8010_0068, c"Card was reset.";
+    REMOVED = 0x8010_0069, c"Card was removed.";
 }

@@ -38,10 +38,6 @@ impl VirtualReader {
         self.users().user(context)
     }
 
-    pub(crate) fn check(&self, context: Context) -> Code {
-        self.user(context).err().unwrap_or(Code::SUCCESS)
-    }
-
     /// Connects to the card; directly, also to a reader that has none.
     pub(crate) fn connect(&self, context: Context, share: Dword) -> Result<(Handle, bool), Code> {
         self.user(context)?;

@@ -1,23 +1,23 @@
-//! The functions of PKCS#11 3.2 in the order of its list. Those that are `plain` are handed on and nothing
-//! else; `alone` are those by which a twin's library reads or writes its token's state; those with a twist of their own
-//! are in [`crate::operations`] and [`crate::exports`].
+//! The functions that programs call, by the table of the protocol: most hand on and do nothing else; what uses a
+//! private key takes a twin's time, and mechanisms are those of its device.
 
 #![allow(non_snake_case, reason = "the names are PKCS#11's")]
 
 use std::ffi::c_void;
 
 use cryptoki_sys::{
-    CK_ASYNC_DATA, CK_ATTRIBUTE, CK_BBOOL, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_MECHANISM,
-    CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SESSION_INFO,
-    CK_SESSION_VALIDATION_FLAGS_TYPE, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO, CK_ULONG,
-    CK_USER_TYPE, CK_UTF8CHAR, CK_VERSION,
+    CK_ASYNC_DATA, CK_ATTRIBUTE, CK_BBOOL, CK_BYTE, CK_FLAGS, CK_FUNCTION_LIST_3_2, CK_INFO,
+    CK_MECHANISM, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV,
+    CK_SESSION_HANDLE, CK_SESSION_INFO, CK_SESSION_VALIDATION_FLAGS_TYPE, CK_SLOT_ID, CK_SLOT_INFO,
+    CK_TOKEN_INFO, CK_ULONG, CK_USER_TYPE, CK_UTF8CHAR, CK_VERSION, CKR_BUFFER_TOO_SMALL, CKR_OK,
 };
+use keymark_bench::operation::Operation;
 use keymark_shim_protocol::pkcs11::{Call, Traced};
 
 use crate::exports::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
-#[allow(clippy::wildcard_imports, reason = "they are functions of the list")]
-use crate::operations::*;
+use crate::library::Library;
 use crate::trace::traced;
+use crate::twin::Use;
 
 /// Calls a function of the module by its name, if it has it.
 macro_rules! real {
@@ -29,8 +29,8 @@ macro_rules! real {
         }
     };
 }
-pub(crate) use real;
 
+/// One function, by what the library does at it.
 macro_rules! function {
     (plain $name:ident($($argument:ident: $type:ty),*)) => {
         unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
@@ -44,12 +44,53 @@ macro_rules! function {
             })
         }
     };
+    (forgets $name:ident($($argument:ident: $type:ty),*)) => {
+        unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
+            traced(Traced::Whole(Call::$name), |library| {
+                if let Some(twin) = &library.twin {
+                    twin.forget_keys();
+                }
+                real!(library, $name($($argument),*))
+            })
+        }
+    };
+    (begins($used:ident)
+     $name:ident($session:ident: $a:ty, $mechanism:ident: $b:ty, $key:ident: $c:ty)) => {
+        unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c) -> CK_RV {
+            traced(Traced::Whole(Call::$name), |library| {
+                let real = || real!(library, $name($session, $mechanism, $key));
+                begin(library, ($session, $key), Use::$used, real)
+            })
+        }
+    };
+    (works($used:ident, $result:ident)
+     $name:ident($session:ident: $a:ty, $($argument:ident: $type:ty),*)) => {
+        unsafe extern "C" fn $name($session: $a, $($argument: $type),*) -> CK_RV {
+            traced(of(Call::$name, $result), |library| {
+                let real = || real!(library, $name($session, $($argument),*));
+                // It is asked for the length, or given a part of the message.
+                if $result.is_null() {
+                    return real();
+                }
+                work(library, $session, Use::$used, real)
+            })
+        }
+    };
+    (at_once($operation:ident)
+     $name:ident($session:ident: $a:ty, $mechanism:ident: $b:ty, $key:ident: $c:ty, $($argument:ident: $type:ty),*)) => {
+        unsafe extern "C" fn $name($session: $a, $mechanism: $b, $key: $c, $($argument: $type),*) -> CK_RV {
+            traced(Traced::Whole(Call::$name), |library| {
+                let real = || real!(library, $name($session, $mechanism, $key, $($argument),*));
+                at_once(library, ($session, $key), Operation::$operation, real)
+            })
+        }
+    };
     (own $name:ident($($argument:ident: $type:ty),*)) => {};
 }
 
 macro_rules! functions {
-    ($($kind:ident $name:ident($($argument:ident: $type:ty),*);)*) => {
-        $(function!($kind $name($($argument: $type),*));)*
+    ($($kind:ident $(($($of:ident),*))? $name:ident($($argument:ident: $type:ty),*);)*) => {
+        $(function!($kind $(($($of),*))? $name($($argument: $type),*));)*
 
         /// The list that is handed out.
         pub(crate) fn list(version: CK_VERSION) -> CK_FUNCTION_LIST_3_2 {
@@ -58,110 +99,145 @@ macro_rules! functions {
     };
 }
 
-#[rustfmt::skip]
-functions! {
-    own C_Initialize(a: *mut c_void);
-    own C_Finalize(a: *mut c_void);
-    own C_GetInfo(a: *mut CK_INFO);
-    own C_GetFunctionList(a: *mut *mut CK_FUNCTION_LIST);
-    plain C_GetSlotList(a: CK_BBOOL, b: *mut CK_SLOT_ID, c: *mut CK_ULONG);
-    plain C_GetSlotInfo(a: CK_SLOT_ID, b: *mut CK_SLOT_INFO);
-    alone C_GetTokenInfo(a: CK_SLOT_ID, b: *mut CK_TOKEN_INFO);
-    own C_GetMechanismList(a: CK_SLOT_ID, b: *mut CK_MECHANISM_TYPE, c: *mut CK_ULONG);
-    own C_GetMechanismInfo(a: CK_SLOT_ID, b: CK_MECHANISM_TYPE, c: *mut CK_MECHANISM_INFO);
-    alone C_InitToken(a: CK_SLOT_ID, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR);
-    alone C_InitPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG);
-    alone C_SetPIN(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_UTF8CHAR, e: CK_ULONG);
-    plain C_OpenSession(a: CK_SLOT_ID, b: CK_FLAGS, c: *mut c_void, d: CK_NOTIFY, e: *mut CK_SESSION_HANDLE);
-    own C_CloseSession(a: CK_SESSION_HANDLE);
-    own C_CloseAllSessions(a: CK_SLOT_ID);
-    plain C_GetSessionInfo(a: CK_SESSION_HANDLE, b: *mut CK_SESSION_INFO);
-    plain C_GetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
-    plain C_SetOperationState(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: CK_OBJECT_HANDLE, e: CK_OBJECT_HANDLE);
-    alone C_Login(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG);
-    own C_Logout(a: CK_SESSION_HANDLE);
-    plain C_CreateObject(a: CK_SESSION_HANDLE, b: *mut CK_ATTRIBUTE, c: CK_ULONG, d: *mut CK_OBJECT_HANDLE);
-    plain C_CopyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG, e: *mut CK_OBJECT_HANDLE);
-    own C_DestroyObject(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE);
-    plain C_GetObjectSize(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ULONG);
-    plain C_GetAttributeValue(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG);
-    plain C_SetAttributeValue(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE, c: *mut CK_ATTRIBUTE, d: CK_ULONG);
-    plain C_FindObjectsInit(a: CK_SESSION_HANDLE, b: *mut CK_ATTRIBUTE, c: CK_ULONG);
-    plain C_FindObjects(a: CK_SESSION_HANDLE, b: *mut CK_OBJECT_HANDLE, c: CK_ULONG, d: *mut CK_ULONG);
-    plain C_FindObjectsFinal(a: CK_SESSION_HANDLE);
-    plain C_EncryptInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_Encrypt(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_EncryptUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_EncryptFinal(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
-    own C_DecryptInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    own C_Decrypt(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_DecryptUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    own C_DecryptFinal(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
-    plain C_DigestInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM);
-    plain C_Digest(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_DigestUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_DigestKey(a: CK_SESSION_HANDLE, b: CK_OBJECT_HANDLE);
-    plain C_DigestFinal(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
-    own C_SignInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    own C_Sign(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_SignUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    own C_SignFinal(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: *mut CK_ULONG);
-    own C_SignRecoverInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    own C_SignRecover(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_VerifyInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_Verify(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG);
-    plain C_VerifyUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_VerifyFinal(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_VerifyRecoverInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_VerifyRecover(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_DigestEncryptUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_DecryptDigestUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_SignEncryptUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_DecryptVerifyUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG, d: *mut CK_BYTE, e: *mut CK_ULONG);
-    plain C_GenerateKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: *mut CK_ATTRIBUTE, d: CK_ULONG, e: *mut CK_OBJECT_HANDLE);
-    plain C_GenerateKeyPair(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: *mut CK_ATTRIBUTE, d: CK_ULONG, e: *mut CK_ATTRIBUTE, f: CK_ULONG, g: *mut CK_OBJECT_HANDLE, h: *mut CK_OBJECT_HANDLE);
-    plain C_WrapKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: CK_OBJECT_HANDLE, e: *mut CK_BYTE, f: *mut CK_ULONG);
-    own C_UnwrapKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_ATTRIBUTE, g: CK_ULONG, h: *mut CK_OBJECT_HANDLE);
-    own C_DeriveKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_ATTRIBUTE, e: CK_ULONG, f: *mut CK_OBJECT_HANDLE);
-    plain C_SeedRandom(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_GenerateRandom(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_GetFunctionStatus(a: CK_SESSION_HANDLE);
-    plain C_CancelFunction(a: CK_SESSION_HANDLE);
-    plain C_WaitForSlotEvent(a: CK_FLAGS, b: *mut CK_SLOT_ID, c: *mut c_void);
-    own C_GetInterfaceList(a: *mut CK_INTERFACE, b: *mut CK_ULONG);
-    own C_GetInterface(a: *mut CK_UTF8CHAR, b: *mut CK_VERSION, c: *mut *mut CK_INTERFACE, d: CK_FLAGS);
-    alone C_LoginUser(a: CK_SESSION_HANDLE, b: CK_USER_TYPE, c: *mut CK_UTF8CHAR, d: CK_ULONG, e: *mut CK_UTF8CHAR, f: CK_ULONG);
-    plain C_SessionCancel(a: CK_SESSION_HANDLE, b: CK_FLAGS);
-    plain C_MessageEncryptInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_EncryptMessage(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG, h: *mut CK_BYTE, i: *mut CK_ULONG);
-    plain C_EncryptMessageBegin(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG);
-    plain C_EncryptMessageNext(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: *mut CK_ULONG, h: CK_FLAGS);
-    plain C_MessageEncryptFinal(a: CK_SESSION_HANDLE);
-    plain C_MessageDecryptInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_DecryptMessage(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG, h: *mut CK_BYTE, i: *mut CK_ULONG);
-    plain C_DecryptMessageBegin(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG);
-    plain C_DecryptMessageNext(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: *mut CK_ULONG, h: CK_FLAGS);
-    plain C_MessageDecryptFinal(a: CK_SESSION_HANDLE);
-    own C_MessageSignInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    own C_SignMessage(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: *mut CK_ULONG);
-    plain C_SignMessageBegin(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG);
-    own C_SignMessageNext(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: *mut CK_ULONG);
-    plain C_MessageSignFinal(a: CK_SESSION_HANDLE);
-    plain C_MessageVerifyInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE);
-    plain C_VerifyMessage(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG);
-    plain C_VerifyMessageBegin(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG);
-    plain C_VerifyMessageNext(a: CK_SESSION_HANDLE, b: *mut c_void, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG);
-    plain C_MessageVerifyFinal(a: CK_SESSION_HANDLE);
-    plain C_EncapsulateKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_ATTRIBUTE, e: CK_ULONG, f: *mut CK_BYTE, g: *mut CK_ULONG, h: *mut CK_OBJECT_HANDLE);
-    own C_DecapsulateKey(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_ATTRIBUTE, e: CK_ULONG, f: *mut CK_BYTE, g: CK_ULONG, h: *mut CK_OBJECT_HANDLE);
-    plain C_VerifySignatureInit(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_BYTE, e: CK_ULONG);
-    plain C_VerifySignature(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_VerifySignatureUpdate(a: CK_SESSION_HANDLE, b: *mut CK_BYTE, c: CK_ULONG);
-    plain C_VerifySignatureFinal(a: CK_SESSION_HANDLE);
-    plain C_GetSessionValidationFlags(a: CK_SESSION_HANDLE, b: CK_SESSION_VALIDATION_FLAGS_TYPE, c: *mut CK_FLAGS);
-    plain C_AsyncComplete(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: *mut CK_ASYNC_DATA);
-    plain C_AsyncGetID(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: *mut CK_ULONG);
-    plain C_AsyncJoin(a: CK_SESSION_HANDLE, b: *mut CK_UTF8CHAR, c: CK_ULONG, d: *mut CK_BYTE, e: CK_ULONG);
-    plain C_WrapKeyAuthenticated(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: CK_OBJECT_HANDLE, e: *mut CK_BYTE, f: CK_ULONG, g: *mut CK_BYTE, h: *mut CK_ULONG);
-    plain C_UnwrapKeyAuthenticated(a: CK_SESSION_HANDLE, b: *mut CK_MECHANISM, c: CK_OBJECT_HANDLE, d: *mut CK_BYTE, e: CK_ULONG, f: *mut CK_ATTRIBUTE, g: CK_ULONG, h: *mut CK_BYTE, i: CK_ULONG, j: *mut CK_OBJECT_HANDLE);
+keymark_shim_protocol::pkcs11_functions!(functions);
+
+/// The module says of itself that it is a twin's: else its times would be taken for those of the library below.
+unsafe extern "C" fn C_GetInfo(info: *mut CK_INFO) -> CK_RV {
+    traced(Traced::Whole(Call::C_GetInfo), |library| {
+        let code = real!(library, C_GetInfo(info));
+        // SAFETY: the caller's structure, or null.
+        if let (Some(twin), Some(info)) = (&library.twin, unsafe { info.as_mut() })
+            && code == CKR_OK
+        {
+            info.libraryDescription = twin.description();
+        }
+        code
+    })
+}
+
+unsafe extern "C" fn C_GetMechanismList(
+    slot: CK_SLOT_ID,
+    list: *mut CK_MECHANISM_TYPE,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    traced(Traced::Whole(Call::C_GetMechanismList), |library| {
+        let Some(twin) = &library.twin else {
+            return real!(library, C_GetMechanismList(slot, list, count));
+        };
+        let mut there: CK_ULONG = 0;
+        let none = std::ptr::null_mut();
+        let code = real!(library, C_GetMechanismList(slot, none, &raw mut there));
+        if code != CKR_OK || count.is_null() {
+            return real!(library, C_GetMechanismList(slot, list, count));
+        }
+        let mut all = vec![0; there as usize];
+        let code = real!(
+            library,
+            C_GetMechanismList(slot, all.as_mut_ptr(), &raw mut there)
+        );
+        if code != CKR_OK {
+            return code;
+        }
+        all.truncate(there as usize);
+        all.retain(|mechanism| twin.has(*mechanism));
+        // SAFETY: the caller's count, which is not null: the room there is, and then how many there are.
+        let room = unsafe { count.replace(all.len() as CK_ULONG) };
+        if list.is_null() {
+            return CKR_OK;
+        }
+        if (room as usize) < all.len() {
+            return CKR_BUFFER_TOO_SMALL;
+        }
+        // SAFETY: the caller's list has room for as many.
+        unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), list, all.len()) };
+        CKR_OK
+    })
+}
+
+unsafe extern "C" fn C_GetMechanismInfo(
+    slot: CK_SLOT_ID,
+    mechanism: CK_MECHANISM_TYPE,
+    info: *mut CK_MECHANISM_INFO,
+) -> CK_RV {
+    traced(Traced::Whole(Call::C_GetMechanismInfo), |library| {
+        let code = real!(library, C_GetMechanismInfo(slot, mechanism, info));
+        // SAFETY: the caller's structure, or null.
+        match (&library.twin, unsafe { info.as_mut() }) {
+            (Some(twin), Some(info)) if code == CKR_OK => twin.limit(mechanism, info),
+            _ => code,
+        }
+    })
+}
+
+/// Does what reads or writes the state of a twin's token, while nobody else does.
+fn alone(library: &Library, call: Call, real: impl FnOnce() -> CK_RV) -> CK_RV {
+    match &library.twin {
+        Some(twin) => twin.alone(call, real),
+        None => real(),
+    }
+}
+
+/// Begins what a key is used for, unless a twin's device cannot do it.
+fn begin(
+    library: &Library,
+    (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
+    used: Use,
+    real: impl FnOnce() -> CK_RV,
+) -> CK_RV {
+    let Some(twin) = &library.twin else {
+        return real();
+    };
+    match twin.service(&library.target, session, key, used.operation()) {
+        Err(refused) => refused,
+        Ok(service) => {
+            let code = real();
+            if code == CKR_OK {
+                twin.expect(session, used, service);
+            }
+            code
+        }
+    }
+}
+
+/// Ends it: this is where the device works.
+fn work(
+    library: &Library,
+    session: CK_SESSION_HANDLE,
+    used: Use,
+    real: impl FnOnce() -> CK_RV,
+) -> CK_RV {
+    match library
+        .twin
+        .as_ref()
+        .map(|twin| (twin, twin.expected(session, used)))
+    {
+        Some((twin, Some(service))) => twin.work(service, real),
+        Some((_, None)) | None => real(),
+    }
+}
+
+/// What takes one call for all.
+fn at_once(
+    library: &Library,
+    (session, key): (CK_SESSION_HANDLE, CK_OBJECT_HANDLE),
+    operation: Operation,
+    real: impl FnOnce() -> CK_RV,
+) -> CK_RV {
+    let Some(twin) = &library.twin else {
+        return real();
+    };
+    match twin.service(&library.target, session, key, operation) {
+        Err(refused) => refused,
+        Ok(Some(service)) => twin.work(service, real),
+        Ok(None) => real(),
+    }
+}
+
+/// A call without room for its result asks for the length.
+const fn of(call: Call, result: *mut CK_BYTE) -> Traced {
+    if result.is_null() {
+        Traced::Length(call)
+    } else {
+        Traced::Whole(call)
+    }
 }

@@ -11,7 +11,6 @@ mod functions;
 mod key;
 mod library;
 mod mapping;
-mod operations;
 mod target;
 mod trace;
 mod twin;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use cryptoki_sys::CKR_OK;
 use keymark_shim_protocol::pkcs11::Traced;
 use keymark_shim_protocol::pkcs11::settings::{
-    DEVICE, MODULE, Queue, Settings, TRACE, TWIN, TwinSettings,
+    DEVICE, MODULE, Manner, Settings, TRACE, TWIN, TwinSettings,
 };
 
 use crate::clock;
@@ -114,14 +114,14 @@ fn with_environment(
     let path = |name, beside| variable(name).map(PathBuf::from).or(beside);
     let twin = match variable(TWIN) {
         None => settings.twin,
-        Some(profile) => Some(TwinSettings {
-            profile: text(TWIN, profile)?,
-            device: None,
-            queue: Queue::default(),
-            left: Default::default(),
-            lanes: 1,
-            seed: 1,
-        }),
+        Some(profile) => {
+            let profile = text(TWIN, profile)?;
+            let shared = TwinSettings::of(profile, PathBuf::new(), Manner::default());
+            Some(TwinSettings {
+                device: None,
+                ..shared
+            })
+        }
     };
     Ok(Settings {
         module: path(MODULE, settings.module),

@@ -7,6 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::TraceError;
+
 /// Length of a record.
 pub const RECORD: usize = 64;
 const MAGIC: [u8; 4] = *b"KMT1";
@@ -26,7 +28,6 @@ macro_rules! calls {
             pub const ALL: &'static [Self] = &[$(Self::$name,)+];
 
             /// Its name.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => concat!("SCard", stringify!($name)),)+ }
             }
@@ -89,13 +90,11 @@ pub struct TracedCall {
 
 impl TracedCall {
     /// How long the call took.
-    #[must_use]
     pub const fn duration(&self) -> Duration {
         Duration::from_nanos(self.end_ns.saturating_sub(self.begin_ns))
     }
 
     /// As it stands in the file.
-    #[must_use]
     pub fn encode(&self) -> [u8; RECORD] {
         let card = self.card.map_or(u64::MAX, |card| {
             u64::try_from(card.as_nanos()).unwrap_or(u64::MAX - 1)
@@ -125,7 +124,6 @@ impl TracedCall {
     }
 
     /// From the file; `None` for what is no record.
-    #[must_use]
     pub fn decode(record: &[u8; RECORD]) -> Option<Self> {
         let word = |at: usize| -> Option<u64> {
             Some(u64::from_le_bytes(*record.get(at..)?.first_chunk()?))
@@ -160,22 +158,6 @@ impl TracedCall {
     }
 }
 
-/// Why a trace cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file.
-    #[error("cannot read the trace {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Its content.
-    #[error("{0} is not a trace of PC/SC calls, or is incomplete")]
-    Foreign(PathBuf),
-}
-
 /// Reads a trace that is still being written.
 #[derive(Debug)]
 pub struct TraceReader {
@@ -185,7 +167,6 @@ pub struct TraceReader {
 
 impl TraceReader {
     /// Begins at the first record. The file need not be there yet.
-    #[must_use]
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.into(),
@@ -194,9 +175,6 @@ impl TraceReader {
     }
 
     /// The records that were added since the last time.
-    ///
-    /// # Errors
-    /// When the file is no trace.
     pub fn read(&mut self) -> Result<Vec<TracedCall>, TraceError> {
         let failed = |source| TraceError::Io {
             path: self.path.clone(),
@@ -216,7 +194,10 @@ impl TraceReader {
                 self.at += bytes.len() as u64;
                 Ok(records)
             }
-            _ => Err(TraceError::Foreign(self.path.clone())),
+            _ => Err(TraceError::Foreign {
+                path: self.path.clone(),
+                expected: "a trace of PC/SC calls, or is incomplete",
+            }),
         }
     }
 }
@@ -278,7 +259,7 @@ mod tests {
             assert_eq!(reader.read().unwrap(), [record]);
         }
         file.write_all(b"torn").unwrap();
-        assert!(matches!(reader.read(), Err(TraceError::Foreign(_))));
+        assert!(matches!(reader.read(), Err(TraceError::Foreign { .. })));
         assert_eq!(record.call.name(), "SCardConnect");
         assert_eq!(record.duration(), Duration::from_nanos(2));
     }

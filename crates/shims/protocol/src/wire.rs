@@ -43,9 +43,6 @@ const STATUS: u8 = 3;
 
 impl Request {
     /// Sends it, in one write.
-    ///
-    /// # Errors
-    /// When the other side is gone.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::PowerOn => frame(to, &[POWER_ON], &[]),
@@ -55,9 +52,6 @@ impl Request {
     }
 
     /// The next request; `None` when the client has gone.
-    ///
-    /// # Errors
-    /// When the connection breaks or the frame is malformed.
     pub fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
         let Some(content) = content(from)? else {
             return Ok(None);
@@ -73,9 +67,6 @@ impl Request {
 
 impl Response {
     /// Sends it, in one write.
-    ///
-    /// # Errors
-    /// When the other side is gone.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let (status, work, bytes): (u8, Duration, &[u8]) = match self {
             Self::Done { work, bytes } => (0, *work, bytes),
@@ -90,9 +81,6 @@ impl Response {
     }
 
     /// The next response.
-    ///
-    /// # Errors
-    /// When the connection breaks or the frame is malformed.
     pub fn read(from: &mut impl Read) -> io::Result<Self> {
         let content = content(from)?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let (&status, rest) = content.split_first().ok_or_else(malformed)?;

@@ -1,29 +1,27 @@
 //! The stack `agent`: gpg-agent asked for one private-key operation over its socket, as gpg asks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Digest, Family};
 use keymark_bench::case::{Case, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-use keymark_bench::parts::PartSums;
 use keymark_bench::workload::{
     Calculates, Crew, Input, KeyHandle, Performed, Stack, Verifiable, Verifier, Workload,
-    verify_each,
 };
 use keymark_native::gcrypt::sexp::{Sexp, list};
 use keymark_stores::challenge::{Challenge, INPUTS};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::software::libgcrypt::answer;
-use keymark_stores::store::{KeyStore, unsupported};
+use keymark_stores::store::KeyStore;
 use keymark_stores::user::Pin;
 use zeroize::Zeroizing;
 
 use super::assuan::{Assuan, data_lines};
 use super::homes::GnupgHomes;
 use super::key_home::KeyHome;
-use super::meter::Meter;
+use super::meter::metered;
+use super::process::Task;
 
 /// Octets that a wrapped AES-256 session key has (RFC 6637 §8, RFC 3394).
 const WRAPPED: usize = 48;
@@ -36,18 +34,8 @@ pub struct AgentStack {
     seed: u64,
 }
 
-/// What the agent is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Request {
-    /// PKSIGN
-    Sign,
-    /// PKDECRYPT
-    Decrypt,
-}
-
 impl AgentStack {
     /// Asks the agents of homes with keys of the store; messages are drawn with the seed.
-    #[must_use]
     pub fn new(homes: Arc<GnupgHomes>, store: Arc<dyn KeyStore>, seed: u64) -> Self {
         Self { homes, store, seed }
     }
@@ -60,17 +48,11 @@ impl Stack for AgentStack {
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
-        let request = match case.operation {
-            Operation::Sign => Request::Sign,
-            Operation::Decrypt => Request::Decrypt,
-            Operation::Authenticate | Operation::Decapsulate | Operation::Handshake => {
-                return Err(unsupported("gpg-agent", capability));
-            }
-        };
+        let task = Task::of(case, "gpg-agent")?;
         let public = self.store.public_key(&self.store.key(capability)?)?;
-        let (inputs, verifier) = match request {
-            Request::Sign => signing(case, public, self.seed)?,
-            Request::Decrypt => decryption(case.algorithm, &public)?,
+        let (inputs, verifier) = match task {
+            Task::Sign => signing(case, public, self.seed)?,
+            Task::Decrypt => decryption(case.algorithm, &public)?,
         };
         let home = self.homes.home_of(case, self.store.as_ref())?;
         home.check_workers(case)?;
@@ -80,19 +62,19 @@ impl Stack for AgentStack {
             if home.pin_for(case.operation)?.is_some() {
                 connection.command("OPTION pinentry-mode=loopback")?;
             }
-            Ok(Box::new(Asking {
+            let asking = Asking {
                 connection,
                 pin: None,
-                select: match request {
-                    Request::Sign => format!("SIGKEY {keygrip}\n"),
-                    Request::Decrypt => format!("SETKEY {keygrip}\n"),
+                select: match task {
+                    Task::Sign => format!("SIGKEY {keygrip}\n"),
+                    Task::Decrypt => format!("SETKEY {keygrip}\n"),
                 },
-                request,
+                task,
                 operation: case.operation,
                 answer: Vec::with_capacity(4096),
-                meter: home.meter(case),
                 home: Arc::clone(&home),
-            }))
+            };
+            Ok(metered(Box::new(asking), case, &home))
         };
         Ok(Workload {
             crew: Crew::Threads(
@@ -116,10 +98,16 @@ fn signing(case: &Case, public: PublicKey, seed: u64) -> Result<Asked, Error> {
         bytes: format!("SETHASH {hash} {}\n", hex::encode_upper(&input.bytes)).into_bytes(),
     };
     let inputs = challenge.inputs.iter().map(line).collect();
-    let verifier = Signatures {
-        algorithm: case.algorithm,
-        public,
-        digests: challenge.inputs,
+    let (algorithm, digests) = (case.algorithm, challenge.inputs);
+    // `(sig-val …)`, verified with OpenSSL.
+    let verifier = move |result: &Verifiable<'_>| {
+        let signature = answer::signature(algorithm, result.output)
+            .ok_or("gpg-agent's answer is not a signature")?;
+        match public.verify(&digests[result.input].bytes, &signature) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the signature does not verify".to_owned()),
+            Err(error) => Err(format!("cannot verify the signature: {error}")),
+        }
     };
     Ok((inputs, Arc::new(verifier)))
 }
@@ -135,9 +123,17 @@ fn decryption(algorithm: Algorithm, public: &PublicKey) -> Result<Asked, Error> 
         });
         expected.push(secret);
     }
-    let verifier = Secrets {
-        algorithm,
-        expected,
+    // `(value …)`, compared with what has to come out.
+    let verifier = move |result: &Verifiable<'_>| {
+        let answer = Sexp::parse(result.output).map_err(|error| error.to_string())?;
+        let value = answer
+            .value("value")
+            .ok_or("gpg-agent's answer has no value")?;
+        if is_secret(algorithm, value, &expected[result.input]) {
+            Ok(())
+        } else {
+            Err("the decrypted secret is not the encrypted one".to_owned())
+        }
     };
     Ok((inputs, Arc::new(verifier)))
 }
@@ -148,10 +144,9 @@ struct Asking {
     /// What the card wants to know for this operation.
     pin: Option<Pin>,
     select: String,
-    request: Request,
+    task: Task,
     operation: Operation,
     answer: Vec<u8>,
-    meter: Option<Arc<Meter>>,
     /// The agent has to outlive its connections.
     home: Arc<KeyHome>,
 }
@@ -159,10 +154,6 @@ struct Asking {
 impl KeyHandle for Asking {
     fn arm(&mut self, _: &Input) -> Result<(), Error> {
         self.pin = self.home.pin_for(self.operation)?;
-        self.home.ask_for_touch(self.operation);
-        if let Some(meter) = &self.meter {
-            meter.begin();
-        }
         Ok(())
     }
 
@@ -170,18 +161,12 @@ impl KeyHandle for Asking {
         Calculates::Others
     }
 
-    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
-        if let Some(meter) = &self.meter {
-            meter.end(latency, None, into);
-        }
-    }
-
     fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
         self.answer.clear();
         self.connection
             .transact(&self.select, None, &mut self.answer)?;
-        match self.request {
-            Request::Sign => {
+        match self.task {
+            Task::Sign => {
                 // Made by `signing`: ASCII.
                 let hash = std::str::from_utf8(&input.bytes).unwrap_or_default();
                 self.connection.transact(hash, None, &mut self.answer)?;
@@ -192,7 +177,7 @@ impl KeyHandle for Asking {
                     .transact("PKSIGN\n", told, &mut self.answer)
                     .inspect_err(|_| self.home.pin_was_refused(self.pin.as_ref()))?;
             }
-            Request::Decrypt => {
+            Task::Decrypt => {
                 self.connection
                     .transact("PKDECRYPT\n", Some(&input.bytes), &mut self.answer)?;
             }
@@ -244,54 +229,6 @@ fn hash_number(algorithm: Algorithm) -> u8 {
         Some(Digest::Sha384) => 9,
         Some(Digest::Sha512) => 10,
         Some(Digest::Sha256) | None => 8,
-    }
-}
-
-/// `(sig-val …)`, verified with OpenSSL.
-struct Signatures {
-    algorithm: Algorithm,
-    public: PublicKey,
-    digests: Arc<[Input]>,
-}
-
-impl Verifier for Signatures {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| {
-            let signature = answer::signature(self.algorithm, result.output)
-                .ok_or("gpg-agent's answer is not a signature")?;
-            match self
-                .public
-                .verify(&self.digests[result.input].bytes, &signature)
-            {
-                Ok(true) => Ok(()),
-                Ok(false) => Err("the signature does not verify".to_owned()),
-                Err(error) => Err(format!("cannot verify the signature: {error}")),
-            }
-        };
-        verify_each(results, check)
-    }
-}
-
-/// `(value …)`, compared with what has to come out.
-struct Secrets {
-    algorithm: Algorithm,
-    expected: Vec<Vec<u8>>,
-}
-
-impl Verifier for Secrets {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        let check = |result: &Verifiable<'_>| {
-            let answer = Sexp::parse(result.output).map_err(|error| error.to_string())?;
-            let value = answer
-                .value("value")
-                .ok_or("gpg-agent's answer has no value")?;
-            if is_secret(self.algorithm, value, &self.expected[result.input]) {
-                Ok(())
-            } else {
-                Err("the decrypted secret is not the encrypted one".to_owned())
-            }
-        };
-        results.iter().map(check).collect()
     }
 }
 

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use keymark_bench::error::Error;
 
-/// Longer than any queue in front of a slow card, or than a finger takes to its button.
-const PATIENCE: Duration = Duration::from_secs(300);
+use crate::programs::{PATIENCE, broken, connect, limit};
+
+const AGENT: &str = "gpg-agent";
 /// How long an agent that listens may take to say so: it has nothing to do for it.
 const GREETING: Duration = Duration::from_secs(10);
 /// Longest line of the protocol, without its line feed ("Server responses").
@@ -48,28 +49,14 @@ enum Response {
 
 impl Assuan {
     /// Connects and reads the greeting.
-    ///
-    /// # Errors
-    /// When nobody answers there.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
         Self::patient(socket, PATIENCE)
     }
 
     /// The same; each answer is waited for that long.
-    ///
-    /// # Errors
-    /// When nobody answers there.
     pub fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
-        let failed = |error: io::Error| {
-            Error::call(
-                format!("connect {}", socket.display()),
-                error,
-                "is gpg-agent still running?",
-            )
-        };
-        let stream = UnixStream::connect(socket).map_err(failed)?;
         let mut connection = Self {
-            stream,
+            stream: connect(AGENT, socket, patience.min(GREETING))?,
             buffer: vec![0; 4096],
             from: 0,
             to: 0,
@@ -77,9 +64,9 @@ impl Assuan {
             keep_statuses: false,
             key_advice: "",
         };
-        connection.limit(patience.min(GREETING)).map_err(failed)?;
         connection.answer("greeting", &mut Vec::new(), None)?;
-        connection.limit(patience).map_err(failed)?;
+        let limited = limit(&connection.stream, patience);
+        limited.map_err(|error| broken(AGENT, "greeting", &error))?;
         Ok(connection)
     }
 
@@ -88,15 +75,7 @@ impl Assuan {
         self.key_advice = key_advice;
     }
 
-    fn limit(&self, patience: Duration) -> io::Result<()> {
-        self.stream.set_read_timeout(Some(patience))?;
-        self.stream.set_write_timeout(Some(patience))
-    }
-
     /// Sends one command line and returns its data.
-    ///
-    /// # Errors
-    /// With the agent's code when it refuses, or when the connection breaks.
     pub fn command(&mut self, line: &str) -> Result<Vec<u8>, Error> {
         let mut data = Vec::new();
         self.transact(line, None, &mut data)?;
@@ -105,9 +84,6 @@ impl Assuan {
 
     /// Sends one command line; an inquiry is answered with `reply`, lines made by [`data_lines`].
     /// Data are appended to `data`.
-    ///
-    /// # Errors
-    /// With the agent's code when it refuses, or when the connection breaks.
     pub fn transact(
         &mut self,
         line: &str,
@@ -125,18 +101,12 @@ impl Assuan {
     }
 
     /// Sends one command line and returns the first word of the status line of that keyword.
-    ///
-    /// # Errors
-    /// When the agent refuses, or says nothing of the kind.
     pub fn status(&mut self, line: &str, keyword: &str) -> Result<String, Error> {
         let found = self.statuses(line, keyword)?.into_iter().next();
         found.ok_or_else(|| Error::call(line, format!("no status line {keyword}"), ""))
     }
 
     /// Sends one command line and returns the first words of all status lines of that keyword.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn statuses(&mut self, line: &str, keyword: &str) -> Result<Vec<String>, Error> {
         self.statuses.clear();
         self.keep_statuses = true;
@@ -158,12 +128,7 @@ impl Assuan {
     /// What comes late would be taken for the answer to the next command: there is none.
     fn broken(&self, command: &str, error: &io::Error) -> Error {
         let _ = self.stream.shutdown(Shutdown::Both);
-        let reason = if error.kind() == io::ErrorKind::WouldBlock {
-            "gpg-agent does not answer".to_owned()
-        } else {
-            format!("the connection to gpg-agent broke: {error}")
-        };
-        Error::call(command, reason, "did the agent end?")
+        broken(AGENT, command, error)
     }
 
     fn answer(
@@ -262,7 +227,6 @@ impl Assuan {
 }
 
 /// `D` lines with the data, and `END`: the answer to an inquiry.
-#[must_use]
 pub fn data_lines(data: &[u8]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(data.len() + 64);
     let mut length = LINE;

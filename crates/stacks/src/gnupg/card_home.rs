@@ -1,19 +1,166 @@
-//! What a home is asked whose keys are on a card.
+//! Homes whose keys are on a card: one that was made for the run, or one in a reader. Of its owner's keyring the public keys
+//! are copied.
 
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::Aid;
+use keymark_stores::openpgp_card::{
+    Aid, CardAccess, CardDevice, SigningPin as CardSigningPin, Slot,
+};
+use keymark_stores::store::KeyStore;
+use keymark_stores::tokens::reader::Reader;
+use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 use zeroize::Zeroizing;
 
+use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
 use super::home::Home;
+use super::key_home::{HomeCard, KeyHome, SigningPin};
+use super::provider::asked_by_gnupg;
+use super::scdaemon::{CardLink, ScdaemonReader, driver};
+use crate::programs::write_private;
+
+/// Puts all keys of the algorithm that the device can hold on the card, with the fingerprints that they
+/// have in a home.
+pub(super) fn load(
+    store: &dyn KeyStore,
+    algorithm: Algorithm,
+    plain: &KeyHome,
+    access: &CardAccess,
+) -> Result<(), Error> {
+    for capability in store.capabilities()? {
+        let Some(slot) = Slot::of(capability.operation) else {
+            continue;
+        };
+        if capability.algorithm != algorithm {
+            continue;
+        }
+        store.key(capability)?;
+        // OpenPGP has no key that authenticates here: it is ssh's.
+        if !asked_by_gnupg(capability) {
+            continue;
+        }
+        let listed = &plain.key(capability.operation)?.fingerprint;
+        let mut fingerprint = [0; 20];
+        // A fingerprint of version 5 is longer; cards know none.
+        if hex::decode_to_slice(listed, &mut fingerprint).is_ok() {
+            access.card.write_fingerprint(slot, fingerprint)?;
+        }
+    }
+    Ok(())
+}
+
+/// The home with the card, which is served to scdaemon at a socket in it.
+pub(super) fn made_home(
+    gnupg: &Gnupg,
+    path: PathBuf,
+    plain: &KeyHome,
+    reader: Reader,
+    card: &CardDevice,
+) -> Result<KeyHome, Error> {
+    let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
+    let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
+    let link = CardLink {
+        driver: driver()?,
+        reader: ScdaemonReader::Served {
+            socket: server.socket().to_owned(),
+        },
+        trace: Some(path.join("trace")),
+    };
+    linked_home(gnupg, path, plain, link, &card.user_pin()?, Some(server))
+}
+
+/// A home with the public keys of another, whose private ones are on a card.
+pub(super) fn linked_home(
+    gnupg: &Gnupg,
+    path: PathBuf,
+    plain: &KeyHome,
+    link: CardLink,
+    pin: &Pin,
+    server: Option<CardServer>,
+) -> Result<KeyHome, Error> {
+    let home = Home::with_card(gnupg, path, link)?;
+    home.copy_public_keys(&plain.home)?;
+    home.learn_card(pin)?;
+    KeyHome::of_card(home, plain.keys.clone(), HomeCard::Made { _server: server })
+}
+
+/// The home with a card in a reader, and the keys that its owner has put on it.
+pub(super) fn inserted_home(
+    gnupg: &Gnupg,
+    card: &CardDevice,
+    reader: &str,
+    path: PathBuf,
+) -> Result<KeyHome, Error> {
+    let home = private_home(gnupg, card, reader, path)?;
+    // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
+    let pin = card.user_pin()?;
+    home.learn_inserted_card(card.aid()?, &pin)?;
+    let keys = home.keys()?;
+    let signing_pin = match card.facts()?.signing_pin {
+        CardSigningPin::Several => None,
+        CardSigningPin::Once => Some(SigningPin {
+            pin,
+            refused: AtomicBool::new(false),
+        }),
+    };
+    let made = KeyHome::of_card(home, keys, HomeCard::Inserted(Box::new(card.clone())))?;
+    Ok(KeyHome {
+        signing_pin,
+        ..made
+    })
+}
+
+/// A home with the card's public keys, before any PIN.
+pub(super) fn private_home(
+    gnupg: &Gnupg,
+    card: &CardDevice,
+    reader: &str,
+    path: PathBuf,
+) -> Result<Home, Error> {
+    let public = path.join("public");
+    write_private(&public, &exported(gnupg, card)?)?;
+    let link = CardLink {
+        driver: driver()?,
+        reader: ScdaemonReader::Pcscd {
+            name: reader.to_owned(),
+            // As libpcsclite finds it for keymark itself.
+            socket: std::env::var_os("PCSCLITE_CSOCK_NAME").map(PathBuf::from),
+        },
+        trace: Some(path.join("trace")),
+    };
+    let home = Home::with_card(gnupg, path, link)?;
+    home.run("gpg --import", &["--import", &public.to_string_lossy()])?;
+    Ok(home)
+}
+
+/// The owner's public keys that belong to the keys on the card.
+fn exported(gnupg: &Gnupg, card: &CardDevice) -> Result<Vec<u8>, Error> {
+    let slots = &card.facts()?.slots;
+    let fingerprints = slots.iter().filter_map(|slot| slot.fingerprint.as_deref());
+    let fingerprints: Vec<_> = fingerprints.collect();
+    let mut command = gnupg.command_in_owners_home("gpg");
+    let output = command
+        .args(["--batch", "--no-tty", "--export"])
+        .args(&fingerprints)
+        .output()
+        .map_err(|error| Error::call("gpg --export", error, ""))?;
+    if fingerprints.is_empty() || output.stdout.is_empty() {
+        return Err(Error::call(
+            "gpg --export",
+            "your keyring has no public key for the keys on the card",
+            "import it (gpg --card-edit, fetch), or measure with --stack raw",
+        ));
+    }
+    Ok(output.stdout)
+}
 
 impl Home {
     /// Has the agent take note of the keys on its card, and the card verify its user PIN: scdaemon
     /// does not ask for it again until the card is reset.
-    ///
-    /// # Errors
-    /// When scdaemon does not find the card, or the card refuses the PIN.
     pub fn learn_card(&self, pin: &Pin) -> Result<(), Error> {
         self.learn_keys()?;
         let mut connection = self.connect()?;
@@ -38,17 +185,11 @@ impl Home {
 
     /// Makes sure that scdaemon has taken this card: it takes the first there is if it does not find the
     /// reader that it was told.
-    ///
-    /// # Errors
-    /// When it has taken another, or none.
     pub fn has_card(&self, card: Aid) -> Result<(), Error> {
         has_card(&mut self.connect()?, card).map(|_| ())
     }
 
     /// Has the agent take note of the keys on its card.
-    ///
-    /// # Errors
-    /// When scdaemon does not find the card.
     pub fn learn_keys(&self) -> Result<(), Error> {
         self.connect()?.command("LEARN --force")?;
         // One that waits for a card does not see that its agent has ended.
@@ -56,9 +197,6 @@ impl Home {
     }
 
     /// The public keys of another home, without any secret ones.
-    ///
-    /// # Errors
-    /// When they cannot be copied.
     pub fn copy_public_keys(&self, from: &Self) -> Result<(), Error> {
         for name in ["pubring.kbx", "trustdb.gpg"] {
             let (source, target) = (from.path().join(name), self.path().join(name));

@@ -6,34 +6,24 @@
 //! The agent runs as `gpg-agent --daemon cat`, and keymark holds the input of `cat` open: when keymark ends,
 //! however it ends, so does `cat`, and the agent follows within about a second.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use keymark_bench::error::Error;
 use zeroize::Zeroizing;
 
 use super::Gnupg;
 use super::assuan::{Assuan, data_lines};
-use super::card_link::CardLink;
 use super::listing::{ListedKey, listed_keys};
-use super::scdaemon::Scdaemon;
+use super::scdaemon::{CardLink, Scdaemon};
 use super::status;
 #[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
-use crate::private_dir::{self, SOCKET_PATH};
-use crate::program;
+use crate::private_dir;
+use crate::programs::{Daemon, START, check_socket, write_private};
 
 /// The longest name gpg-agent gives a socket.
 const LONGEST_SOCKET: &str = "S.gpg-agent.browser";
-/// How long an agent may take to open its socket, and to say that it ends.
-const AGENT_START: Duration = Duration::from_secs(10);
-/// What it says meanwhile.
-const AGENT_LOG: &str = "gpg-agent.said";
 
 /// The passphrase of protected test keys.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
@@ -42,9 +32,6 @@ pub struct Passphrase(Zeroizing<String>);
 
 impl Passphrase {
     /// A fresh one.
-    ///
-    /// # Errors
-    /// When the system has no randomness.
     pub fn random() -> Result<Self, Error> {
         let mut octets = Zeroizing::new([0; 12]);
         openssl::rand::rand_bytes(octets.as_mut_slice())
@@ -60,33 +47,24 @@ impl Passphrase {
 pub struct Home {
     gnupg: Gnupg,
     path: PathBuf,
-    agent: Option<Child>,
     socket: PathBuf,
     scdaemon: Scdaemon,
+    _agent: Daemon,
 }
 
 impl Home {
     /// Makes a home of an empty directory and starts its agent.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     pub fn new(gnupg: &Gnupg, path: PathBuf) -> Result<Self, Error> {
         Self::start(gnupg, path, Scdaemon::None)
     }
 
     /// The same, with a scdaemon that talks to one card.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     pub fn with_card(gnupg: &Gnupg, path: PathBuf, card: CardLink) -> Result<Self, Error> {
         card.reader.check()?;
         Self::start(gnupg, path, Scdaemon::GnuPg(card))
     }
 
     /// The same, with gnupg-pkcs11-scd in scdaemon's place.
-    ///
-    /// # Errors
-    /// When the path is too long for a socket, or the agent does not start.
     #[cfg(feature = "pkcs11")]
     pub(super) fn with_token(
         gnupg: &Gnupg,
@@ -97,16 +75,7 @@ impl Home {
     }
 
     fn start(gnupg: &Gnupg, path: PathBuf, scdaemon: Scdaemon) -> Result<Self, Error> {
-        let length = path.as_os_str().len() + 1 + LONGEST_SOCKET.len();
-        if length > SOCKET_PATH {
-            return Err(Error::call(
-                format!("making the GNUPGHOME {}", path.display()),
-                format!(
-                    "its sockets' paths would have {length} bytes; the system allows {SOCKET_PATH}"
-                ),
-                "set TMPDIR to a shorter directory",
-            ));
-        }
+        check_socket(&path.join(LONGEST_SOCKET))?;
         // Every home serves ssh: a card's authentication key is for it, other keys are offered by name.
         let configuration = format!(
             "allow-preset-passphrase\nenable-ssh-support\n{}default-cache-ttl 34560000\nmax-cache-ttl 34560000\n",
@@ -118,31 +87,27 @@ impl Home {
         }
         let mut home = Self {
             gnupg: gnupg.clone(),
+            _agent: Self::start_agent(gnupg, &path, &scdaemon)?,
             path,
-            agent: None,
             socket: PathBuf::new(),
             scdaemon,
         };
-        home.start_agent()?;
+        home.socket = home.listed_path("agent-socket")?;
+        home.record_process("GETINFO pid")?;
         Ok(home)
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The installed GnuPG.
-    #[must_use]
     pub const fn gnupg(&self) -> &Gnupg {
         &self.gnupg
     }
 
     /// A connection to the agent.
-    ///
-    /// # Errors
-    /// When it does not answer.
     pub fn connect(&self) -> Result<Assuan, Error> {
         let mut connection = Assuan::connect(&self.socket)?;
         connection.advise(self.key_advice());
@@ -151,48 +116,19 @@ impl Home {
         Ok(connection)
     }
 
-    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input:
-    /// when keymark is killed, the agent ends by itself within a second.
-    fn start_agent(&mut self) -> Result<(), Error> {
-        let failed = |reason: String| Error::call("gpg-agent --daemon", reason, "");
-        let log = self.path.join(AGENT_LOG);
-        // A file: nobody reads a pipe for as long as the agent lives.
-        let log = File::create(&log).map_err(|error| failed(error.to_string()))?;
-        let mut command = self.program("gpg-agent");
+    /// The agent lives as long as the `cat` it runs, and that as long as our end of its input. It runs it once its
+    /// sockets are open.
+    fn start_agent(gnupg: &Gnupg, path: &Path, scdaemon: &Scdaemon) -> Result<Daemon, Error> {
+        let mut command = gnupg.command("gpg-agent");
         command
+            .arg("--homedir")
+            .arg(path)
             .args(["--daemon", "cat"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log);
-        command.envs(self.scdaemon.environment(&self.path));
-        // Ctrl-C is keymark's to handle.
-        command.process_group(0);
-        let agent = command.spawn().map_err(|error| failed(error.to_string()))?;
-        let started = self.agent.insert(agent);
-        let started = heard_back(started).map_err(|error| self.no_agent(&error))?;
-        private_dir::record(&self.path, started)?;
-        self.socket = self.listed_path("agent-socket")?;
-        self.record_process("GETINFO pid")
-    }
-
-    /// Why the agent did not start.
-    fn no_agent(&mut self, error: &io::Error) -> Error {
-        let call = "gpg-agent --daemon";
-        let Some(agent) = &mut self.agent else {
-            return Error::call(call, error, "");
-        };
-        if error.kind() == io::ErrorKind::TimedOut {
-            let _ = agent.kill();
-            let reason = format!("it did not start within {AGENT_START:?}");
-            return Error::call(call, reason, "");
-        }
-        let said = fs::read_to_string(self.path.join(AGENT_LOG)).unwrap_or_default();
-        let complaint = status::complaint(&said);
-        let reason = match agent.wait() {
-            Ok(status) => format!("{status}: {complaint}"),
-            Err(error) => format!("{error}: {complaint}"),
-        };
-        Error::call(call, reason, "")
+            .envs(scdaemon.environment(path));
+        let said = path.join("gpg-agent.said");
+        let (agent, _) = Daemon::start(command, "gpg-agent --daemon", &said, status::complaint)?;
+        private_dir::record(path, agent.id())?;
+        Ok(agent)
     }
 
     /// Takes down the process that answers the command with its number.
@@ -209,9 +145,6 @@ impl Home {
     }
 
     /// Where GnuPG has something of this home: sockets may be elsewhere, under `/run/user`.
-    ///
-    /// # Errors
-    /// When gpgconf does not start.
     pub fn listed_path(&self, what: &str) -> Result<PathBuf, Error> {
         let asked = self.program_of("gpgconf", &["--list-dirs", what]).output();
         let listed = asked.map_err(|error| Error::call("gpgconf --list-dirs", error, ""))?;
@@ -230,7 +163,6 @@ impl Home {
     }
 
     /// `gpg` in this home, as a script calls it: no terminal, no questions, status lines on stderr.
-    #[must_use]
     pub fn gpg(&self) -> Command {
         let mut command = self.program("gpg");
         command.args([
@@ -245,9 +177,6 @@ impl Home {
     }
 
     /// Runs gpg to its end and returns (stdout, stderr with status lines).
-    ///
-    /// # Errors
-    /// With gpg's complaint when it fails.
     pub fn run(&self, call: &str, arguments: &[&str]) -> Result<(Vec<u8>, String), Error> {
         let output = self
             .gpg()
@@ -263,10 +192,23 @@ impl Home {
         }
     }
 
+    /// Where its agent listens for ssh.
+    pub fn ssh_socket(&self) -> Result<PathBuf, Error> {
+        let name = self.connect()?.command("GETINFO ssh_socket_name")?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&name).into_owned()))
+    }
+
+    /// Lets the agent offer a key to ssh. A card's authentication key needs no leave.
+    pub fn offer_to_ssh(&self, keygrip: &str) -> Result<(), Error> {
+        let path = self.path.join("sshcontrol");
+        let listed = std::fs::read_to_string(&path).unwrap_or_default();
+        if listed.lines().any(|line| line == keygrip) {
+            return Ok(());
+        }
+        write_private(&path, format!("{listed}{keygrip}\n").as_bytes())
+    }
+
     /// Makes an OpenPGP key, unprotected, by gpg's own parameters of it.
-    ///
-    /// # Errors
-    /// With gpg's complaint.
     pub fn generate(&self, parameters: &str) -> Result<(), Error> {
         let text = format!(
             "%no-protection\n{parameters}Name-Real: keymark test key\nExpire-Date: 0\n%commit\n"
@@ -283,9 +225,6 @@ impl Home {
     }
 
     /// The keys of this home.
-    ///
-    /// # Errors
-    /// With gpg's complaint.
     pub fn keys(&self) -> Result<Vec<ListedKey>, Error> {
         let arguments = ["--with-colons", "--with-keygrip", "--list-secret-keys"];
         let (listing, _) = self.run("gpg --list-secret-keys", &arguments)?;
@@ -293,7 +232,6 @@ impl Home {
     }
 
     /// How its scdaemon reaches a card, if it does.
-    #[must_use]
     pub const fn card(&self) -> Option<&CardLink> {
         match &self.scdaemon {
             Scdaemon::GnuPg(card) => Some(card),
@@ -304,15 +242,11 @@ impl Home {
     }
 
     /// What to do when a key cannot be used.
-    #[must_use]
     pub const fn key_advice(&self) -> &'static str {
         self.scdaemon.key_advice()
     }
 
     /// Puts every key behind a passphrase (S2K with the agent's own calibration).
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn protect(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
         connection.command("OPTION pinentry-mode=loopback")?;
@@ -328,9 +262,6 @@ impl Home {
     }
 
     /// Puts the passphrase into the agent's cache, for good.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn prime(&self, passphrase: &Passphrase) -> Result<(), Error> {
         let mut connection = self.connect()?;
         let octets = passphrase.0.bytes();
@@ -350,7 +281,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if let Ok(mut connection) = Assuan::patient(&self.socket, AGENT_START) {
+        if let Ok(mut connection) = Assuan::patient(&self.socket, START) {
             // They may be gone already. A scdaemon lets go of its card before its agent ends.
             if self.card().is_some() && connection.command("GETINFO scd_running").is_ok() {
                 let _ = connection.command("SCD KILLSCD");
@@ -358,44 +289,12 @@ impl Drop for Home {
             // Where it does not listen, it ends with its directory.
             let _ = connection.command("KILLAGENT");
         }
-        if let Some(mut agent) = self.agent.take() {
-            drop(agent.stdin.take()); // ends the `cat`
-            let _ = agent.wait();
-        }
     }
-}
-
-/// The agent runs `cat` once its sockets are open: a line that comes back says so.
-fn heard_back(agent: &mut Child) -> io::Result<u32> {
-    let (Some(stdin), Some(stdout)) = (&mut agent.stdin, agent.stdout.take()) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
-    stdin.write_all(b"\n")?;
-    program::first_line(stdout, AGENT_START)?;
-    Ok(agent.id())
 }
 
 /// gpgconf escapes `:`, `%` and control characters in paths (gpgconf(1), "Format conventions").
 pub(super) fn unescaped(path: &str) -> String {
     path.replace("%3a", ":").replace("%25", "%")
-}
-
-/// Writes a file that only this user can read.
-pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let open = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path);
-    open.and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| {
-            Error::call(
-                format!("writing {}", path.display()),
-                error,
-                "is the disk full?",
-            )
-        })
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! The homes of a run: one for each algorithm and protection, and for each card, made when first needed.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
+use keymark_bench::case::Case;
 #[cfg(feature = "openpgp-card")]
 use keymark_bench::case::DeviceName;
-use keymark_bench::case::{Case, Protection};
 use keymark_bench::error::Error;
 use keymark_stores::access::Access;
 #[cfg(feature = "openpgp-card")]
@@ -22,23 +21,20 @@ use keymark_stores::tokens::reader::Reader;
 #[cfg(feature = "openpgp-card")]
 use keymark_stores::user::Pin;
 
-use super::Gnupg;
 #[cfg(feature = "openpgp-card")]
-use super::card_link::CardLink;
+use super::card_home;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
+#[cfg(feature = "openpgp-card")]
+use super::scdaemon::CardLink;
 #[cfg(feature = "pkcs11")]
-use super::token_home::TokenHomes;
-#[cfg(feature = "openpgp-card")]
-use super::{inserted_card, made_card};
+use super::token_home;
+use super::{Gnupg, Protection};
 use crate::private_dir::PrivateDir;
-
-/// Homes by algorithm and protection.
-type FileHomes = HashMap<(Algorithm, Protection), Arc<KeyHome>>;
-/// Homes with cards: of a card in a reader one, of others one an algorithm.
-#[cfg(feature = "openpgp-card")]
-type CardHomes = HashMap<(DeviceName, Option<Algorithm>), Arc<KeyHome>>;
+use crate::programs::MadeOnce;
+#[cfg(feature = "pkcs11")]
+use crate::programs::RefusedPins;
 
 /// A card with keys, in a reader of this process.
 #[cfg(feature = "openpgp-card")]
@@ -55,11 +51,15 @@ pub struct LoadedCard {
 pub struct GnupgHomes {
     gnupg: Gnupg,
     passphrase: Passphrase,
-    file_homes: Mutex<FileHomes>,
+    file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
+    /// Of a card in a reader one, of others one an algorithm.
     #[cfg(feature = "openpgp-card")]
-    card_homes: Mutex<CardHomes>,
+    card_homes: MadeOnce<(DeviceName, Option<Algorithm>), KeyHome>,
+    /// By the key's module and URI: a token may have a key of its own for each operation.
     #[cfg(feature = "pkcs11")]
-    token_homes: Mutex<TokenHomes>,
+    token_homes: MadeOnce<(PathBuf, String), KeyHome>,
+    #[cfg(feature = "pkcs11")]
+    refused: RefusedPins,
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
     dir: PrivateDir,
@@ -76,36 +76,32 @@ impl std::fmt::Debug for GnupgHomes {
 
 impl GnupgHomes {
     /// Homes will be made in a private directory.
-    ///
-    /// # Errors
-    /// When there can be none.
     pub fn new(gnupg: Gnupg) -> Result<Self, Error> {
         let (dir, passphrase) = (PrivateDir::new()?, Passphrase::random()?);
         Ok(Self {
             gnupg,
             dir,
             passphrase,
-            file_homes: Mutex::default(),
+            file_homes: MadeOnce::default(),
             #[cfg(feature = "openpgp-card")]
-            card_homes: Mutex::default(),
+            card_homes: MadeOnce::default(),
             #[cfg(feature = "pkcs11")]
-            token_homes: Mutex::default(),
+            token_homes: MadeOnce::default(),
+            #[cfg(feature = "pkcs11")]
+            refused: RefusedPins::default(),
             directories: AtomicUsize::new(0),
         })
     }
 
     /// The home in which a case is measured: the store says where the key is.
-    ///
-    /// # Errors
-    /// When gpg, its agent or a card refuses.
     pub fn home_of(&self, case: &Case, store: &dyn KeyStore) -> Result<Arc<KeyHome>, Error> {
         if let Family::KyberComposite(_) = case.algorithm.family() {
             // Nothing but gpg has keys of these, so that no store is asked for one.
-            return self.file_home(store, case.algorithm, case.parameters.protection());
+            return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
         match store.access(&store.key(capability)?)? {
-            Access::File(_) => self.file_home(store, case.algorithm, case.parameters.protection()),
+            Access::File(_) => self.file_home(store, case.algorithm, Protection::of(case)?),
             #[cfg(feature = "openpgp-card")]
             Access::Card(access) => {
                 access.card.check_touch(access.slot)?;
@@ -120,64 +116,31 @@ impl GnupgHomes {
 
     /// The home of an algorithm's key, made at the first call. The protected home holds a copy of
     /// the key of the unprotected one, so that the two differ in nothing else.
-    ///
-    /// # Errors
-    /// When the store does not hand out its keys, or gpg or its agent refuses.
     pub fn file_home(
         &self,
         store: &dyn KeyStore,
         algorithm: Algorithm,
         protection: Protection,
     ) -> Result<Arc<KeyHome>, Error> {
-        let shared = shared_home(algorithm);
-        let homes = &mut *self
-            .file_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let plain = self.plain_home(homes, store, shared)?;
+        let algorithm = shared_home(algorithm);
+        let plain = self.file_homes.get((algorithm, Protection::None), || {
+            let parts = Parts::of(store, algorithm)?;
+            let home = Home::new(&self.gnupg, self.directory()?)?;
+            certificate::make(&home, &parts)?;
+            let keys = home.keys()?;
+            Ok(KeyHome::of_files(home, keys))
+        })?;
         match protection {
             Protection::None => Ok(plain),
-            Protection::Cached => self.protected_home(homes, &plain, shared),
+            Protection::Cached => self.file_homes.get((algorithm, protection), || {
+                let path = self.directory()?;
+                copy_keys(&plain.home, &path)?;
+                let home = Home::new(&self.gnupg, path)?;
+                home.protect(&self.passphrase)?;
+                home.prime(&self.passphrase)?;
+                Ok(KeyHome::of_files(home, plain.keys.clone()))
+            }),
         }
-    }
-
-    fn plain_home(
-        &self,
-        homes: &mut FileHomes,
-        store: &dyn KeyStore,
-        algorithm: Algorithm,
-    ) -> Result<Arc<KeyHome>, Error> {
-        let named = (algorithm, Protection::None);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let parts = Parts::of(store, algorithm)?;
-        let home = Home::new(&self.gnupg, self.directory()?)?;
-        certificate::make(&home, &parts)?;
-        let keys = home.keys()?;
-        let made = Arc::new(KeyHome::of_files(home, keys));
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
-    }
-
-    fn protected_home(
-        &self,
-        homes: &mut FileHomes,
-        plain: &KeyHome,
-        algorithm: Algorithm,
-    ) -> Result<Arc<KeyHome>, Error> {
-        let named = (algorithm, Protection::Cached);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let path = self.directory()?;
-        copy_keys(&plain.home, &path)?;
-        let home = Home::new(&self.gnupg, path)?;
-        home.protect(&self.passphrase)?;
-        home.prime(&self.passphrase)?;
-        let made = Arc::new(KeyHome::of_files(home, plain.keys.clone()));
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
     }
 
     /// The home whose keys are on a card, made at the first call. A card that was made for the run has
@@ -195,27 +158,19 @@ impl GnupgHomes {
             CardPlace::Made { .. } => Some(algorithm),
             CardPlace::Pcscd(_) => None,
         };
-        let named = (device.clone(), own);
-        let mut homes = self
-            .card_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(home) = homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        let path = self.directory()?;
-        let made = Arc::new(match &access.place {
-            CardPlace::Made { reader, test_keys } => {
-                let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-                made_card::load(store, algorithm, &plain, access)?;
-                made_card::home(&self.gnupg, path, &plain, reader.clone(), &access.card)?
+        self.card_homes.get((device.clone(), own), || {
+            let path = self.directory()?;
+            match &access.place {
+                CardPlace::Made { reader, test_keys } => {
+                    let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
+                    card_home::load(store, algorithm, &plain, access)?;
+                    card_home::made_home(&self.gnupg, path, &plain, reader.clone(), &access.card)
+                }
+                CardPlace::Pcscd(reader) => {
+                    card_home::inserted_home(&self.gnupg, &access.card, reader, path)
+                }
             }
-            CardPlace::Pcscd(reader) => {
-                inserted_card::home(&self.gnupg, &access.card, reader, path)?
-            }
-        });
-        homes.insert(named, Arc::clone(&made));
-        Ok(made)
+        })
     }
 
     /// The home whose key is on a token, made at the first call.
@@ -228,18 +183,15 @@ impl GnupgHomes {
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
         let key = access.with_certificate(&public)?;
-        let mut homes = self
-            .token_homes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        homes.home(&self.gnupg, || self.directory(), &key, &public)
+        let named = (key.module().to_owned(), key.uri(None));
+        self.token_homes.get(named, || {
+            self.refused.check(&key.token_uri())?;
+            token_home::home(&self.gnupg, self.directory()?, &key, &public, &self.refused)
+        })
     }
 
     /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home
     /// without a card; for who puts it into a reader of their own.
-    ///
-    /// # Errors
-    /// When the firmware or GnuPG refuses.
     #[cfg(feature = "openpgp-card")]
     pub fn loaded_card(
         &self,
@@ -262,7 +214,7 @@ impl GnupgHomes {
             return Err(lacking());
         };
         let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-        made_card::load(cards, algorithm, &plain, &access)?;
+        card_home::load(cards, algorithm, &plain, &access)?;
         Ok(LoadedCard {
             reader: reader.clone(),
             pin: access.card.user_pin()?,
@@ -271,13 +223,10 @@ impl GnupgHomes {
     }
 
     /// A home for such a card, which is reached in that way.
-    ///
-    /// # Errors
-    /// When GnuPG or the card refuses.
     #[cfg(feature = "openpgp-card")]
     pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
         let path = self.directory()?;
-        made_card::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)
+        card_home::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)
     }
 
     /// One for the next home; that of a home which came to nothing is not taken again.

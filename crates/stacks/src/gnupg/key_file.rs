@@ -7,13 +7,11 @@ use keymark_bench::error::Error;
 use keymark_stores::software::libgcrypt::key;
 use keymark_stores::test_key::TestKey;
 
-use super::home::{Home, write_private};
+use super::home::Home;
+use crate::programs::write_private;
 
 /// Puts a key among those of the home's agent, in the clear, under its keygrip, which GnuPG's own tool
 /// computes.
-///
-/// # Errors
-/// When it cannot be written, or the tool does not take it.
 pub fn put(home: &Home, test_key: &TestKey) -> Result<String, Error> {
     let keys = &home.path().join("private-keys-v1.d");
     make_directory(keys)?;

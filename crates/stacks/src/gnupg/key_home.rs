@@ -1,7 +1,6 @@
 //! A home with the keys of one algorithm, or of one card.
 
 use std::sync::Arc;
-#[cfg(feature = "openpgp-card")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keymark_bench::case::Case;
@@ -24,6 +23,8 @@ pub struct KeyHome {
     pub home: Home,
     pub(super) keys: Vec<ListedKey>,
     pub(super) meter: Option<Arc<Meter>>,
+    /// For each signature anew, if the card wants that.
+    pub(super) signing_pin: Option<SigningPin>,
     #[cfg(feature = "openpgp-card")]
     pub(super) card: HomeCard,
 }
@@ -37,21 +38,19 @@ pub(super) enum HomeCard {
     /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
-    Inserted {
-        card: Box<CardDevice>,
-        /// For each signature anew, if the card wants that.
-        signing_pin: Option<SigningPin>,
-    },
+    Inserted(Box<CardDevice>),
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
-#[cfg(feature = "openpgp-card")]
+#[cfg_attr(
+    not(feature = "openpgp-card"),
+    allow(dead_code, reason = "only cards have one")
+)]
 pub(super) struct SigningPin {
     pub(super) pin: Pin,
     pub(super) refused: AtomicBool,
 }
 
-#[cfg(feature = "openpgp-card")]
 impl std::fmt::Debug for SigningPin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SigningPin").finish_non_exhaustive()
@@ -65,6 +64,7 @@ impl KeyHome {
             home,
             keys,
             meter: None,
+            signing_pin: None,
             #[cfg(feature = "openpgp-card")]
             card: HomeCard::None,
         }
@@ -77,12 +77,12 @@ impl KeyHome {
             meter: Meter::of(&home)?.map(Arc::new),
             home,
             keys,
+            signing_pin: None,
             card,
         })
     }
 
     /// What measures the parts of a case's operations: where there is a card, and one worker.
-    #[must_use]
     pub fn meter(&self, case: &Case) -> Option<Arc<Meter>> {
         self.meter.clone().filter(|_| case.concurrency() == 1)
     }
@@ -90,8 +90,7 @@ impl KeyHome {
     /// Tells the user to touch the card's button, if the key of the operation wants that.
     #[cfg(feature = "openpgp-card")]
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
-        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
-        else {
+        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return;
         };
         match card.check_touch(slot) {
@@ -106,9 +105,6 @@ impl KeyHome {
 
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
-    ///
-    /// # Errors
-    /// When it does not.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {
         if case.concurrency() == 1 || self.pin_for(case.operation)?.is_none() {
             return Ok(());
@@ -120,22 +116,15 @@ impl KeyHome {
         ))
     }
 
-    /// The PIN that the card's operation needs, told each time.
-    ///
-    /// # Errors
-    /// When it was refused before: no PIN is tried twice.
-    #[cfg(feature = "openpgp-card")]
+    /// The PIN that the card's operation needs, told each time; refused before, it is not tried again.
     pub(crate) fn pin_for(&self, operation: Operation) -> Result<Option<Pin>, Error> {
-        let HomeCard::Inserted {
-            signing_pin: Some(signing),
-            ..
-        } = &self.card
+        let Some(signing) = self
+            .signing_pin
+            .as_ref()
+            .filter(|_| operation == Operation::Sign)
         else {
             return Ok(None);
         };
-        if Slot::of(operation) != Some(Slot::Signature) {
-            return Ok(None);
-        }
         if signing.refused.load(Ordering::Acquire) {
             return Err(Error::call(
                 "VERIFY",
@@ -146,34 +135,15 @@ impl KeyHome {
         Ok(Some(signing.pin.clone()))
     }
 
-    /// Keys in files want none.
-    #[cfg(not(feature = "openpgp-card"))]
-    pub(crate) const fn pin_for(&self, _: Operation) -> Result<Option<Pin>, Error> {
-        Ok(None)
-    }
-
     /// An operation failed that was given this PIN, if any.
     pub(crate) fn pin_was_refused(&self, pin: Option<&Pin>) {
-        #[cfg(feature = "openpgp-card")]
-        if let (
-            Some(_),
-            HomeCard::Inserted {
-                signing_pin: Some(signing),
-                ..
-            },
-        ) = (pin, &self.card)
-        {
+        if let (Some(_), Some(signing)) = (pin, &self.signing_pin) {
             signing.refused.store(true, Ordering::Release);
         }
-        #[cfg(not(feature = "openpgp-card"))]
-        let _ = pin;
     }
 
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
     /// else that which gpg would use.
-    ///
-    /// # Errors
-    /// When it would use none, with the reason.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
         #[cfg(feature = "openpgp-card")]
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
@@ -198,8 +168,7 @@ impl KeyHome {
     /// card has it.
     #[cfg(feature = "openpgp-card")]
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
-        let (HomeCard::Inserted { card, .. }, Some(slot)) = (&self.card, Slot::of(operation))
-        else {
+        let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return Ok(None);
         };
         let fingerprint = card.facts()?.slot(slot).fingerprint.clone();

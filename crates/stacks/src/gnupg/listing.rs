@@ -86,15 +86,11 @@ impl ListedKey {
     }
 
     /// How gpg is told to use this very key and no other of its OpenPGP key (gpg(1), "By fingerprint").
-    #[must_use]
     pub fn exactly(&self) -> String {
         format!("{}!", self.fingerprint)
     }
 
     /// Whether gpg uses it for the operation.
-    ///
-    /// # Errors
-    /// When it does not, with the reason.
     pub fn check(&self, operation: Operation) -> Result<(), Error> {
         let reason = match self.flaw {
             Some(flaw) => flaw.words(),
@@ -118,7 +114,6 @@ impl ListedKey {
 }
 
 /// Secret keys and subkeys, in order. What is wrong with a primary key is so with its subkeys.
-#[must_use]
 pub fn listed_keys(colons: &str) -> Vec<ListedKey> {
     let mut keys: Vec<ListedKey> = Vec::new();
     let mut inherited = None;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 
-use super::home::write_private;
 use super::key_home::KeyHome;
+use crate::programs::write_private;
 
 /// Messages a key is asked about in turn.
 const MESSAGES: usize = 4;
@@ -23,9 +23,6 @@ pub struct Message {
 
 /// Messages of `input_bytes` printable bytes, in files of the home; encrypted to its key if they are to
 /// be decrypted.
-///
-/// # Errors
-/// When gpg refuses or the disk is full.
 pub fn messages(
     home: &KeyHome,
     operation: Operation,

@@ -1,35 +1,37 @@
 //! Where the time of an operation on a card goes, measured while it is done: processor time of
 //! GnuPG's daemons, and the PC/SC calls that keymark's library takes down.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use keymark_bench::case::Case;
 use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
 use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::sample::CpuTime;
+use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
-use super::card_link::ScdaemonReader;
 use super::home::Home;
+use super::key_home::KeyHome;
+use super::scdaemon::ScdaemonReader;
 
 /// The clocks of one home. One operation at a time: what two did at once cannot be told apart.
 #[derive(Debug)]
 pub struct Meter {
     agent: ClockId,
     scdaemon: ClockId,
-    told: Told,
+    /// Whether the calls tell how much of them was the card's own work: of a real reader nobody knows.
+    card_time: CardTime,
     state: Mutex<State>,
 }
 
-/// What is known of a PC/SC call besides its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// How much of it was the card's own work.
-    CardTime,
-    /// Nothing: the reader is a real one.
-    Nothing,
+enum CardTime {
+    Known,
+    Unknown,
 }
 
 #[derive(Debug)]
@@ -41,9 +43,6 @@ struct State {
 
 impl Meter {
     /// Finds the daemons of a home that has a card; `None` for one that has none.
-    ///
-    /// # Errors
-    /// When the agent does not say which processes it and scdaemon are.
     pub fn of(home: &Home) -> Result<Option<Self>, Error> {
         let Some(link) = home.card() else {
             return Ok(None);
@@ -62,9 +61,9 @@ impl Meter {
         Ok(Some(Self {
             agent: clock("GETINFO pid")?,
             scdaemon: clock("SCD GETINFO pid")?,
-            told: match link.reader {
-                ScdaemonReader::Served { .. } => Told::CardTime,
-                ScdaemonReader::Pcscd { .. } => Told::Nothing,
+            card_time: match link.reader {
+                ScdaemonReader::Served { .. } => CardTime::Known,
+                ScdaemonReader::Pcscd { .. } => CardTime::Unknown,
             },
             state: Mutex::new(State {
                 trace: TraceReader::new(trace),
@@ -98,14 +97,14 @@ impl Meter {
             ),
         ];
         let mut known = Duration::ZERO;
-        match self.told {
-            Told::CardTime => {
+        match self.card_time {
+            CardTime::Known => {
                 let card: Duration = calls.iter().filter_map(|call| call.card).sum();
                 into.add_remainder(Part::Transport, called, card);
                 into.add(Part::Card, card);
                 known += called;
             }
-            Told::Nothing => parts.push((Part::Calls, called)),
+            CardTime::Unknown => parts.push((Part::Calls, called)),
         }
         if let Some(CpuTime { user_us, system_us }) = gpg {
             let time = Duration::from_micros(u64::from(user_us) + u64::from(system_us));
@@ -122,4 +121,60 @@ impl Meter {
 /// Processor time of a process so far; zero once it is gone.
 fn read(clock: ClockId) -> Duration {
     clock_gettime(clock).map_or(Duration::ZERO, Duration::from)
+}
+
+/// The handle of a key of a home: its owner is asked for a finger where the card wants one, and where one worker has the
+/// card to itself, the parts of each operation are measured.
+pub(crate) fn metered(
+    handle: Box<dyn KeyHandle>,
+    case: &Case,
+    home: &Arc<KeyHome>,
+) -> Box<dyn KeyHandle> {
+    Box::new(Metered {
+        handle,
+        operation: case.operation,
+        meter: home.meter(case),
+        home: Arc::clone(home),
+        cpu: None,
+    })
+}
+
+struct Metered {
+    handle: Box<dyn KeyHandle>,
+    operation: Operation,
+    meter: Option<Arc<Meter>>,
+    home: Arc<KeyHome>,
+    /// Processor time of the last operation's process, if it had one.
+    cpu: Option<CpuTime>,
+}
+
+impl KeyHandle for Metered {
+    fn arm(&mut self, input: &Input) -> Result<(), Error> {
+        self.handle.arm(input)?;
+        self.home.ask_for_touch(self.operation);
+        if let Some(meter) = &self.meter {
+            meter.begin();
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, input: &Input, output: &mut [u8]) -> Result<Performed, Error> {
+        let performed = self.handle.perform(input, output)?;
+        self.cpu = performed.cpu;
+        Ok(performed)
+    }
+
+    fn collect(&mut self, performed: Performed, output: &mut [u8]) -> Result<usize, Error> {
+        self.handle.collect(performed, output)
+    }
+
+    fn calculates(&self) -> Calculates {
+        self.handle.calculates()
+    }
+
+    fn parts(&mut self, latency: Duration, into: &mut PartSums) {
+        if let Some(meter) = &self.meter {
+            meter.end(latency, self.cpu, into);
+        }
+    }
 }

@@ -5,27 +5,21 @@ pub mod agent;
 pub mod assuan;
 #[cfg(feature = "openpgp-card")]
 pub mod card_home;
-pub mod card_link;
 mod certificate;
-#[cfg(feature = "openpgp-card")]
-mod driver;
 pub mod home;
 pub mod homes;
-#[cfg(feature = "openpgp-card")]
-mod inserted_card;
 pub mod key_file;
 pub mod key_home;
 mod layers;
 pub mod listing;
-#[cfg(feature = "openpgp-card")]
-mod made_card;
 pub mod messages;
 pub mod meter;
 #[cfg(feature = "openpgp-card")]
 pub mod owner;
 pub mod process;
+mod protection;
 mod provider;
-mod scdaemon;
+pub mod scdaemon;
 pub mod signatures;
 pub mod status;
 #[cfg(feature = "pkcs11")]
@@ -44,7 +38,8 @@ use keymark_bench::error::Error;
 
 use crate::program;
 
-pub(crate) use layers::LIBGCRYPT;
+pub(crate) use layers::libgcrypt;
+pub use protection::{PROTECTION, Protection};
 pub use provider::{FAMILY, reachable};
 
 /// Oldest GnuPG whose key files and status lines keymark reads.
@@ -65,7 +60,6 @@ pub struct Gnupg {
 
 impl Gnupg {
     /// Its version and that of the library that does the arithmetic.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         let libgcrypt = self.libgcrypt.iter();
         let libgcrypt = libgcrypt.map(|version| ("libgcrypt".to_owned(), version.clone()));
@@ -74,9 +68,6 @@ impl Gnupg {
     }
 
     /// Asks the installed gpg; programs are looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing, too old, or without its agent.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let directory = directory.map(Path::to_owned);
         let mut gnupg = Self {
@@ -112,7 +103,6 @@ impl Gnupg {
     }
 
     /// A command that runs one of GnuPG's programs.
-    #[must_use]
     pub fn command(&self, program: &str) -> Command {
         // One that is not there fails when it is started, and never stands in for that of another place.
         let absent = || self.directory.clone().unwrap_or_default().join(program);
@@ -131,9 +121,6 @@ impl Gnupg {
     }
 
     /// One of GnuPG's programs that are not for the command line.
-    ///
-    /// # Errors
-    /// When gpgconf does not say where they are.
     pub fn libexec(&self, program: &str) -> Result<Command, Error> {
         let directory = self.ask("gpgconf", &["--list-dirs", "libexecdir"])?;
         let directory = home::unescaped(directory.trim());

@@ -25,7 +25,6 @@ pub struct OwnersAgent {
 impl OwnersAgent {
     /// Finds it; there is none where no agent runs, or none that has been asked about cards. Nothing is
     /// started for the question.
-    #[must_use]
     pub fn with_scdaemon(gnupg: &Gnupg) -> Option<Self> {
         let socket = socket(gnupg)?;
         let mut connection = Assuan::patient(&socket, PATIENCE).ok()?;
@@ -34,27 +33,18 @@ impl OwnersAgent {
     }
 
     /// The application identifiers of the cards that scdaemon has, in hexadecimal. It answers from memory.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn cards(&mut self) -> Result<Vec<String>, Error> {
         self.connection
             .statuses("SCD GETINFO card_list", "SERIALNO")
     }
 
     /// Number of scdaemon's process.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn process(&mut self) -> Result<String, Error> {
         let process = self.connection.command("SCD GETINFO pid")?;
         Ok(String::from_utf8_lossy(&process).trim().to_owned())
     }
 
     /// Has scdaemon let go of its cards: it ends, and the agent starts another when a card is next used.
-    ///
-    /// # Errors
-    /// When the agent refuses.
     pub fn release(mut self) -> Result<Borrowed, Error> {
         self.connection.command("SCD KILLSCD")?;
         Ok(Borrowed {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::{Case, Parameters, Protection, StackName, Worker};
+use keymark_bench::case::{Case, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
@@ -16,6 +16,7 @@ use keymark_stores::device::{Device, Reach, Run};
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
+use super::protection::{PROTECTION, Protection};
 #[cfg(feature = "pkcs11")]
 use super::token_link;
 use super::{Gnupg, layers};
@@ -27,6 +28,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[StackName::AGENT, StackName::GNUPG],
     standing: Standing::Usual,
     look: || Box::new(GnupgProvider(Gnupg::find(None))),
+    dimensions: &[PROTECTION],
     layers: || Some(layers::layers()),
 };
 
@@ -35,24 +37,6 @@ const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
 /// The same where gnupg-pkcs11-scd has one, too.
 #[cfg(feature = "pkcs11")]
 const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
-
-/// What a stack of the family asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Program {
-    Agent,
-    Gpg,
-}
-
-impl Program {
-    fn of(stack: StackName) -> Option<Self> {
-        let programs = [
-            (StackName::AGENT, Self::Agent),
-            (StackName::GNUPG, Self::Gpg),
-        ];
-        let mut programs = programs.into_iter();
-        programs.find_map(|(name, program)| (name == stack).then_some(program))
-    }
-}
 
 #[derive(Debug)]
 struct GnupgProvider(Result<Gnupg, Error>);
@@ -89,38 +73,32 @@ impl StackProvider for GnupgProvider {
     }
 
     fn guess(&self, case: &Case) -> Duration {
-        let alone = match Program::of(case.stack) {
-            Some(Program::Agent) => Duration::from_millis(2),
-            Some(Program::Gpg) | None => Duration::from_millis(15),
-        };
-        match case.parameters.protection() {
-            Protection::None => alone,
-            Protection::Cached => alone + Duration::from_millis(200),
+        let alone = Duration::from_millis(if case.stack == StackName::AGENT {
+            2
+        } else {
+            15
+        });
+        match Protection::of(case) {
+            Ok(Protection::Cached) => alone + Duration::from_millis(200),
+            Ok(Protection::None) | Err(_) => alone,
         }
     }
 
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
         let homes = Arc::new(GnupgHomes::new(self.0.clone()?)?);
-        let open = |wanted: &Use| -> Result<Box<dyn Stack>, Error> {
+        let open = |wanted: &Use| -> Box<dyn Stack> {
             let (homes, store) = (Arc::clone(&homes), Arc::clone(&wanted.store));
-            match Program::of(wanted.stack) {
-                Some(Program::Agent) => Ok(Box::new(AgentStack::new(homes, store, run.seed))),
-                Some(Program::Gpg) => Ok(Box::new(GnupgStack::new(homes, store))),
-                None => Err(Error::call(
-                    "opening a stack",
-                    format!("GnuPG has none called {}", wanted.stack),
-                    "",
-                )),
+            if wanted.stack == StackName::AGENT {
+                Box::new(AgentStack::new(homes, store, run.seed))
+            } else {
+                Box::new(GnupgStack::new(homes, store))
             }
         };
-        uses.iter().map(open).collect()
+        Ok(uses.iter().map(open).collect())
     }
 }
 
 /// GnuPG, if it is here and can get at the device.
-///
-/// # Errors
-/// When it is missing, its sockets have no room, or it has no way to a card.
 pub fn reachable<'g>(
     gnupg: &'g Result<Gnupg, Error>,
     device: &dyn Device,
@@ -131,12 +109,12 @@ pub fn reachable<'g>(
         Reach::File => Ok(gnupg),
         // Without the library scdaemon has no way to the card.
         #[cfg(feature = "openpgp-card")]
-        Reach::Card => super::driver::driver().map(|_| gnupg),
+        Reach::Card => super::scdaemon::driver().map(|_| gnupg),
         #[cfg(feature = "pkcs11")]
         Reach::Module => {
             token_link::program()?;
             private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
-            crate::on_token::has_a_key(device)?;
+            crate::provider::has_key_on_token(device)?;
             Ok(gnupg)
         }
         #[cfg(feature = "tpm")]
@@ -171,8 +149,7 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
         #[cfg(feature = "tpm")]
         Reach::Tpm => &[],
     };
-    let set = |&protection: &Protection| Parameters::Gnupg { protection };
-    kept.iter().map(set).collect()
+    kept.iter().map(|kept| kept.parameters()).collect()
 }
 
 /// What gpg can do with the device's keys. Composites of ML-KEM it makes itself, where keys may be in
@@ -180,7 +157,7 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
 /// owner's keyring would know nothing.
 fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
     let composites = match device.reach() {
-        Reach::File => Program::of(stack) == Some(Program::Gpg),
+        Reach::File => stack == StackName::GNUPG,
         #[cfg(feature = "openpgp-card")]
         Reach::Card => false,
         #[cfg(feature = "pkcs11")]

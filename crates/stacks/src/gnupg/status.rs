@@ -21,13 +21,11 @@ pub fn status_lines(text: &str) -> impl Iterator<Item = Status<'_>> {
 }
 
 /// Whether a status line with that keyword is there.
-#[must_use]
 pub fn has(text: &str, keyword: &str) -> bool {
     status_lines(text).any(|status| status.keyword == keyword)
 }
 
 /// What went wrong, for a message: error lines of the status, else the last words of the program.
-#[must_use]
 pub fn complaint(text: &str) -> String {
     let errors: Vec<String> = status_lines(text)
         .filter(|status| {
@@ -57,7 +55,6 @@ pub fn complaint(text: &str) -> String {
 }
 
 /// The value of a `cfg:name:value` line.
-#[must_use]
 pub fn configured<'a>(config: &'a str, name: &str) -> Option<&'a str> {
     config.lines().find_map(|line| {
         line.strip_prefix("cfg:")?

@@ -1,11 +1,9 @@
-//! Homes whose key is on a token behind a PKCS#11 module.
+//! A home whose key is on a token behind a PKCS#11 module.
 //!
 //! gnupg-pkcs11-scd finds keys by their certificates, so the store puts one beside its own token's key, logs in by
 //! one signature, and gpg makes the OpenPGP key around the token's keygrip.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use keymark_bench::error::Error;
 use keymark_native::gcrypt::sexp::Sexp;
@@ -20,53 +18,29 @@ use super::assuan::data_lines;
 use super::home::Home;
 use super::key_home::KeyHome;
 use super::token_link::TokenLink;
+use crate::programs::RefusedPins;
 
-/// The homes of a run.
-#[derive(Debug, Default)]
-pub(super) struct TokenHomes {
-    /// By the key's module and URI: a token may have a key of its own for each operation.
-    homes: HashMap<(PathBuf, String), Arc<KeyHome>>,
-    /// Why tokens, by their URIs, did not let the daemon in: no PIN is sent a second time.
-    refused: HashMap<String, Error>,
-}
-
-impl TokenHomes {
-    /// The home with that key, and an OpenPGP key around it, made at the first call.
-    ///
-    /// # Errors
-    /// When gnupg-pkcs11-scd does not find the key, the token refuses the PIN, or GnuPG the key.
-    pub(super) fn home(
-        &mut self,
-        gnupg: &Gnupg,
-        directory: impl FnOnce() -> Result<PathBuf, Error>,
-        key: &ProgramKey,
-        public: &PublicKey,
-    ) -> Result<Arc<KeyHome>, Error> {
-        let named = (key.module().to_owned(), key.uri(None));
-        if let Some(home) = self.homes.get(&named) {
-            return Ok(Arc::clone(home));
-        }
-        if let Some(error) = self.refused.get(&key.token_uri()) {
-            return Err(error.clone());
-        }
-        let home = Home::with_token(gnupg, directory()?, TokenLink::to(key)?)?;
-        home.connect()?.command("LEARN --force")?;
-        home.record_process("SCD GETINFO pid")?;
-        let keygrip = home.keygrip(public)?;
-        if let Some(pin) = &key.pin
-            && let Err(error) = home.log_in(&keygrip, pin)
-        {
-            self.refused.insert(key.token_uri(), error.clone());
-            return Err(error);
-        }
-        home.generate(&format!(
-            "Key-Type: RSA\nKey-Grip: {keygrip}\nKey-Usage: sign,encrypt,cert\n"
-        ))?;
-        let keys = home.keys()?;
-        let made = Arc::new(KeyHome::of_files(home, keys));
-        self.homes.insert(named, Arc::clone(&made));
-        Ok(made)
+/// The home with that key, and an OpenPGP key around it.
+pub(super) fn home(
+    gnupg: &Gnupg,
+    directory: PathBuf,
+    key: &ProgramKey,
+    public: &PublicKey,
+    refused: &RefusedPins,
+) -> Result<KeyHome, Error> {
+    let home = Home::with_token(gnupg, directory, TokenLink::to(key)?)?;
+    home.connect()?.command("LEARN --force")?;
+    home.record_process("SCD GETINFO pid")?;
+    let keygrip = home.keygrip(public)?;
+    if let Some(pin) = &key.pin {
+        home.log_in(&keygrip, pin)
+            .inspect_err(|error| refused.note(&key.token_uri(), error.clone()))?;
     }
+    home.generate(&format!(
+        "Key-Type: RSA\nKey-Grip: {keygrip}\nKey-Usage: sign,encrypt,cert\n"
+    ))?;
+    let keys = home.keys()?;
+    Ok(KeyHome::of_files(home, keys))
 }
 
 impl Home {

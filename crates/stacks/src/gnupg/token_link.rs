@@ -20,9 +20,6 @@ pub(super) struct TokenLink {
 }
 
 /// The installed program.
-///
-/// # Errors
-/// When it is missing.
 pub(super) fn program() -> Result<PathBuf, Error> {
     program::locate(None, PROGRAM).ok_or_else(|| Error::Missing {
         what: format!("{PROGRAM}, through which GnuPG reaches PKCS#11 tokens,"),
@@ -59,9 +56,6 @@ pub(super) const fn takes(family: Family) -> bool {
 
 impl TokenLink {
     /// To the token that has that key.
-    ///
-    /// # Errors
-    /// When the program is missing, or a path cannot stand in its configuration.
     pub(super) fn to(key: &ProgramKey) -> Result<Self, Error> {
         let link = Self {
             program: program()?,

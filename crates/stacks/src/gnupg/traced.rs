@@ -1,10 +1,10 @@
 //! A private home with one card, for a program that is traced.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Load, Parameters, Protection, StackName};
+use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::plan::default_input_bytes;
 use keymark_bench::store::Capability;
@@ -15,7 +15,7 @@ use keymark_stores::openpgp_card::CardPlace;
 use super::home::Home;
 use super::homes::GnupgHomes;
 use super::key_home::KeyHome;
-use super::{Gnupg, inserted_card, provider};
+use super::{Gnupg, card_home, provider};
 use crate::private_dir::PrivateDir;
 
 /// The home; everything is gone when it is dropped.
@@ -47,9 +47,6 @@ pub enum PinEntry {
 impl TracedCard {
     /// A home with that card: with a test key of the algorithm on it if it was made for the purpose,
     /// with its owner's keys otherwise.
-    ///
-    /// # Errors
-    /// When it is no card, has no key, or GnuPG or the card refuses.
     pub fn new(device: &dyn Device, algorithm: Algorithm, entry: PinEntry) -> Result<Self, Error> {
         let gnupg = Gnupg::find(None);
         let gnupg = provider::reachable(&gnupg, device)?.clone();
@@ -85,7 +82,7 @@ impl TracedCard {
             CardPlace::Pcscd(reader) => {
                 let dir = PrivateDir::new()?;
                 let path = dir.subdirectory("g")?;
-                let home = inserted_card::private_home(&gnupg, &access.card, reader, path)?;
+                let home = card_home::private_home(&gnupg, &access.card, reader, path)?;
                 match entry {
                     PinEntry::Pinentry => {
                         home.has_card(access.card.aid()?)?;
@@ -103,7 +100,6 @@ impl TracedCard {
     }
 
     /// The home.
-    #[must_use]
     pub fn home(&self) -> &Home {
         match self {
             Self::Made { home, .. } => &home.home,
@@ -112,17 +108,9 @@ impl TracedCard {
     }
 
     /// The file with the calls.
-    #[must_use]
     pub fn trace(&self) -> &Path {
         let trace = self.home().card().and_then(|card| card.trace.as_deref());
         trace.unwrap_or(self.home().path())
-    }
-
-    /// The agent's socket for ssh, wherever GnuPG has it.
-    #[must_use]
-    pub fn ssh_socket(&self) -> Option<PathBuf> {
-        let socket = self.home().listed_path("agent-ssh-socket").ok()?;
-        socket.exists().then_some(socket)
     }
 }
 
@@ -140,9 +128,7 @@ fn case(device: &dyn Device, capability: Capability) -> Case {
         algorithm,
         operation,
         stack: StackName::GNUPG,
-        parameters: Parameters::Gnupg {
-            protection: Protection::None,
-        },
+        parameters: Parameters::NONE,
         load: Load::single(),
         input_bytes: default_input_bytes(operation),
         replica: 0,

@@ -11,7 +11,7 @@ use keymark_bench::workload::Input;
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::store::unsupported;
 
-use super::place::write_private;
+use crate::programs::write_private;
 
 /// What `pkeyutl` is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

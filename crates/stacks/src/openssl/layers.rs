@@ -1,27 +1,30 @@
 //! How the program lies on the key.
 
-use keymark_bench::case::{Library, OpenSslWay, Parameters, StoreKind};
+use keymark_bench::case::StoreKind;
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 
 use super::provider::OPENSSL;
+use super::way::OpenSslWay;
+use crate::raw;
+use keymark_stores::software::library::Library;
 
 /// The key alone, and what a process an operation adds, by each way to the key.
 pub(super) fn layers() -> Layers {
-    let raw = Point::raw_with(Library::OpenSslSystem);
-    let step = |heading, way| Step {
+    let raw = raw::by_library(Library::OpenSslSystem);
+    let step = |heading, way: OpenSslWay| Step {
         heading,
-        upper: Point::new(OPENSSL, Parameters::OpenSsl { way }),
-        lower: raw,
+        upper: Point::new(OPENSSL, way.parameters()),
+        lower: raw.clone(),
     };
     Layers {
         family: "the program openssl",
         base: End {
             heading: "raw",
             name: "raw",
-            point: raw,
+            point: raw.clone(),
         },
         own_library: Some(OwnLibrary {
-            point: raw,
+            point: raw.clone(),
             store: StoreKind::SOFTWARE,
             beside: End {
                 heading: "built in",

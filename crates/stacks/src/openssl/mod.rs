@@ -7,17 +7,18 @@ mod place;
 mod process;
 mod provider;
 mod references;
+mod way;
 mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 
 use crate::program;
 
 pub use provider::FAMILY;
+pub use way::OpenSslWay;
 
 const PROGRAM: &str = "openssl";
 /// The file of the engine and of the provider, in OpenSSL's directory for each.
@@ -35,9 +36,6 @@ pub struct OpenSsl {
 
 impl OpenSsl {
     /// Asks the installed one; it is looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let place = directory.map_or_else(|| "PATH".into(), Path::to_string_lossy);
         let program = program::locate(directory, PROGRAM)
@@ -58,15 +56,11 @@ impl OpenSsl {
     }
 
     /// Its version.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         BTreeMap::from([("openssl-program".to_owned(), self.version.clone())])
     }
 
     /// Whether it has that way to a key.
-    ///
-    /// # Errors
-    /// When something is missing, with what brings it.
     pub fn has(&self, way: OpenSslWay) -> Result<(), Error> {
         match way {
             OpenSslWay::File => Ok(()),

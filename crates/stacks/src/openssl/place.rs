@@ -1,16 +1,11 @@
 //! Where `openssl` finds a key: a private directory with its configuration and the key's file, and the PIN in memory.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use keymark_bench::case::OpenSslWay;
 use keymark_bench::error::Error;
 #[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
@@ -20,8 +15,9 @@ use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
 use zeroize::Zeroizing;
 
-use super::{OpenSsl, words};
+use super::{OpenSsl, OpenSslWay, words};
 use crate::program;
+use crate::programs::{RefusedPins, write_private};
 
 /// One key, by one way to it.
 #[derive(Debug)]
@@ -37,12 +33,9 @@ pub(super) struct Place {
     pin: Option<File>,
     /// Of the process: none, where it is keymark's usual one for programs.
     environment: Option<Vec<(OsString, OsString)>>,
-    refused: PinRefused,
+    /// The URI of the token, and those that have refused their PIN.
+    token: Option<(String, RefusedPins)>,
 }
-
-/// Once a token has refused its PIN, no process of the run sends it again: all its keys' places share this.
-#[derive(Debug, Clone, Default)]
-pub(super) struct PinRefused(Arc<AtomicBool>);
 
 /// What a process is to do with the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +90,7 @@ impl Place {
             way: OpenSslWay::File,
             pin: None,
             environment: None,
-            refused: PinRefused::default(),
+            token: None,
             directory,
         };
         place.configure("")?;
@@ -111,7 +104,7 @@ impl Place {
         directory: PathBuf,
         key: ProgramKey,
         way: OpenSslWay,
-        refused: PinRefused,
+        refused: RefusedPins,
     ) -> Result<Self, Error> {
         let pin = key.pin.as_ref();
         let pin = pin.map(|pin| memory_file::holding(pin.expose().as_bytes()));
@@ -143,8 +136,8 @@ impl Place {
             engine: by_engine.then_some("pkcs11"),
             way,
             pin,
+            token: Some((key.token_uri(), refused)),
             environment: Some(key.environment),
-            refused,
         };
         place.configure(&configuration)?;
         place.tried()
@@ -172,9 +165,6 @@ impl Place {
     }
 
     /// The program, as far as all uses of an errand go: what else it is told follows.
-    ///
-    /// # Errors
-    /// When the PIN cannot be handed over.
     pub(super) fn command(&self, errand: Errand) -> Result<Command, Error> {
         let (subcommand, key, form) = match errand {
             Errand::Nothing => {
@@ -230,11 +220,18 @@ impl Place {
             // It does not say why: whatever it was may have been the PIN.
             OpenSslWay::Provider => true,
         };
-        if refused {
-            self.refused.0.store(true, Ordering::Relaxed);
-            return Error::call(call, reason, "the PIN is not sent a second time");
+        match &self.token {
+            Some((token, pins)) if refused => {
+                let again = Error::call(
+                    "sending the PIN",
+                    "it may have been refused to an earlier program, and is not sent a second time",
+                    "was it changed while keymark was running?",
+                );
+                pins.note(token, again);
+                Error::call(call, reason, "the PIN is not sent a second time")
+            }
+            Some(_) | None => Error::call(call, reason, advice),
         }
-        Error::call(call, reason, advice)
     }
 
     fn program(&self, configured: Configured) -> Command {
@@ -248,18 +245,11 @@ impl Place {
     }
 
     /// Whether the PIN may be sent.
-    ///
-    /// # Errors
-    /// When it was refused.
     pub(super) fn check_pin(&self) -> Result<(), Error> {
-        if self.refused.0.load(Ordering::Relaxed) {
-            return Err(Error::call(
-                "sending the PIN",
-                "it may have been refused to an earlier program, and is not sent a second time",
-                "was it changed while keymark was running?",
-            ));
+        match &self.token {
+            Some((token, pins)) => pins.check(token),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -303,15 +293,4 @@ fn provider_configuration(provider: &str, module: &str) -> String {
          [of_default]\nactivate = 1\n[pkcs11]\nmodule = {provider}\npkcs11-module-path = {module}\n\
          pkcs11-module-quirks = no-deinit\nactivate = 1\n"
     )
-}
-
-/// Nobody else reads it.
-pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .and_then(|mut file| file.write_all(content))
-        .map_err(|error| Error::call(format!("writing {}", path.display()), error, ""))
 }

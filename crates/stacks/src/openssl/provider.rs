@@ -1,11 +1,12 @@
 //! What the program offers on a device, and how its cases are made ready.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, Load, OpenSslWay, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Load, Parameters, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
@@ -13,18 +14,21 @@ use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
-#[cfg(feature = "pkcs11")]
-use super::place::PinRefused;
 use super::place::Place;
 use super::process::PkeyutlProcess;
 use super::references::References;
+use super::way::{OpenSslWay, WAY};
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
+use crate::programs::MadeOnce;
+#[cfg(feature = "pkcs11")]
+use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 pub(super) const OPENSSL: StackName = StackName::of("openssl");
 /// Longest result: an RSA-8192 signature.
@@ -35,6 +39,7 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[OPENSSL],
     standing: Standing::OnRequest,
     look: || Box::new(OpenSslProvider(OpenSsl::find(None))),
+    dimensions: &[WAY],
     layers: || Some(layers::layers()),
 };
 
@@ -48,7 +53,7 @@ impl StackProvider for OpenSslProvider {
             standing: Standing::OnRequest,
             found: self.offered(device, way),
             synonyms: Vec::new(),
-            parameters: vec![Parameters::OpenSsl { way }],
+            parameters: vec![way.parameters()],
             workers: &[Worker::Thread],
         };
         match device.reach() {
@@ -69,16 +74,19 @@ impl StackProvider for OpenSslProvider {
     }
 
     fn guess(&self, case: &Case) -> Duration {
-        match case.parameters.openssl_way() {
-            Some(OpenSslWay::Engine | OpenSslWay::Provider) => Duration::from_millis(10),
-            Some(OpenSslWay::File) | None => Duration::from_millis(5),
+        match case.parameters.read(&WAY) {
+            Ok(Some(OpenSslWay::Engine | OpenSslWay::Provider)) => Duration::from_millis(10),
+            Ok(Some(OpenSslWay::File) | None) | Err(_) => Duration::from_millis(5),
         }
     }
 
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
         let places = Arc::new(Places {
             openssl: self.0.clone()?,
-            places: Mutex::default(),
+            places: MadeOnce::default(),
+            #[cfg(feature = "pkcs11")]
+            refused: RefusedPins::default(),
+            number: AtomicU32::new(0),
             directory: PrivateDir::new()?,
         });
         let open = |wanted: &Use| -> Box<dyn Stack> {
@@ -104,7 +112,7 @@ impl OpenSslProvider {
             Reach::Tpm => |_| false,
             #[cfg(feature = "pkcs11")]
             Reach::Module => {
-                crate::on_token::has_a_key(device)?;
+                crate::provider::has_key_on_token(device)?;
                 |can| keymark_stores::pkcs11::is_known_to_programs(can.algorithm.family())
             }
         };
@@ -131,7 +139,7 @@ impl Stack for OpenSslStack {
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
         let task = Task::of(capability)?;
-        let way = case.parameters.openssl_way();
+        let way = case.parameters.read(&WAY)?;
         let way = way.ok_or_else(|| unsupported("openssl without a way to the key", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
@@ -175,16 +183,13 @@ impl OpenSslStack {
     fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
         // The program's library may not be one that is loaded here.
         let (parameters, may_lack) = match self.store.access(key)? {
-            Access::File(_) => {
-                let library = Library::OpenSslSystem;
-                (Parameters::Library { library }, true)
-            }
+            Access::File(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
             #[cfg(feature = "openpgp-card")]
             Access::Card(_) => return Ok(None),
             #[cfg(feature = "tpm")]
             Access::Tpm(_) => return Ok(None),
             #[cfg(feature = "pkcs11")]
-            Access::Module(_) => (Parameters::None, false),
+            Access::Module(_) => (Parameters::NONE, false),
         };
         let asked = Case {
             stack: StackName::RAW,
@@ -204,18 +209,12 @@ impl OpenSslStack {
 #[derive(Debug)]
 struct Places {
     openssl: OpenSsl,
-    places: Mutex<Known>,
+    places: MadeOnce<String, Place>,
+    #[cfg(feature = "pkcs11")]
+    refused: RefusedPins,
+    number: AtomicU32,
     /// Removed last.
     directory: PrivateDir,
-}
-
-#[derive(Debug, Default)]
-struct Known {
-    of_keys: HashMap<String, Arc<Place>>,
-    /// By the token's URI.
-    #[cfg(feature = "pkcs11")]
-    refused: HashMap<String, PinRefused>,
-    number: u32,
 }
 
 impl Places {
@@ -236,7 +235,7 @@ impl Places {
             Access::Module(access) => {
                 let key = access.for_programs()?;
                 let name = format!("{way} {} {}", key.module().display(), key.uri(None));
-                let refused = self.refused(key.token_uri());
+                let refused = self.refused.clone();
                 self.known(name, |directory| {
                     Place::of_token(&self.openssl, directory, key, way, refused)
                 })
@@ -249,26 +248,13 @@ impl Places {
         name: String,
         make: impl FnOnce(PathBuf) -> Result<Place, Error>,
     ) -> Result<Arc<Place>, Error> {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = known.of_keys.get(&name) {
-            return Ok(Arc::clone(place));
-        }
-        known.number += 1;
-        let directory = format!("k{}", known.number);
-        let place = Arc::new(make(self.directory.subdirectory(&directory)?)?);
-        known.of_keys.insert(name, Arc::clone(&place));
-        Ok(place)
-    }
-
-    #[cfg(feature = "pkcs11")]
-    fn refused(&self, token: String) -> PinRefused {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        known.refused.entry(token).or_default().clone()
+        self.places.get(name, || {
+            let directory = format!("k{}", self.next());
+            make(self.directory.subdirectory(&directory)?)
+        })
     }
 
     fn next(&self) -> u32 {
-        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        known.number += 1;
-        known.number
+        self.number.fetch_add(1, Ordering::Relaxed)
     }
 }

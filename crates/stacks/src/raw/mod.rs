@@ -6,14 +6,17 @@ pub mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keymark_bench::case::{Case, Library, Parameters, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
 use keymark_bench::error::Error;
+use keymark_bench::layers::Point;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::scheme::Scheme;
+use keymark_stores::software::library::Library;
 use keymark_stores::software::{self, library};
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;
@@ -25,8 +28,32 @@ pub const FAMILY: StackFamily = StackFamily {
     stacks: &[StackName::RAW],
     standing: Standing::Usual,
     look: || Box::new(RawProvider),
+    dimensions: &[LIBRARY, SCHEME],
     layers: || None,
 };
+
+/// What calculates with keys in memory; the usual is the OpenSSL that is built in.
+pub const LIBRARY: Dimension = Dimension {
+    name: "library",
+    kind: "library",
+    words: Library::WORDS,
+    usual: Some("openssl"),
+    scope: Scope::Family,
+};
+
+/// How keys are used; the usual is PKCS#1 v1.5 of RSA, and of every other algorithm its only scheme.
+pub const SCHEME: Dimension = Dimension {
+    name: "scheme",
+    kind: "scheme",
+    words: Scheme::WORDS,
+    usual: Some("pkcs1"),
+    scope: Scope::Family,
+};
+
+/// The bare operation by another library than the one that is built in, where keys are in memory.
+pub fn by_library(library: Library) -> Point {
+    Point::new(StackName::RAW, Parameters::of(&LIBRARY, library))
+}
 
 #[derive(Debug)]
 struct RawProvider;
@@ -38,7 +65,7 @@ impl StackProvider for RawProvider {
             standing: Standing::Usual,
             found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms().to_vec(),
-            parameters: vec![Parameters::None],
+            parameters: vec![Parameters::NONE],
             workers: &[Worker::Thread],
         };
         match device.reach() {
@@ -89,7 +116,7 @@ fn with_schemes(usual: Way, device: &dyn Device) -> Vec<Way> {
         .map(|(scheme, capabilities)| Way {
             found: Ok(capabilities),
             synonyms: Vec::new(),
-            parameters: vec![Parameters::Scheme { scheme }],
+            parameters: vec![Parameters::of(&SCHEME, scheme)],
             ..usual.clone()
         })
         .collect();
@@ -109,7 +136,7 @@ fn with_library(built_in: &Way, library: Library) -> Way {
             .filter(|synonym| has(synonym.algorithm))
             .copied()
             .collect(),
-        parameters: vec![Parameters::Library { library }],
+        parameters: vec![Parameters::of(&LIBRARY, library)],
         found,
         ..built_in.clone()
     }
@@ -124,7 +151,6 @@ pub struct RawStack {
 
 impl RawStack {
     /// Measures keys of the store; messages are drawn with the seed.
-    #[must_use]
     pub fn new(store: Arc<dyn KeyStore>, seed: u64) -> Self {
         Self { store, seed }
     }
@@ -139,7 +165,8 @@ impl Stack for RawStack {
         let capability = case.capability();
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
-        let (scheme, library) = (case.parameters.scheme(), case.parameters.library());
+        let scheme: Option<Scheme> = case.parameters.read(&SCHEME)?;
+        let library: Option<Library> = case.parameters.read(&LIBRARY)?;
         let bytes = case.input_bytes;
         let challenge = Challenge::by(&public, case.operation, scheme, bytes, self.seed)?;
         let answers = self.store.answers(&key)?;
@@ -153,8 +180,8 @@ impl Stack for RawStack {
             }
             (Worker::Process, _) => {
                 let access = self.store.access(&key)?;
-                let processes =
-                    workers.map(|_| worker::start(&access, capability, case.parameters));
+                let start = |_| worker::start(&access, capability, (library, scheme));
+                let processes = workers.map(start);
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };

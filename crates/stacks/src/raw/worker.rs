@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use keymark_bench::case::Parameters;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
 use keymark_stores::access::Access;
 use keymark_stores::places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
+use keymark_stores::scheme::Scheme;
 use keymark_stores::software;
+use keymark_stores::software::library::Library;
 use keymark_stores::test_key::{SealedKey, TestKey};
 #[cfg(feature = "tpm")]
 use keymark_stores::tpm::TpmErrand;
@@ -37,7 +38,8 @@ const SETTINGS: [&str; 7] = [
 #[derive(Serialize, Deserialize)]
 struct Errand {
     operation: Operation,
-    parameters: Parameters,
+    library: Option<Library>,
+    scheme: Option<Scheme>,
     key: Way,
 }
 
@@ -86,7 +88,7 @@ impl Patron for Patient {
 pub(super) fn start(
     key: &Access,
     capability: Capability,
-    parameters: Parameters,
+    (library, scheme): (Option<Library>, Option<Scheme>),
 ) -> Result<WorkerProcess, Error> {
     let failed = |error| Error::call("starting keymark as a worker", error, "");
     let way = match key {
@@ -97,7 +99,7 @@ pub(super) fn start(
             return Err(Error::call("opening a key in another process", reason, ""));
         }
         #[cfg(feature = "pkcs11")]
-        Access::Module(access) => return access.worker(capability, parameters.scheme()),
+        Access::Module(access) => return access.worker(capability, scheme),
         #[cfg(feature = "tpm")]
         Access::Tpm(access) => Way::Tpm(access.errand(capability)),
     };
@@ -111,7 +113,8 @@ pub(super) fn start(
     let mut process = KeymarkProcess::start(command, "the worker process", None)?;
     process.send(&Errand {
         operation: capability.operation,
-        parameters,
+        library,
+        scheme,
         key: way,
     })?;
     let met = Met::Anew;
@@ -119,22 +122,20 @@ pub(super) fn start(
 }
 
 /// Is such a worker, until keymark is gone.
-///
-/// # Errors
-/// When something other than keymark talks to it.
 pub fn serve() -> Result<(), Error> {
     let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
     let mut socket = &accepted.socket;
     let Errand {
         operation,
-        parameters,
+        library,
+        scheme,
         key,
     } = worker::read(&mut socket)?;
     let handle = match key {
         Way::File(key) => {
             let key = TestKey::unsealed(&key);
-            key.and_then(|key| match parameters.scheme() {
-                None => software::open(&key, operation, parameters.library()),
+            key.and_then(|key| match scheme {
+                None => software::open(&key, operation, library),
                 Some(scheme) => software::open_by(&key, operation, scheme),
             })
         }

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 
-use crate::servers::configuration::openssl_conf::{self, Reach};
-use crate::servers::configuration::{
-    Comments, KeyReference, Pair, Purpose, QuotedPath, Tls, apache, comment, nginx, plain, text,
-};
 use crate::servers::error::{Impossible, ServerError};
-use crate::servers::handshakes::Handshakes;
 use crate::servers::identity::{Certificates, TokenKey, TokenWay};
-use crate::servers::software::{Installed, Software};
-use crate::servers::spec::SecurityLevel;
-use crate::servers::{certificate, possible, token};
+use crate::servers::kind::Installed;
+use crate::servers::openssl::{self, Reach};
+use crate::servers::program::BroughtBy;
+use crate::servers::spec::{Handshakes, SecurityLevel, is_weak};
+use crate::servers::text::{
+    Comments, Directive, KeyReference, Pair, Purpose, QuotedPath, Tls, comment, plain, text,
+};
+use crate::servers::{certificate, token};
 
 /// Where the administrator's key is.
 #[allow(missing_debug_implementations, reason = "a token's key may hold a PIN")]
@@ -28,9 +28,9 @@ pub enum Source<'k> {
     Token(&'k TokenKey, TokenWay),
 }
 
-/// What a section is.
+/// Where a section's text goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// To be typed.
     Shell,
     /// A whole file.
@@ -45,9 +45,31 @@ pub struct Section {
     /// What it is for.
     pub title: String,
     /// Where its text goes.
-    pub place: Place,
+    pub destination: Destination,
     /// The text; comments begin with `#`.
     pub text: String,
+}
+
+impl Section {
+    /// Part of a file.
+    pub(crate) fn part(title: &str, file: &str, lines: &[Directive]) -> Self {
+        Self {
+            title: title.to_owned(),
+            destination: Destination::PartOf(file.to_owned()),
+            text: text(lines, Comments::Written, ""),
+        }
+    }
+}
+
+/// Where a kind of server has what it reads from the environment.
+#[derive(Debug, Clone, Copy)]
+pub struct EnvironmentPlace {
+    /// The file, in words.
+    pub file: &'static str,
+    /// What stands before the first variable.
+    pub heading: &'static str,
+    /// And before each.
+    pub assignment: &'static str,
 }
 
 /// All steps, from the packages to the server. `Display` writes them one after another.
@@ -63,10 +85,10 @@ impl fmt::Display for Guide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&comment(&self.title, ""))?;
         for (number, section) in (1..).zip(&self.sections) {
-            let place = match &section.place {
-                Place::Shell => "in a shell, as root".to_owned(),
-                Place::File(file) => format!("the file {}", file.display()),
-                Place::PartOf(file) => file.clone(),
+            let place = match &section.destination {
+                Destination::Shell => "in a shell, as root".to_owned(),
+                Destination::File(file) => format!("the file {}", file.display()),
+                Destination::PartOf(file) => file.clone(),
             };
             let head = format!("--- {number}. {}: {place}", section.title);
             write!(f, "\n{}{}", comment(&head, ""), section.text)?;
@@ -160,7 +182,7 @@ pub fn guide(
     }
     if let Some((key, _)) = token_of(&sources) {
         let files = Files::of(directory, host, "");
-        sections.push(environment(installed.software, key, &files)?);
+        sections.push(environment(installed, key, &files)?);
     }
     let handshakes = Handshakes::usual();
     let tls = Tls {
@@ -170,11 +192,14 @@ pub fn guide(
         purpose: Purpose::Administration,
         dh: None,
     };
-    sections.extend(server_sections(
-        installed.software,
-        &tls,
-        token_of(&sources),
-    )?);
+    let mut variables = Vec::new();
+    if let Some((key, _)) = token_of(&sources) {
+        variables.push("OPENSSL_CONF".to_owned());
+        let own = key.environment.iter();
+        variables.extend(own.filter_map(|(name, _)| name.to_str().map(str::to_owned)));
+    }
+    let own = installed.kind.guide(&tls, &variables).into_iter();
+    sections.extend(own.filter(|section| !section.text.is_empty()));
     Ok(Guide {
         title: title(installed, &sources),
         sections,
@@ -195,12 +220,7 @@ fn check_two(
     first: Source<'_>,
     second: Source<'_>,
 ) -> Result<(), Impossible> {
-    match installed.software {
-        Software::Nginx if !installed.version.is_at_least(1, 11, 0) => {
-            return Err(Impossible::TwoCertificates(installed.version.clone()));
-        }
-        Software::Nginx | Software::Apache(_) | Software::Haproxy => {}
-    }
+    installed.kind.check_two(&installed.version)?;
     match (first, second) {
         (Source::File(one), Source::File(other)) => Certificates::check_two(one, other),
         (Source::Token(one, way), Source::Token(other, other_way)) => {
@@ -233,13 +253,19 @@ fn title(installed: &Installed, sources: &[Source<'_>]) -> String {
     } else {
         ""
     };
-    let Installed {
-        software, version, ..
-    } = installed;
+    let library = match installed.library.name {
+        "openssl" => "OpenSSL",
+        name => name,
+    };
     format!(
-        "{software} {version} (OpenSSL {}) with {keys} {place}{other}. It needs the packages {}, openssl{package}.",
-        installed.openssl.version,
-        software.package()
+        "{} {} ({library} {}) with {keys} {place}{other}. {}",
+        installed.name(),
+        installed.version,
+        installed.library.version,
+        match installed.kind.program().brought_by {
+            BroughtBy::Package(own) => format!("It needs the packages {own}, openssl{package}."),
+            BroughtBy::Other(how) => format!("{how}; the commands need the package openssl."),
+        }
     )
 }
 
@@ -263,7 +289,7 @@ fn made_in_file(algorithm: Algorithm, files: &Files<'_>) -> Result<Section, Serv
 /// What `openssl genpkey` is told to make it.
 fn genpkey(algorithm: Algorithm) -> Result<String, ServerError> {
     certificate::check(algorithm)?;
-    if possible::is_weak(algorithm) {
+    if is_weak(algorithm) {
         let reason = format!("{algorithm} is weak: it has 80 bits of security or less");
         return Err(Error::call("making a key", reason, "rsa2048 is not").into());
     }
@@ -302,11 +328,11 @@ fn shared_sections(
     files: &Files<'_>,
 ) -> Result<Vec<Section>, ServerError> {
     let pin_file = files.shared("pin");
-    let loadable = installed.openssl.loadable(way)?;
-    let lines = openssl_conf::lines(Reach {
+    let loadable = installed.openssl()?.loadable(way)?;
+    let lines = openssl::configuration(Reach {
         way,
         loadable: &loadable,
-        module: key.module(),
+        module: &key.module,
         pin_file: Some(&pin_file),
     })?;
     let directory = plain("the directory of the server's files", files.directory)?;
@@ -321,7 +347,7 @@ fn shared_sections(
         ),
         Section {
             title: "OpenSSL's way to the token".to_owned(),
-            place: Place::File(files.shared("openssl.cnf")),
+            destination: Destination::File(files.shared("openssl.cnf")),
             text: text(&lines, Comments::Written, ""),
         },
     ])
@@ -345,7 +371,7 @@ fn token_sections(
                 title: "The key's URI (with type=private: otherwise the public key may be found first), in the form of \
                         a key's file"
                     .to_owned(),
-                place: Place::File(files.path("key-uri.pem")),
+                destination: Destination::File(files.path("key-uri.pem")),
                 text: token::uri_pem(&uri),
             });
             KeyReference::Provider(files.quoted("key-uri.pem")?)
@@ -384,7 +410,7 @@ fn request(
 /// What modules and OpenSSL read, which has to stand in a line of shell.
 fn assignments(key: &TokenKey, files: &Files<'_>) -> Result<Vec<(String, String)>, ServerError> {
     let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let own = key.environment().iter().filter_map(|(name, value)| {
+    let own = key.environment.iter().filter_map(|(name, value)| {
         let name = name.to_str().filter(|name| name.chars().all(word))?;
         Some((name.to_owned(), PathBuf::from(value)))
     });
@@ -399,88 +425,32 @@ fn assignments(key: &TokenKey, files: &Files<'_>) -> Result<Vec<(String, String)
 }
 
 fn environment(
-    software: Software,
+    installed: &Installed,
     key: &TokenKey,
     files: &Files<'_>,
 ) -> Result<Section, ServerError> {
-    let assignments = assignments(key, files)?;
+    let place = installed.kind.environment();
+    let place = place.ok_or(Impossible::KeysInFilesAlone(installed.name()))?;
     let mut lines = comment(
         "Each worker loads the module again, as its own user, who must be allowed to use the token's files (with \
          SoftHSM2: adduser www-data softhsm).",
         "",
     );
-    let (place, open) = match software {
-        Software::Apache(_) => ("at the end of /etc/apache2/envvars", "export "),
-        Software::Nginx | Software::Haproxy => {
-            lines += "[Service]\n";
-            ("what 'systemctl edit nginx' opens", "Environment=")
-        }
-    };
-    for (name, value) in assignments {
-        lines += &format!("{open}{name}={value}\n");
+    lines += place.heading;
+    for (name, value) in assignments(key, files)? {
+        lines += &format!("{}{name}={value}\n", place.assignment);
     }
     Ok(Section {
         title: "The server's environment".to_owned(),
-        place: Place::PartOf(place.to_owned()),
+        destination: Destination::PartOf(place.file.to_owned()),
         text: lines,
     })
-}
-
-fn server_sections(
-    software: Software,
-    tls: &Tls<'_>,
-    token: Option<(&TokenKey, TokenWay)>,
-) -> Result<Vec<Section>, Impossible> {
-    let part = |title: &str, place: &str, lines: &[_]| Section {
-        title: title.to_owned(),
-        place: Place::PartOf(place.to_owned()),
-        text: text(lines, Comments::Written, ""),
-    };
-    let (outside, inside) = match software {
-        Software::Apache(_) => (
-            part(
-                "mod_ssl ('a2enmod ssl')",
-                "outside all virtual hosts, in /etc/apache2/mods-available/ssl.conf",
-                &apache::global_part(tls),
-            ),
-            part(
-                "The virtual host",
-                "within <VirtualHost *:443>",
-                &apache::host_part(tls),
-            ),
-        ),
-        Software::Nginx => {
-            let mut names = Vec::new();
-            if let Some((key, _)) = token {
-                names.push("OPENSSL_CONF".to_owned());
-                let own = key.environment().iter();
-                names.extend(own.filter_map(|(name, _)| name.to_str().map(str::to_owned)));
-            }
-            (
-                part(
-                    "What workers need",
-                    "outside all blocks, in /etc/nginx/nginx.conf",
-                    &nginx::main_part(tls, &names),
-                ),
-                part(
-                    "The server",
-                    "in the block server { listen 443 ssl; … }",
-                    &nginx::host_part(tls),
-                ),
-            )
-        }
-        Software::Haproxy => return Err(Impossible::NoTlsServer(software)),
-    };
-    let sections = [outside, inside].into_iter();
-    Ok(sections
-        .filter(|section| !section.text.is_empty())
-        .collect())
 }
 
 fn shell(title: impl Into<String>, text: String) -> Section {
     Section {
         title: title.into(),
-        place: Place::Shell,
+        destination: Destination::Shell,
         text,
     }
 }

@@ -1,27 +1,57 @@
 //! haproxy before several servers, in TCP mode: handshakes pass through.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::case::Balance;
 use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_stores::places::process::Process;
+use keymark_stores::places::program;
 
-use crate::servers::configuration::haproxy;
+use crate::servers::directory::{ServerDirectory, write_private};
 use crate::servers::error::ServerError;
 use crate::servers::log::{self, Fault};
-use crate::servers::place::{Place, write_private};
 use crate::servers::process::{ProcessorTime, Running};
-use crate::servers::server::{Unready, free_port, start_in, unready};
-use crate::servers::software::{Installed, Software};
+use crate::servers::program::{BroughtBy, Program, SearchPath, Version};
+use crate::servers::running::{Unready, free_port, start_in, unready};
 use crate::servers::spec::Port;
 
 const READY: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
 const TRIES: usize = 4;
+
+const HAPROXY: Program = Program {
+    name: "haproxy",
+    files: &["haproxy"],
+    brought_by: BroughtBy::Package("haproxy"),
+    version: &[("-v", "version ")],
+};
+/// Its words for what goes wrong.
+const FAULTS: [(&str, Fault); 1] = [("cannot bind socket", Fault::PortTaken)];
+
+/// haproxy as it is installed.
+#[derive(Debug, Clone)]
+pub struct Haproxy {
+    program: PathBuf,
+    /// Its version.
+    pub version: Version,
+}
+
+impl Haproxy {
+    /// Looks for it.
+    ///
+    /// # Errors
+    /// When it is missing, with the package that brings it.
+    pub fn find(search: &SearchPath) -> Result<Self, Error> {
+        let (program, version) = HAPROXY.find(search)?;
+        Ok(Self { program, version })
+    }
+}
 
 /// A haproxy that runs. It is gone with the value.
 #[derive(Debug)]
@@ -30,9 +60,9 @@ pub struct Balancer {
     address: SocketAddr,
     balance: Balance,
     backends: Vec<SocketAddr>,
-    installed: Installed,
+    version: Version,
     /// Removed last.
-    _place: Place,
+    _directory: ServerDirectory,
 }
 
 impl Balancer {
@@ -41,18 +71,11 @@ impl Balancer {
     /// # Errors
     /// When a backend is elsewhere, or it does not start: with the end of its log.
     pub fn start(
-        installed: &Installed,
+        installed: &Haproxy,
         backends: &[SocketAddr],
         balance: Balance,
         (port, connections): (Port, NonZeroU16),
     ) -> Result<Self, ServerError> {
-        match installed.software {
-            Software::Haproxy => {}
-            Software::Apache(_) | Software::Nginx => {
-                let reason = format!("{} is not haproxy", installed.software);
-                return Err(Error::call("starting a balancer", reason, "").into());
-            }
-        }
         if backends.is_empty() || backends.iter().any(|backend| !backend.ip().is_loopback()) {
             let reason = "its servers are some on loopback";
             return Err(Error::call("starting a balancer", reason, "").into());
@@ -72,24 +95,26 @@ impl Balancer {
     }
 
     fn at(
-        installed: &Installed,
+        installed: &Haproxy,
         (port, connections): (u16, NonZeroU16),
         balance: Balance,
         backends: &[SocketAddr],
     ) -> Result<Self, Unready> {
-        let place = Place::empty()?;
-        let worker = place.worker.as_ref();
+        let directory = ServerDirectory::empty()?;
+        let worker = directory.worker.as_ref();
         let worker = worker.map(|worker| (worker.name.as_str(), worker.group.as_str()));
-        let text = haproxy::configuration(worker, (port, connections.get()), balance, backends);
-        write_private(&place.configuration, text.as_bytes())?;
-        let running = start_in(installed, &place)?;
+        let text = configuration(worker, (port, connections.get()), balance, backends);
+        write_private(&directory.configuration, text.as_bytes())?;
+        let mut command = program::command(&installed.program);
+        command.arg("-db").arg("-f").arg(&directory.configuration);
+        let running = start_in(command, &directory)?;
         let mut balancer = Self {
             running,
             address: (Ipv4Addr::LOCALHOST, port).into(),
             balance,
             backends: backends.to_vec(),
-            installed: installed.clone(),
-            _place: place,
+            version: installed.version.clone(),
+            _directory: directory,
         };
         balancer.wait()?;
         Ok(balancer)
@@ -101,7 +126,11 @@ impl Balancer {
         loop {
             if let Some(status) = self.running.ended() {
                 let how = format!("it has ended ({status})");
-                return Err(unready("starting haproxy", &how, self.running.log()));
+                return Err(unready(
+                    "starting haproxy",
+                    &how,
+                    (self.running.log(), &FAULTS),
+                ));
             }
             // Somebody else may listen there; then haproxy ends within a moment, having found the port taken.
             if self.listens() {
@@ -109,7 +138,11 @@ impl Balancer {
             }
             if clock.now() >= deadline {
                 let how = format!("it accepted no connection within {} s", READY.as_secs());
-                return Err(unready("starting haproxy", &how, self.running.log()));
+                return Err(unready(
+                    "starting haproxy",
+                    &how,
+                    (self.running.log(), &FAULTS),
+                ));
             }
             std::thread::sleep(STEP);
         }
@@ -122,7 +155,6 @@ impl Balancer {
     }
 
     /// Where it listens.
-    #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -152,28 +184,58 @@ impl Balancer {
             None => Ok(()),
             Some(status) => {
                 let how = format!("it has ended ({status})");
-                Err(unready("balancing", &how, self.running.log()).error.into())
+                Err(unready("balancing", &how, (self.running.log(), &FAULTS))
+                    .error
+                    .into())
             }
         }
     }
 
     /// What it has written: which servers it takes for dead, and when.
-    #[must_use]
     pub fn log(&self) -> String {
         log::read(self.running.log())
     }
 
     /// Everything about it, for the record.
-    #[must_use]
     pub fn describe(&self) -> BTreeMap<String, String> {
         BTreeMap::from([
             ("balancer".to_owned(), "haproxy".to_owned()),
-            (
-                "balancer_version".to_owned(),
-                self.installed.version.to_string(),
-            ),
+            ("balancer_version".to_owned(), self.version.to_string()),
             ("balance".to_owned(), self.balance.word().to_owned()),
             ("backends".to_owned(), self.backends.len().to_string()),
         ])
     }
+}
+
+/// The whole configuration (<https://docs.haproxy.org/2.6/configuration.html>): TCP is passed on as it comes.
+fn configuration(
+    worker: Option<(&str, &str)>,
+    (port, connections): (u16, u16),
+    balance: Balance,
+    backends: &[SocketAddr],
+) -> String {
+    let mut out =
+        format!("global\n    maxconn {connections}\n    log stdout format raw daemon notice\n");
+    if let Some((user, group)) = worker {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "    user {user}\n    group {group}");
+    }
+    out += "defaults\n    mode tcp\n    log global\n    timeout connect 5s\n    timeout client 60s\n    timeout server 60s\n    \
+            retries 3\n    option redispatch\n";
+    let word = match balance {
+        Balance::RoundRobin => "roundrobin",
+        Balance::LeastConnections => "leastconn",
+    };
+    let _ = writeln!(
+        out,
+        "listen tls\n    bind 127.0.0.1:{port} backlog 4096\n    balance {word}"
+    );
+    for (number, backend) in backends.iter().enumerate() {
+        // Dead ones are found within two seconds.
+        let _ = writeln!(
+            out,
+            "    server backend{number} {backend} check inter 1s fall 2 rise 1"
+        );
+    }
+    out
 }

@@ -62,7 +62,6 @@ impl Authority {
     }
 
     /// What a client has to trust.
-    #[must_use]
     pub const fn certificate(&self) -> &X509 {
         &self.certificate
     }

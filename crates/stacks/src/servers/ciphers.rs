@@ -31,7 +31,8 @@ pub(crate) enum Exchange {
 /// One cipher suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suite {
-    pub(crate) name: String,
+    /// As the registry calls it.
+    pub(crate) standard_name: Option<String>,
     pub(crate) authentication: Authentication,
     pub(crate) exchange: Exchange,
 }
@@ -67,7 +68,7 @@ pub(crate) fn resolved(ciphers: &str) -> Result<Vec<Suite>, Error> {
         .map(|suite| Suite {
             authentication: authentication(&suite.description()),
             exchange: exchange(&suite.description()),
-            name: suite.name().to_owned(),
+            standard_name: suite.standard_name().map(str::to_owned),
         })
         .collect())
 }

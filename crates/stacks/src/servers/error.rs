@@ -1,11 +1,10 @@
 //! Why a server cannot be had.
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::{KeyExchange, TlsVersion};
 use keymark_bench::error::Error;
 
-use crate::servers::handshakes::Group;
-use crate::servers::software::Software;
-use crate::servers::version::Version;
+use crate::servers::program::Version;
 
 /// What was asked for cannot be, and nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,25 +31,26 @@ pub enum Impossible {
         "a certificate for {0} is impossible: TLS servers sign with RSA, ECDSA, EdDSA or ML-DSA"
     )]
     NoCertificate(Algorithm),
-    /// ML-DSA came with OpenSSL 3.5.
-    #[error("{algorithm} is impossible here: it needs OpenSSL 3.5, and the server uses {openssl}")]
-    SignatureTooNew {
-        /// What is too new.
-        algorithm: Algorithm,
+    /// ML-DSA and ML-KEM came with OpenSSL 3.5.
+    #[error("{what} is impossible here: it needs OpenSSL 3.5, and the server uses {openssl}")]
+    TooNew {
+        /// The key or the key exchange.
+        what: String,
         /// The server's.
         openssl: Version,
     },
-    /// ML-KEM came with OpenSSL 3.5.
-    #[error("{group} is impossible here: it needs OpenSSL 3.5, and the server uses {openssl}")]
-    GroupTooNew {
-        /// What is too new.
-        group: Group,
-        /// The server's.
-        openssl: Version,
-    },
-    /// EdDSA, ML-DSA and X25519MLKEM768 are not for TLS 1.2 or not there.
+    /// Its certificates are for TLS 1.3.
     #[error("{0} is impossible with TLS 1.2: it needs TLS 1.3")]
-    NeedsTls13(String),
+    NeedsTls13(Algorithm),
+    /// Not every version has every key exchange.
+    #[error("{0} does not have {1}; choose the other version with --tls, or omit --tls")]
+    NotInVersion(TlsVersion, KeyExchange),
+    /// A server with a library of its own has less than OpenSSL.
+    #[error("{0} does not support {1}")]
+    Lacks(&'static str, String),
+    /// It loads no module for tokens.
+    #[error("{0} reads private keys from files only, not from tokens")]
+    KeysInFilesAlone(&'static str),
     /// nginx has had `ssl_certificate` twice since 1.11.0.
     #[error(
         "two certificates on one host are impossible with nginx {0}: it accepts them since 1.11.0"
@@ -64,9 +64,6 @@ pub enum Impossible {
         "two keys on tokens must be behind one module, used in one way (engine or provider), with one PIN"
     )]
     TwoModules,
-    /// haproxy passes on.
-    #[error("{0} is used here in front of TLS servers, not as one")]
-    NoTlsServer(Software),
     /// The cipher string leaves nothing for a key of this kind.
     #[error("the cipher string '{ciphers}' has no cipher for a {algorithm} certificate")]
     NoCipher {

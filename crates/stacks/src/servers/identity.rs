@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
 use keymark_stores::pkcs11::uri::{ObjectKind, ObjectPart, Pkcs11Uri};
-use keymark_stores::pkcs11::{ProgramKey, ServedKey, ServedToken};
+use keymark_stores::pkcs11::{ProgramKey, is_known_to_programs};
 use keymark_stores::test_key::TestKey;
 use keymark_stores::user::Pin;
 use openssl::pkey::{PKey, Private};
@@ -15,7 +15,7 @@ use openssl::x509::X509;
 
 use crate::servers::certificate::{self, Authority, private_key};
 use crate::servers::error::{Impossible, ServerError};
-use crate::servers::software::Installed;
+use crate::servers::kind::Installed;
 use crate::servers::token;
 use crate::servers::token_trace::Tracing;
 
@@ -41,12 +41,19 @@ impl fmt::Display for TokenWay {
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 #[derive(Clone)]
 pub struct TokenKey {
-    module: PathBuf,
+    /// The module that it is behind.
+    pub module: PathBuf,
     uri: Pkcs11Uri,
-    pin: Option<Pin>,
-    environment: Vec<(OsString, OsString)>,
-    own_place: Option<PathBuf>,
-    tracing: Tracing,
+    /// Whoever has it may sign.
+    pub pin: Option<Pin>,
+    /// What the module has to find in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
+    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
+    /// files are left as they are.
+    pub own_directory: Option<PathBuf>,
+    /// Whether the server's calls for it are counted.
+    pub tracing: Tracing,
 }
 
 impl TokenKey {
@@ -81,35 +88,9 @@ impl TokenKey {
             },
             pin,
             environment: Vec::new(),
-            own_place: None,
+            own_directory: None,
             tracing: Tracing::Off,
         })
-    }
-
-    /// What the module has to find in its environment.
-    #[must_use]
-    pub fn with_environment(self, environment: Vec<(OsString, OsString)>) -> Self {
-        Self {
-            environment,
-            ..self
-        }
-    }
-
-    /// The directory of a token that keymark itself has made: where root starts the server, its worker user is let into
-    /// it, and may write to the files that are there by then (a twin's device, a trace). It makes no new ones. Other tokens'
-    /// files are left as they are.
-    #[must_use]
-    pub fn with_own_place(self, place: &Path) -> Self {
-        Self {
-            own_place: Some(place.to_owned()),
-            ..self
-        }
-    }
-
-    /// The same, and whether the server's calls for it are counted.
-    #[must_use]
-    pub fn with_tracing(self, tracing: Tracing) -> Self {
-        Self { tracing, ..self }
     }
 
     /// The same key behind another module.
@@ -126,25 +107,11 @@ impl TokenKey {
     /// When its URI names no key.
     pub fn of_program(key: ProgramKey) -> Result<Self, Error> {
         let made = Self::new(key.module(), &key.uri(None), key.pin.clone())?;
-        Ok(made.with_environment(key.environment))
-    }
-
-    /// A key of a token that keymark serves.
-    ///
-    /// # Errors
-    /// When its URI names no key.
-    pub fn of_served(token: &ServedToken, key: &ServedKey) -> Result<Self, Error> {
-        let made = Self::new(token.module(), &key.uri, Some(token.pin().clone()))?;
-        Ok(match token.pin_file().parent() {
-            Some(place) => made.with_own_place(place),
-            None => made,
+        Ok(Self {
+            own_directory: key.own_place().map(Path::to_owned),
+            environment: key.environment,
+            ..made
         })
-    }
-
-    /// The module.
-    #[must_use]
-    pub fn module(&self) -> &Path {
-        &self.module
     }
 
     /// The private key's URI (RFC 7512), with the file of the PIN if that is to be in it.
@@ -161,27 +128,11 @@ impl TokenKey {
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         self.module == other.module && self.uri.token == other.uri.token
     }
-
-    pub(crate) const fn pin(&self) -> Option<&Pin> {
-        self.pin.as_ref()
-    }
-
-    pub(crate) fn environment(&self) -> &[(OsString, OsString)] {
-        &self.environment
-    }
-
-    pub(crate) fn own_place(&self) -> Option<&Path> {
-        self.own_place.as_deref()
-    }
-
-    pub(crate) const fn tracing(&self) -> Tracing {
-        self.tracing
-    }
 }
 
 /// Where a private key is, for the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeyPlace {
+pub enum KeyLocation {
     /// In a file that the server reads.
     File,
     /// On a PKCS#11 token.
@@ -189,7 +140,7 @@ pub enum KeyPlace {
 }
 
 #[derive(Clone)]
-pub(crate) enum Held {
+pub(crate) enum PrivateKey {
     File(PKey<Private>),
     Token(Box<TokenKey>, TokenWay),
 }
@@ -197,17 +148,20 @@ pub(crate) enum Held {
 /// A certificate with its private key.
 #[derive(Clone)]
 pub struct Identity {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) certificate: X509,
-    authority: Option<X509>,
-    pub(crate) held: Held,
+    /// What the key is.
+    pub algorithm: Algorithm,
+    /// The server's certificate.
+    pub certificate: X509,
+    /// What a client has to trust; none of one that keymark has not made.
+    pub authority: Option<X509>,
+    pub(crate) key: PrivateKey,
 }
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
             .field("algorithm", &self.algorithm)
-            .field("key", &self.key_place())
+            .field("key", &self.key_location())
             .finish_non_exhaustive()
     }
 }
@@ -228,7 +182,7 @@ impl Identity {
             algorithm: key.algorithm,
             certificate: authority.issue(&public)?,
             authority: Some(authority.certificate().clone()),
-            held: Held::File(private),
+            key: PrivateKey::File(private),
         })
     }
 
@@ -253,7 +207,8 @@ impl Identity {
         key: TokenKey,
         way: TokenWay,
     ) -> Result<Self, ServerError> {
-        if way == TokenWay::Engine && !is_known_to_engine(algorithm.family()) {
+        // libp11 0.4.12 has RSA and ECDSA, and no EdDSA.
+        if way == TokenWay::Engine && !is_known_to_programs(algorithm.family()) {
             return Err(Impossible::NotByEngine(algorithm).into());
         }
         let authority = Authority::signing_for(algorithm)?;
@@ -262,7 +217,7 @@ impl Identity {
             algorithm,
             certificate: authority.issue(&public)?,
             authority: Some(authority.certificate().clone()),
-            held: Held::Token(Box::new(key), way),
+            key: PrivateKey::Token(Box::new(key), way),
         })
     }
 
@@ -283,55 +238,30 @@ impl Identity {
             algorithm,
             certificate,
             authority: None,
-            held: Held::File(key),
+            key: PrivateKey::File(key),
         })
     }
 
-    /// What the key is.
-    #[must_use]
-    pub const fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// The server's certificate.
-    #[must_use]
-    pub const fn certificate(&self) -> &X509 {
-        &self.certificate
-    }
-
-    /// What a client has to trust; none of one that keymark has not made.
-    #[must_use]
-    pub const fn authority(&self) -> Option<&X509> {
-        self.authority.as_ref()
-    }
-
-    /// The same in PEM.
-    #[must_use]
+    /// What a client has to trust, in PEM.
     pub fn authority_pem(&self) -> Option<String> {
         let pem = self.authority.as_ref()?.to_pem().ok()?;
         String::from_utf8(pem).ok()
     }
 
     /// Where the private key is.
-    #[must_use]
-    pub const fn key_place(&self) -> KeyPlace {
-        match &self.held {
-            Held::File(_) => KeyPlace::File,
-            Held::Token(_, way) => KeyPlace::Token(*way),
+    pub const fn key_location(&self) -> KeyLocation {
+        match &self.key {
+            PrivateKey::File(_) => KeyLocation::File,
+            PrivateKey::Token(_, way) => KeyLocation::Token(*way),
         }
     }
 
     pub(crate) fn token(&self) -> Option<(&TokenKey, TokenWay)> {
-        match &self.held {
-            Held::File(_) => None,
-            Held::Token(key, way) => Some((key, *way)),
+        match &self.key {
+            PrivateKey::File(_) => None,
+            PrivateKey::Token(key, way) => Some((key, *way)),
         }
     }
-}
-
-/// libp11 0.4.12 has RSA and ECDSA, and no EdDSA.
-const fn is_known_to_engine(family: Family) -> bool {
-    keymark_stores::pkcs11::is_known_to_programs(family)
 }
 
 /// One certificate, or two on one host: clients that know ECDSA get that one, older ones the RSA one.
@@ -343,7 +273,6 @@ pub struct Certificates {
 
 impl Certificates {
     /// One.
-    #[must_use]
     pub const fn one(identity: Identity) -> Self {
         Self {
             first: identity,

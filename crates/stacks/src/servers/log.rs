@@ -25,19 +25,10 @@ pub(crate) enum Fault {
     Files,
 }
 
-/// Words of Apache, nginx, haproxy and OpenSSL, the more telling ones first.
-const WORDS: [(&str, Fault); 16] = [
+/// Words of the operating system and of OpenSSL; each kind of server has some of its own.
+const WORDS: [(&str, Fault); 7] = [
     ("Address already in use", Fault::PortTaken),
-    ("could not bind to address", Fault::PortTaken),
-    ("cannot bind socket", Fault::PortTaken),
     ("key values mismatch", Fault::KeyMismatch),
-    ("AH02565", Fault::KeyMismatch),
-    ("no cipher match", Fault::NoCipher),
-    ("AH01898", Fault::NoCipher),
-    ("Unable to configure permitted SSL ciphers", Fault::NoCipher),
-    ("set1_curves_list", Fault::NoGroup),
-    ("SSL_CONF_cmd(\"Groups\"", Fault::NoGroup),
-    ("SSLOpenSSLConfCmd Groups", Fault::NoGroup),
     ("Login failed", Fault::Pin),
     ("key too small", Fault::Weak),
     ("dh key too small", Fault::Weak),
@@ -46,22 +37,14 @@ const WORDS: [(&str, Fault); 16] = [
 ];
 
 impl Fault {
-    /// What the log tells, if it tells one that is known.
-    pub(crate) fn in_log(log: &str) -> Option<Self> {
-        let mut words = WORDS.iter();
-        words
-            .find(|(words, _)| log.contains(words))
-            .map(|(_, fault)| *fault)
-    }
-
-    /// The first line that says so, without its time.
-    pub(crate) fn line(self, log: &str) -> Option<String> {
-        let says = |line: &&str| {
-            let mut words = WORDS.iter();
-            words.any(|(words, fault)| *fault == self && line.contains(words))
-        };
-        let line = log.lines().find(says)?;
-        Some(visible(without_time(line)))
+    /// What the log tells, if it tells one that is known, with the first line that says so, without its time. A server's
+    /// own words tell more.
+    pub(crate) fn in_log(log: &str, own: &[(&str, Self)]) -> Option<(Self, String)> {
+        let mut words = own.iter().chain(&WORDS);
+        words.find_map(|(words, fault)| {
+            let line = log.lines().find(|line| line.contains(words))?;
+            Some((*fault, visible(without_time(line))))
+        })
     }
 
     /// What that is.

@@ -1,51 +1,45 @@
-//! TLS servers from the distribution, run by keymark: Apache httpd, nginx, and haproxy before several of them.
+//! TLS servers, run by keymark: Apache httpd, nginx and Caddy, and haproxy before several of them.
 //!
 //! A [`ServerSpec`] says what is wanted: certificates, where their keys are, key exchange, room for clients. Where it
 //! cannot be had there is an [`Impossible`] with the reason, before anything is started. Everything else lives in a
-//! private directory and is gone with the [`RunningServer`]. The same code writes the configuration that an
-//! administrator asks for ([`administrator`]); [`check`] reads one that is there.
+//! private directory and is gone with the [`RunningServer`]. What one kind of server is alone in stands in its file
+//! ([`ServerKind`]). The same code writes the configuration that an administrator asks for ([`administrator`]); [`check`]
+//! reads one that is there.
 
 #![warn(missing_docs)]
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
-)]
 
 pub mod administrator;
+mod apache;
 mod balancer;
+mod caddy;
 mod certificate;
 pub mod check;
 mod ciphers;
-mod configuration;
-mod dh;
-mod drain;
+mod directory;
 mod error;
-mod handshakes;
 mod identity;
-mod linked;
+mod kind;
 mod log;
-mod place;
-mod possible;
+mod nginx;
+mod openssl;
 mod process;
-mod ready;
-mod server;
-mod software;
+mod program;
+mod running;
 mod spec;
+mod text;
 mod token;
 mod token_trace;
-mod version;
 mod worker_user;
 
-pub use balancer::Balancer;
+pub use balancer::{Balancer, Haproxy};
 pub use certificate::Authority;
-pub use dh::{DhBits, DhParameters, Ffdhe};
 pub use error::{Impossible, ServerError};
-pub use handshakes::{Ciphers, Group, Handshakes, KeyExchange, Protocol, UnknownWord};
-pub use identity::{Certificates, Identity, KeyPlace, TokenKey, TokenWay};
-pub use linked::LinkedOpenSsl;
+pub use identity::{Certificates, Identity, KeyLocation, TokenKey, TokenWay};
+pub use keymark_load::Weak;
+pub use kind::{Installed, KINDS, Library, ServerKind, kind};
+pub use openssl::LinkedOpenSsl;
 pub use process::ProcessorTime;
-pub use server::RunningServer;
-pub use software::{Installed, Mpm, SearchPath, Software};
-pub use spec::{BodySize, Capacity, Port, ServerSpec, Weak};
+pub use program::{SearchPath, Version};
+pub use running::RunningServer;
+pub use spec::{Capacity, Ciphers, DhParameters, Handshakes, Port, ServerSpec};
 pub use token_trace::{CallsSoFar, Tracing};
-pub use version::Version;

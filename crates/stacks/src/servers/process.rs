@@ -202,6 +202,22 @@ fn spent(process: Process) -> Option<ProcessorTime> {
     })
 }
 
+/// States of a connection that the server has still to see to (`include/net/tcp_states.h`): open, on its way, and left
+/// by the client.
+const OPEN: [&str; 3] = ["01", "03", "08"];
+
+/// The server's ends of connections at that port of 127.0.0.1 (proc_net(5)), accepted or not.
+pub(crate) fn connections(port: u16) -> usize {
+    let table = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+    let local = format!("0100007F:{port:04X}");
+    let is_open = |line: &&str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let at = |field: usize| fields.get(field).copied().unwrap_or_default();
+        at(1) == local && OPEN.contains(&at(3))
+    };
+    table.lines().filter(is_open).count()
+}
+
 /// Whether the process itself listens at that port of 127.0.0.1: its sockets, and the kernel's list, which has those that listen
 /// before all others (Documentation/networking/proc_net_tcp.rst). Of the others there are tens of thousands after a load.
 pub(crate) fn listens(number: u32, port: u16) -> bool {

@@ -5,19 +5,19 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
+use ::openssl::pkey::{PKey, Public};
+use ::openssl::rsa::Rsa;
 use keymark_bench::error::Error;
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::places::private_dir::PrivateDir;
 use keymark_stores::places::program;
-use openssl::pkey::{PKey, Public};
-use openssl::rsa::Rsa;
 
-use crate::servers::configuration::openssl_conf::{self, Reach};
-use crate::servers::configuration::{Comments, text};
+use crate::servers::directory::write_private;
 use crate::servers::error::ServerError;
 use crate::servers::identity::{TokenKey, TokenWay};
-use crate::servers::place::write_private;
-use crate::servers::software::Installed;
+use crate::servers::kind::Installed;
+use crate::servers::openssl::{self, Reach};
+use crate::servers::text::{Comments, text};
 
 /// How libp11, pkcs11-provider and OpenSSL say that the token has judged the PIN.
 const REFUSALS: [&str; 5] = [
@@ -47,15 +47,16 @@ pub(crate) fn write(
     directory: &Path,
 ) -> Result<TokenFiles, ServerError> {
     let pin = key
-        .pin()
+        .pin
+        .as_ref()
         .map(|pin| memory_file::holding(pin.expose().as_bytes()));
     let pin = pin.transpose()?;
     let pin_file = pin.as_ref().map(|_| Path::new(STANDARD_INPUT));
-    let loadable = server.openssl.loadable(way)?;
-    let lines = openssl_conf::lines(Reach {
+    let loadable = server.openssl()?.loadable(way)?;
+    let lines = openssl::configuration(Reach {
         way,
         loadable: &loadable,
-        module: key.module(),
+        module: &key.module,
         pin_file,
     })?;
     let configuration = directory.join("openssl.cnf");
@@ -82,18 +83,18 @@ pub(crate) fn public_key(
     way: TokenWay,
 ) -> Result<PKey<Public>, ServerError> {
     const CALL: &str = "openssl pkey -pubout";
-    let openssl = program::locate(None, "openssl").ok_or_else(|| Error::Missing {
+    let program = program::locate(None, "openssl").ok_or_else(|| Error::Missing {
         what: "openssl".to_owned(),
         reason: "not in PATH".to_owned(),
         advice: "install it with 'apt-get install openssl' (Debian, Ubuntu)".to_owned(),
     })?;
     let directory = PrivateDir::new()?;
     let files = write(server, key, way, directory.path())?;
-    let mut command = program::command(&openssl);
+    let mut command = program::command(&program);
     if let Some(pin) = files.pin {
         command.stdin(pin);
     }
-    let environment = key.environment().iter();
+    let environment = key.environment.iter();
     command
         .envs(environment.map(|(name, value)| (name, value)))
         .env("LC_ALL", "C")
@@ -146,7 +147,7 @@ pub(crate) fn uri_pem(uri: &str) -> String {
     let description = der(0x1A, DESCRIPTION.as_bytes());
     let content = der(0x30, &[description, der(0x0C, uri.as_bytes())].concat());
     let mut text = format!("-----BEGIN {LABEL}-----\n");
-    let base64 = openssl::base64::encode_block(&content);
+    let base64 = ::openssl::base64::encode_block(&content);
     let mut rest = base64.as_str();
     while !rest.is_empty() {
         let (line, behind) = rest.split_at(rest.len().min(64));

@@ -151,7 +151,7 @@ mod tests {
         fs::set_permissions(closed.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let error = reachable(&closed.path().join("x")).unwrap_err().to_string();
         assert!(
-            error.contains("is closed to others") && error.contains("TMPDIR"),
+            error.contains("cannot pass through") && error.contains("TMPDIR"),
             "{error}"
         );
         reachable(closed.path()).unwrap();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use keymark_bench::error::Error;
 
 use super::protocol::{self, FAILURE, HEADER, LONGEST_ANSWER, Request};
+use crate::programs::{PATIENCE, broken, connect};
 
-/// Longer than any queue in front of a slow card, or than a finger takes to its button.
-const PATIENCE: Duration = Duration::from_secs(300);
+const AGENT: &str = "the SSH agent";
 
 /// A connection.
 #[derive(Debug)]
@@ -20,32 +20,16 @@ pub struct Connection {
 
 impl Connection {
     /// Connects.
-    ///
-    /// # Errors
-    /// When nobody listens there.
     pub fn open(socket: &Path) -> Result<Self, Error> {
         Self::patient(socket, PATIENCE)
     }
 
     fn patient(socket: &Path, patience: Duration) -> Result<Self, Error> {
-        let connected = UnixStream::connect(socket).and_then(|stream| {
-            stream.set_read_timeout(Some(patience))?;
-            stream.set_write_timeout(Some(patience))?;
-            Ok(Self { stream })
-        });
-        connected.map_err(|error| {
-            Error::call(
-                format!("connect {}", socket.display()),
-                error,
-                "is the SSH agent still running?",
-            )
-        })
+        let stream = connect(AGENT, socket, patience)?;
+        Ok(Self { stream })
     }
 
     /// Makes a request; the answer goes to `answer`, header and all. Returns its length.
-    ///
-    /// # Errors
-    /// When the agent refuses, or the connection breaks.
     pub fn exchange(
         &mut self,
         request: Request,
@@ -56,7 +40,7 @@ impl Connection {
             .stream
             .write_all(message)
             .and_then(|()| self.read(answer))
-            .map_err(|error| broken(request, &error))?;
+            .map_err(|error| broken(AGENT, request.name(), &error))?;
         match answer.get(HEADER - 1) {
             Some(&number) if number == request.answer() => Ok(length),
             Some(&FAILURE) => Err(Error::call(
@@ -95,9 +79,6 @@ impl Connection {
     }
 
     /// The public blobs of the keys that the agent has.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn identities(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         let mut answer = vec![0; LONGEST_ANSWER];
         let message = protocol::request_identities()?;
@@ -107,31 +88,16 @@ impl Connection {
     }
 
     /// Gives the agent a key, as [`protocol::add_identity`] has encoded it.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn add_identity(&mut self, message: &[u8]) -> Result<(), Error> {
         self.exchange(Request::Add, message, &mut [0; HEADER])
             .map(|_| ())
     }
 
     /// Has the agent take a module's keys, as [`protocol::add_token`] has asked it.
-    ///
-    /// # Errors
-    /// When it refuses, or the connection breaks.
     pub fn add_token(&mut self, message: &[u8]) -> Result<(), Error> {
         self.exchange(Request::AddToken, message, &mut [0; HEADER])
             .map(|_| ())
     }
-}
-
-fn broken(request: Request, error: &io::Error) -> Error {
-    let reason = if error.kind() == io::ErrorKind::WouldBlock {
-        "the SSH agent does not answer".to_owned()
-    } else {
-        format!("the connection to the SSH agent broke: {error}")
-    };
-    Error::call(request.name(), reason, "did the agent end?")
 }
 
 const fn advice(request: Request) -> &'static str {

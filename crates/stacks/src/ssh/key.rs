@@ -12,34 +12,25 @@ use openssl::hash::MessageDigest;
 use openssl::pkey::{HasPublic, PKey, Private, Public};
 use openssl::rsa::RsaRef;
 use ssh_encoding::{Decode, Encode};
-use ssh_key::Mpint;
 use ssh_key::private::{
     EcdsaKeypair, Ed25519Keypair, Ed25519PrivateKey, KeypairData, RsaKeypair, RsaPrivateKey,
 };
 use ssh_key::public::{EcdsaPublicKey, Ed25519PublicKey, KeyData, RsaPublicKey};
+use ssh_key::{EcdsaCurve, Mpint};
 
 /// How a key signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// RFC 8332 §3; the one that ssh tries of those an agent's RSA key has.
     RsaSha2_256,
-    /// RFC 5656 §3.1.
-    Ecdsa(NistCurve),
+    /// RFC 5656 §3.1, on the curves that every SSH has (§10.1).
+    Ecdsa(EcdsaCurve),
     /// RFC 8709 §6.
     Ed25519,
 }
 
-/// The curves that every SSH has (RFC 5656 §10.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NistCurve {
-    P256,
-    P384,
-    P521,
-}
-
 impl Scheme {
     /// That of an algorithm's keys, if OpenSSH takes them.
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "OpenSSH has keys of three families"
@@ -47,28 +38,26 @@ impl Scheme {
     pub const fn of(algorithm: Algorithm) -> Option<Self> {
         match algorithm.family() {
             Family::Rsa(_) => Some(Self::RsaSha2_256),
-            Family::Weierstrass(Curve::NistP256) => Some(Self::Ecdsa(NistCurve::P256)),
-            Family::Weierstrass(Curve::NistP384) => Some(Self::Ecdsa(NistCurve::P384)),
-            Family::Weierstrass(Curve::NistP521) => Some(Self::Ecdsa(NistCurve::P521)),
+            Family::Weierstrass(Curve::NistP256) => Some(Self::Ecdsa(EcdsaCurve::NistP256)),
+            Family::Weierstrass(Curve::NistP384) => Some(Self::Ecdsa(EcdsaCurve::NistP384)),
+            Family::Weierstrass(Curve::NistP521) => Some(Self::Ecdsa(EcdsaCurve::NistP521)),
             Family::Ed25519 => Some(Self::Ed25519),
             _ => None,
         }
     }
 
     /// The public key algorithm's name on the wire.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::RsaSha2_256 => "rsa-sha2-256",
-            Self::Ecdsa(NistCurve::P256) => "ecdsa-sha2-nistp256",
-            Self::Ecdsa(NistCurve::P384) => "ecdsa-sha2-nistp384",
-            Self::Ecdsa(NistCurve::P521) => "ecdsa-sha2-nistp521",
+            Self::Ecdsa(EcdsaCurve::NistP256) => "ecdsa-sha2-nistp256",
+            Self::Ecdsa(EcdsaCurve::NistP384) => "ecdsa-sha2-nistp384",
+            Self::Ecdsa(EcdsaCurve::NistP521) => "ecdsa-sha2-nistp521",
             Self::Ed25519 => "ssh-ed25519",
         }
     }
 
     /// What a request has to say for the agent to sign so: `SSH_AGENT_RSA_SHA2_256`.
-    #[must_use]
     pub const fn flags(self) -> u32 {
         match self {
             Self::RsaSha2_256 => 2,
@@ -77,21 +66,17 @@ impl Scheme {
     }
 
     /// The digest that is signed in place of the data, where the data themselves are not.
-    #[must_use]
     pub fn digest(self) -> Option<MessageDigest> {
         match self {
-            Self::RsaSha2_256 | Self::Ecdsa(NistCurve::P256) => Some(MessageDigest::sha256()),
-            Self::Ecdsa(NistCurve::P384) => Some(MessageDigest::sha384()),
-            Self::Ecdsa(NistCurve::P521) => Some(MessageDigest::sha512()),
+            Self::RsaSha2_256 | Self::Ecdsa(EcdsaCurve::NistP256) => Some(MessageDigest::sha256()),
+            Self::Ecdsa(EcdsaCurve::NistP384) => Some(MessageDigest::sha384()),
+            Self::Ecdsa(EcdsaCurve::NistP521) => Some(MessageDigest::sha512()),
             Self::Ed25519 => None,
         }
     }
 }
 
 /// The scheme of an algorithm's keys.
-///
-/// # Errors
-/// When SSH has no such keys.
 pub fn scheme(algorithm: Algorithm) -> Result<Scheme, Error> {
     Scheme::of(algorithm).ok_or_else(|| Error::Unsupported {
         by: "SSH".to_owned(),
@@ -101,9 +86,6 @@ pub fn scheme(algorithm: Algorithm) -> Result<Scheme, Error> {
 }
 
 /// A public key as SSH has it.
-///
-/// # Errors
-/// When SSH has no keys of this algorithm.
 pub fn public(key: &PublicKey) -> Result<ssh_key::PublicKey, Error> {
     let scheme = scheme(key.algorithm())?;
     let data = key
@@ -115,9 +97,6 @@ pub fn public(key: &PublicKey) -> Result<ssh_key::PublicKey, Error> {
 }
 
 /// A private key as an agent is given it.
-///
-/// # Errors
-/// When SSH has no keys of this algorithm.
 pub fn private(key: &TestKey) -> Result<ssh_key::PrivateKey, Error> {
     let scheme = scheme(key.algorithm)?;
     let der = key.pkcs8_der()?;

@@ -2,10 +2,7 @@
 //! ssh asks for it when it logs in.
 
 pub mod agent;
-#[cfg(feature = "openpgp-card")]
-mod card;
 pub mod client;
-pub mod gpg_agent;
 pub mod key;
 pub mod protocol;
 mod provider;
@@ -34,7 +31,6 @@ pub struct OpenSsh {
 
 impl OpenSsh {
     /// Its version and that of the library that does the arithmetic.
-    #[must_use]
     pub fn versions(&self) -> BTreeMap<String, String> {
         let libcrypto = self.libcrypto.iter();
         let libcrypto = libcrypto.map(|version| ("openssh-libcrypto".to_owned(), version.clone()));
@@ -43,9 +39,6 @@ impl OpenSsh {
     }
 
     /// Asks the installed ssh; programs are looked for in `directory`, or along `PATH`.
-    ///
-    /// # Errors
-    /// When it is missing, or without its agent.
     pub fn find(directory: Option<&Path>) -> Result<Self, Error> {
         let ssh = locate(directory, "ssh")?;
         let missing = |reason: String| missing("ssh", reason);

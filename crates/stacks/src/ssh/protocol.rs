@@ -33,7 +33,6 @@ pub enum Request {
 
 impl Request {
     /// As the specification spells it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Identities => "SSH_AGENTC_REQUEST_IDENTITIES",
@@ -53,7 +52,6 @@ impl Request {
     }
 
     /// The number of the answer of an agent that does it.
-    #[must_use]
     pub const fn answer(self) -> u8 {
         match self {
             Self::Identities => 12,
@@ -84,17 +82,11 @@ impl Request {
 }
 
 /// Asks which keys there are.
-///
-/// # Errors
-/// None that is known of.
 pub fn request_identities() -> Result<Vec<u8>, Error> {
     Request::Identities.message(|_| Ok(()))
 }
 
 /// Gives the agent a key.
-///
-/// # Errors
-/// When the key cannot be encoded.
 pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
     Request::Add.message(|message| {
         key.key_data().encode(message)?;
@@ -104,9 +96,6 @@ pub fn add_identity(key: &ssh_key::PrivateKey) -> Result<Vec<u8>, Error> {
 
 /// Has the agent load a PKCS#11 module and log in to its tokens with the PIN (draft-ietf-sshm-ssh-agent §5.3, where the
 /// reader's name is the module's file: PROTOCOL.agent of OpenSSH).
-///
-/// # Errors
-/// When the file's name is too long.
 pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
     // Large enough from the start: what is moved leaves a copy of the PIN behind.
     let room = HEADER + 8 + module.len() + pin.len();
@@ -119,9 +108,6 @@ pub fn add_token(module: &str, pin: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
 }
 
 /// Asks for a signature with the key of that public blob.
-///
-/// # Errors
-/// When the data are too long for the protocol.
 pub fn sign(scheme: Scheme, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
     Request::Sign.message(|message| {
         key.encode(message)?;
@@ -131,9 +117,6 @@ pub fn sign(scheme: Scheme, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Error> {
 }
 
 /// The public blobs of an answer to [`request_identities`].
-///
-/// # Errors
-/// When it is cut.
 pub fn identities(answer: &[u8]) -> ssh_encoding::Result<Vec<Vec<u8>>> {
     let mut rest = payload(answer)?;
     let count = u32::decode(&mut rest)?;
@@ -156,9 +139,6 @@ pub struct Signature {
 
 impl Signature {
     /// Takes an answer apart.
-    ///
-    /// # Errors
-    /// When it is cut.
     pub fn parse(answer: &[u8]) -> ssh_encoding::Result<Self> {
         let mut rest = payload(answer)?;
         let blob = Vec::decode(&mut rest)?;
@@ -170,9 +150,6 @@ impl Signature {
     }
 
     /// r and s of an ECDSA signature, big-endian.
-    ///
-    /// # Errors
-    /// When it is none, or a number is negative.
     pub fn ecdsa(&self) -> ssh_key::Result<[Vec<u8>; 2]> {
         let mut rest = self.octets.as_slice();
         let (r, s) = (Mpint::decode(&mut rest)?, Mpint::decode(&mut rest)?);
@@ -195,9 +172,6 @@ fn payload(answer: &[u8]) -> ssh_encoding::Result<&[u8]> {
 pub type SessionId = [u8; 32];
 
 /// The request by which a user logs in with a key: this is what is signed (RFC 4252 §7).
-///
-/// # Errors
-/// When the key is too long for the protocol.
 pub fn login(session: &SessionId, scheme: Scheme, key: &[u8]) -> ssh_encoding::Result<Vec<u8>> {
     /// `SSH_MSG_USERAUTH_REQUEST` (RFC 4250 §4.1.2).
     const USERAUTH_REQUEST: u8 = 50;

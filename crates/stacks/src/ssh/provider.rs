@@ -1,18 +1,21 @@
 //! What SSH agents offer on a device, and how they are started for a run.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+#[cfg(feature = "pkcs11")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Case, Parameters, SshAgent, StackName, Worker};
+use keymark_bench::case::{Case, Dimension, Parameters, Scope, StackName, Worker};
 use keymark_bench::error::Error;
 use keymark_bench::layers::{End, Layers, OwnLibrary, Point, Step};
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
+use keymark_bench::words::words;
 use keymark_bench::workload::{Stack, Workload};
 use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Reach, Run};
@@ -22,12 +25,15 @@ use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
 use super::key::Scheme;
-use super::{OpenSsh, agent, gpg_agent, stack};
+use super::{OpenSsh, agent, stack};
 use crate::gnupg::home::Home;
 #[cfg(feature = "openpgp-card")]
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
 use crate::private_dir::{self, PrivateDir};
+use crate::programs::MadeOnce;
+#[cfg(feature = "pkcs11")]
+use crate::programs::RefusedPins;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 const SSH: StackName = StackName::of("ssh");
@@ -44,11 +50,31 @@ pub const FAMILY: StackFamily = StackFamily {
             gnupg: Gnupg::find(None),
         })
     },
+    dimensions: &[AGENT],
     layers: || Some(layers()),
 };
 
-const fn through(agent: SshAgent) -> Parameters {
-    Parameters::Ssh { agent }
+/// The agent that is asked.
+const AGENT: Dimension = Dimension {
+    name: "agent",
+    kind: "SSH agent",
+    words: SshAgent::WORDS,
+    usual: None,
+    scope: Scope::Family,
+};
+
+words! {
+    /// The program that answers at an SSH agent's socket.
+    pub enum SshAgent("SSH agent") {
+        /// OpenSSH's `ssh-agent`.
+        OpenSsh = "openssh",
+        /// gpg-agent with `enable-ssh-support`.
+        GpgAgent = "gpg-agent",
+    }
+}
+
+fn through(agent: SshAgent) -> Parameters {
+    Parameters::of(&AGENT, agent)
 }
 
 /// The key alone, and what each agent adds.
@@ -58,7 +84,8 @@ fn layers() -> Layers {
         upper: Point::new(SSH, through(agent)),
         lower,
     };
-    let libgcrypt = gnupg::LIBGCRYPT;
+    let libgcrypt = gnupg::libgcrypt();
+    let point = libgcrypt.point.clone();
     Layers {
         family: "SSH",
         base: End {
@@ -70,7 +97,7 @@ fn layers() -> Layers {
             beside: End {
                 heading: "libgcrypt",
                 name: "libgcrypt",
-                point: libgcrypt.point,
+                point: point.clone(),
             },
             explanation: "raw is OpenSSL; '+ gpg-agent' is the difference to libgcrypt, which gpg-agent \
                           calculates with",
@@ -80,7 +107,7 @@ fn layers() -> Layers {
         }),
         steps: vec![
             step("+ ssh-agent", SshAgent::OpenSsh, Point::RAW),
-            step("+ gpg-agent", SshAgent::GpgAgent, libgcrypt.point),
+            step("+ gpg-agent", SshAgent::GpgAgent, point),
         ],
         whole: None,
         bottleneck: None,
@@ -154,7 +181,7 @@ impl SshProvider {
             // And such a module is ssh-agent's.
             #[cfg(feature = "pkcs11")]
             Reach::Module => {
-                crate::on_token::has_a_key(device)?;
+                crate::provider::has_key_on_token(device)?;
                 return openssh.map(|_| vec![SshAgent::OpenSsh]);
             }
             #[cfg(feature = "tpm")]
@@ -205,50 +232,38 @@ impl Stack for SshStack {
 
     fn prepare(&self, case: &Case) -> Result<Workload, Error> {
         let capability = case.capability();
-        let agent = case.parameters.ssh_agent();
+        let agent = case.parameters.read(&AGENT)?;
         let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
+        let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
+            stack::workload(socket, &agent, &public, case.concurrency(), self.seed)
+        };
         match (self.store.access(&key)?, agent) {
             (Access::File(key), SshAgent::OpenSsh) => {
                 let agent = self.agents.ssh_agent(&key)?;
-                let socket = agent.socket().to_owned();
-                stack::workload(
-                    &socket,
-                    &keeper(agent),
-                    &public,
-                    case.concurrency(),
-                    self.seed,
-                )
+                asking(agent.socket(), agent.clone())
             }
             (Access::File(key), SshAgent::GpgAgent) => {
                 let home = self.agents.home(&key)?;
-                let socket = gpg_agent::socket(&home)?;
-                stack::workload(
-                    &socket,
-                    &keeper(home),
-                    &public,
-                    case.concurrency(),
-                    self.seed,
-                )
+                asking(&home.ssh_socket()?, home)
             }
             #[cfg(feature = "openpgp-card")]
             (Access::Card(_), SshAgent::GpgAgent) => {
                 let home = self.agents.card_home(case, self.store.as_ref())?;
-                let socket = gpg_agent::socket(&home.home)?;
-                let keeper = keeper(Arc::clone(&home));
-                let workload =
-                    stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)?;
-                Ok(super::card::metered(workload, case, &home))
+                let workload = asking(&home.home.ssh_socket()?, home.clone())?;
+                let metered = |handle| gnupg::meter::metered(handle, case, &home);
+                Ok(Workload {
+                    crew: workload.crew.wrapped(metered),
+                    ..workload
+                })
             }
             #[cfg(feature = "openpgp-card")]
             (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
             #[cfg(feature = "pkcs11")]
             (Access::Module(access), SshAgent::OpenSsh) => {
                 let agent = self.agents.token_agent(&access)?;
-                let socket = agent.socket().to_owned();
-                let keeper = keeper(agent);
-                stack::workload(&socket, &keeper, &public, case.concurrency(), self.seed)
+                asking(agent.socket(), agent.clone())
             }
             #[cfg(feature = "pkcs11")]
             (Access::Module(_), SshAgent::GpgAgent) => Err(unsupported("gpg-agent", capability)),
@@ -260,24 +275,20 @@ impl Stack for SshStack {
     }
 }
 
-/// An agent lives as long as anybody is connected to it.
-fn keeper<T: Any + Send + Sync>(agent: Arc<T>) -> Arc<dyn Any + Send + Sync> {
-    agent
-}
-
 /// The agents of a run: one of each kind for each algorithm's key, started when first needed.
 #[derive(Debug)]
 struct Agents {
     openssh: Result<OpenSsh, Error>,
     gnupg: Result<Gnupg, Error>,
-    ssh_agents: Mutex<HashMap<Algorithm, Arc<agent::SshAgent>>>,
-    homes: Mutex<HashMap<Algorithm, Arc<Home>>>,
+    ssh_agents: MadeOnce<Algorithm, agent::SshAgent>,
+    homes: MadeOnce<Algorithm, Home>,
     /// By the URI of their key.
     #[cfg(feature = "pkcs11")]
-    token_agents: Mutex<HashMap<String, Arc<agent::SshAgent>>>,
-    /// The first refusal of each token's, by its URI: no second agent sends the PIN.
+    token_agents: MadeOnce<String, agent::SshAgent>,
     #[cfg(feature = "pkcs11")]
-    refused: Mutex<HashMap<String, Error>>,
+    refused: RefusedPins,
+    #[cfg(feature = "pkcs11")]
+    directories: AtomicUsize,
     #[cfg(feature = "openpgp-card")]
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
@@ -289,12 +300,14 @@ impl Agents {
         Ok(Self {
             openssh: found.openssh.clone(),
             gnupg: found.gnupg.clone(),
-            ssh_agents: Mutex::default(),
-            homes: Mutex::default(),
+            ssh_agents: MadeOnce::default(),
+            homes: MadeOnce::default(),
             #[cfg(feature = "pkcs11")]
-            token_agents: Mutex::default(),
+            token_agents: MadeOnce::default(),
             #[cfg(feature = "pkcs11")]
-            refused: Mutex::default(),
+            refused: RefusedPins::default(),
+            #[cfg(feature = "pkcs11")]
+            directories: AtomicUsize::new(0),
             #[cfg(feature = "openpgp-card")]
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
@@ -303,16 +316,12 @@ impl Agents {
 
     /// OpenSSH's agent that has the key.
     fn ssh_agent(&self, key: &TestKey) -> Result<Arc<agent::SshAgent>, Error> {
-        let mut agents = lock(&self.ssh_agents);
-        if let Some(agent) = agents.get(&key.algorithm) {
-            return Ok(Arc::clone(agent));
-        }
-        let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
-        let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
-        agent.add(key)?;
-        let agent = Arc::new(agent);
-        agents.insert(key.algorithm, Arc::clone(&agent));
-        Ok(agent)
+        self.ssh_agents.get(key.algorithm, || {
+            let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
+            let agent = agent::SshAgent::start(openssh, &self.directory("o", key)?)?;
+            agent.add(key)?;
+            Ok(agent)
+        })
     }
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
@@ -333,36 +342,24 @@ impl Agents {
         }
         let key = access.for_programs()?;
         let (token, uri) = (key.token_uri(), key.uri(None));
-        let mut agents = lock(&self.token_agents);
-        if let Some(agent) = agents.get(&uri) {
-            return Ok(Arc::clone(agent));
-        }
-        // The agent does not say whether the PIN was wrong.
-        if let Some(error) = lock(&self.refused).get(&token) {
-            return Err(error.clone());
-        }
-        let number = agents.len() + lock(&self.refused).len();
-        let directory = self.dir.subdirectory(&format!("p-{number}"))?;
-        let agent = agent::SshAgent::with_token(openssh, &directory, &key);
-        let agent = Arc::new(agent.inspect_err(|error| {
-            lock(&self.refused).insert(token, error.clone());
-        })?);
-        agents.insert(uri, Arc::clone(&agent));
-        Ok(agent)
+        self.token_agents.get(uri, || {
+            self.refused.check(&token)?;
+            let number = self.directories.fetch_add(1, Ordering::Relaxed);
+            let directory = self.dir.subdirectory(&format!("p-{number}"))?;
+            // The agent does not say whether the PIN was wrong.
+            agent::SshAgent::with_token(openssh, &directory, &key)
+                .inspect_err(|error| self.refused.note(&token, error.clone()))
+        })
     }
 
     /// The home whose gpg-agent offers the key to ssh. It has no OpenPGP key: ssh asks for none.
     fn home(&self, key: &TestKey) -> Result<Arc<Home>, Error> {
-        let mut homes = lock(&self.homes);
-        if let Some(home) = homes.get(&key.algorithm) {
-            return Ok(Arc::clone(home));
-        }
-        let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
-        let home = Home::new(gnupg, self.directory("g", key)?)?;
-        gpg_agent::offer(&home, &key_file::put(&home, key)?)?;
-        let home = Arc::new(home);
-        homes.insert(key.algorithm, Arc::clone(&home));
-        Ok(home)
+        self.homes.get(key.algorithm, || {
+            let gnupg = self.gnupg.as_ref().map_err(Clone::clone)?;
+            let home = Home::new(gnupg, self.directory("g", key)?)?;
+            home.offer_to_ssh(&key_file::put(&home, key)?)?;
+            Ok(home)
+        })
     }
 
     #[cfg(feature = "openpgp-card")]
@@ -378,8 +375,4 @@ impl Agents {
     fn directory(&self, kind: &str, key: &TestKey) -> Result<PathBuf, Error> {
         self.dir.subdirectory(&format!("{kind}-{}", key.algorithm))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

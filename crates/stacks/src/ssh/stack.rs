@@ -7,7 +7,7 @@ use std::sync::Arc;
 use keymark_bench::algorithm::Family;
 use keymark_bench::error::Error;
 use keymark_bench::workload::{
-    Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload, verify_each,
+    Calculates, Crew, Input, KeyHandle, Performed, Verifiable, Verifier, Workload,
 };
 use keymark_stores::challenge::INPUTS;
 use keymark_stores::public_key::PublicKey;
@@ -26,9 +26,6 @@ use super::protocol::{self, Request, SessionId, Signature};
 const OUTPUT_CAPACITY: usize = 1024;
 
 /// Makes logins ready to be signed by the agent at `socket`, which lives as long as `agent`.
-///
-/// # Errors
-/// When SSH has no such keys, nobody listens there, or the agent does not have the key.
 pub fn workload(
     socket: &Path,
     agent: &Arc<dyn Any + Send + Sync>,
@@ -39,7 +36,10 @@ pub fn workload(
     let logins = Logins::new(key, seed)?;
     logins.check_held(socket)?;
     let handle = |_| -> Result<Box<dyn KeyHandle>, Error> {
-        Ok(Box::new(SshHandle::open(socket, Arc::clone(agent))?))
+        Ok(Box::new(SshHandle {
+            connection: Connection::open(socket)?,
+            _agent: Arc::clone(agent),
+        }))
     };
     Ok(Workload {
         crew: Crew::Threads((0..workers).map(handle).collect::<Result<_, _>>()?),
@@ -80,15 +80,16 @@ impl Logins {
                 None => login,
             });
         }
+        let signatures = Signatures {
+            scheme,
+            public: public.clone(),
+            signed,
+        };
         Ok(Self {
             key,
             blob,
             inputs: inputs.into(),
-            verifier: Arc::new(Signatures {
-                scheme,
-                public: public.clone(),
-                signed,
-            }),
+            verifier: Arc::new(move |result: &Verifiable<'_>| signatures.check(result)),
         })
     }
 
@@ -114,23 +115,10 @@ impl Logins {
 
 /// One worker's connection.
 #[derive(Debug)]
-pub struct SshHandle {
+struct SshHandle {
     connection: Connection,
     /// It has to outlive its connections.
     _agent: Arc<dyn Any + Send + Sync>,
-}
-
-impl SshHandle {
-    /// Connects to the agent at `socket`, which lives as long as `agent`.
-    ///
-    /// # Errors
-    /// When nobody listens there.
-    pub fn open(socket: &Path, agent: Arc<dyn Any + Send + Sync>) -> Result<Self, Error> {
-        Ok(Self {
-            connection: Connection::open(socket)?,
-            _agent: agent,
-        })
-    }
 }
 
 impl KeyHandle for SshHandle {
@@ -152,12 +140,6 @@ struct Signatures {
     public: PublicKey,
     /// The digest of each login, or the login.
     signed: Vec<Vec<u8>>,
-}
-
-impl Verifier for Signatures {
-    fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
-        verify_each(results, |result| self.check(result))
-    }
 }
 
 impl Signatures {

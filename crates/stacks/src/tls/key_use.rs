@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::servers::{CallsSoFar, Installed, KeyPlace, RunningServer};
-use keymark_bench::case::{Case, KeyExchange, Library, Load, Parameters, StackName};
+use crate::servers::{CallsSoFar, Installed, KeyLocation, RunningServer};
+use keymark_bench::case::{Case, KeyExchange, Load, Parameters, StackName};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
 use keymark_bench::key_use::{Calculator, FunctionCalls, OperationAlone, TokenCalls};
@@ -14,16 +14,16 @@ use keymark_bench::plan::default_input_bytes;
 use keymark_bench::runner::measure_alone;
 use keymark_bench::server_load::{Durations, ServerLoad};
 use keymark_bench::workload::{Stack, Workload};
-use keymark_load::{Failure, Measurement, Phase};
+use keymark_load::nanoseconds;
 use keymark_shim_protocol::pkcs11::trace::CallTimes;
 use keymark_shim_protocol::pkcs11::{Call, Traced, WITH_PRIVATE_KEY};
 use keymark_stores::software::library;
+use keymark_stores::software::library::Library;
 use keymark_stores::store::KeyStore;
 
+use super::cluster::Cluster;
 use super::keys::Keys;
-use super::outcome::nanoseconds;
-use super::site::Site;
-use crate::raw::RawStack;
+use crate::raw::{self, RawStack};
 
 /// So long operations are made before a load, and as long after it. One takes longer where the key is slow.
 const TIME: Duration = Duration::from_millis(150);
@@ -41,26 +41,26 @@ impl KeyUse {
     pub(super) fn begin(
         case: &Case,
         keys: &Keys,
-        site: &Site,
+        cluster: &Cluster,
         (clock, seed): (&dyn Clock, u64),
     ) -> Result<Self, Error> {
-        let alone = Alone::of(case, keys.store(), site.first()?, seed);
+        let alone = Alone::of(case, keys.store(), cluster.first()?, seed);
         Ok(Self {
             alone: alone.and_then(|alone| alone.asked(clock)),
-            before: site.calls()?,
+            before: cluster.calls()?,
         })
     }
 
     /// After the drain.
     pub(super) fn end(
         self,
-        measured: &Measurement,
-        site: &Site,
+        handshakes: u64,
+        cluster: &Cluster,
         clock: &dyn Clock,
         load: &mut ServerLoad,
     ) -> Result<(), Error> {
-        if let (Some(before), Some(after)) = (&self.before, site.calls()?) {
-            load.token_calls = Some(since(before, &after, handshakes(measured)));
+        if let (Some(before), Some(after)) = (&self.before, cluster.calls()?) {
+            load.token_calls = Some(since(before, &after, handshakes));
         }
         let alone = self.alone.and_then(|alone| alone.asked(clock));
         load.alone = alone.map(Alone::done);
@@ -87,17 +87,16 @@ impl Alone {
         seed: u64,
     ) -> Option<Self> {
         let operation = operation_of(case)?;
-        let key_place = server.spec().certificates.iter().next()?.key_place();
-        let (by, parameters) = match key_place {
-            KeyPlace::File => {
-                let library = Library::OpenSslSystem;
+        let key_location = server.spec().certificates.iter().next()?.key_location();
+        let (by, parameters) = match key_location {
+            KeyLocation::File => {
                 let version = own_libcrypto(server.installed())?;
                 (
                     Calculator::Libcrypto(version),
-                    Parameters::Library { library },
+                    raw::by_library(Library::OpenSslSystem).parameters,
                 )
             }
-            KeyPlace::Token(_) => (Calculator::Token, Parameters::None),
+            KeyLocation::Token(_) => (Calculator::Token, Parameters::NONE),
         };
         let asked = Case {
             operation,
@@ -144,28 +143,18 @@ impl Alone {
 
 /// What a full handshake asks of the server's key.
 fn operation_of(case: &Case) -> Option<Operation> {
-    let (_, exchange) = case.parameters.tls()?;
-    Some(match exchange {
-        KeyExchange::Rsa => Operation::Decrypt,
-        KeyExchange::Dhe1024
-        | KeyExchange::Dhe2048
-        | KeyExchange::Dhe3072
-        | KeyExchange::Dhe4096
-        | KeyExchange::EcdheP256
-        | KeyExchange::EcdheP384
-        | KeyExchange::EcdheP521
-        | KeyExchange::X25519
-        | KeyExchange::X448
-        | KeyExchange::X25519MlKem768
-        | KeyExchange::SecP256r1MlKem768
-        | KeyExchange::SecP384r1MlKem1024 => Operation::Sign,
+    let (_, exchange) = super::handshake_of(case).ok()?;
+    Some(if exchange == KeyExchange::Rsa {
+        Operation::Decrypt
+    } else {
+        Operation::Sign
     })
 }
 
 /// The version of the distribution's libcrypto, if the server uses the same.
 fn own_libcrypto(installed: &Installed) -> Option<String> {
     let loaded = library::load(Library::OpenSslSystem).ok()?.version();
-    let of_server = installed.openssl.version.to_string();
+    let of_server = installed.openssl().ok()?.version.to_string();
     (loaded.split(' ').next() == Some(of_server.as_str())).then_some(of_server)
 }
 
@@ -214,27 +203,4 @@ fn is_of_operation(traced: Traced) -> bool {
             WITH_PRIVATE_KEY.contains(&call) || AROUND.contains(&call)
         }
     }
-}
-
-/// Handshakes that reached the server: of those that failed to connect it knows nothing. The drain ends with one.
-fn handshakes(measured: &Measurement) -> u64 {
-    let failures = measured.failures();
-    let reached = failures
-        .iter()
-        .filter(|(failure, _)| has_reached(failure))
-        .map(|(_, count)| count);
-    measured.transactions() + reached.sum::<u64>() + measured.cut_off + 1
-}
-
-/// Failures may become more, and most reach the server.
-const fn has_reached(failure: &Failure) -> bool {
-    !matches!(
-        failure,
-        Failure::Refused
-            | Failure::ConnectTimeout
-            | Failure::Reset(Phase::Connect)
-            | Failure::Closed(Phase::Connect)
-            | Failure::OutOfDescriptors
-            | Failure::OutOfPorts
-    )
 }

@@ -79,13 +79,11 @@ impl Keys {
             Access::Module(access) => {
                 let told = access.for_programs()?;
                 tpm2_pkcs11::check_server(told.module())?;
-                let place = told.own_place().map(ToOwned::to_owned);
                 let mut key = TokenKey::of_program(told)?;
-                if let Some(place) = place {
-                    key = key.with_own_place(&place);
-                }
-                let way = way.unwrap_or_else(|| server.openssl.usual_way());
-                Identity::on_token(server, algorithm, key.with_tracing(self.tracing), way)
+                key.tracing = self.tracing;
+                let openssl = server.openssl()?;
+                let way = way.unwrap_or_else(|| openssl.usual_way());
+                Identity::on_token(server, algorithm, key, way)
             }
         }
     }

@@ -4,7 +4,6 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::servers::Weak;
 use keymark_bench::case::{Arrangement, Case, CaseId, Fate, Pacing};
 use keymark_bench::clock::Clock;
 use keymark_bench::error::Error;
@@ -13,15 +12,15 @@ use keymark_bench::record::CaseRecord;
 use keymark_bench::runner::Observer;
 use keymark_bench::server_load::Saturation;
 use keymark_load::{
-    Certificate, Context, Demand, Engine, Expected, Fingerprint, FirstThink, Measurement, Progress,
-    Settings, Target, Think, Users, WeakSizes,
+    Certificate, Context, Demand, Expected, Fingerprint, FirstThink, Measurement, Progress,
+    Settings, Target, Think, Users, nanoseconds,
 };
 use keymark_stats::PerSecond;
 
+use super::cluster::{Cluster, Starting};
 use super::key_use::KeyUse;
 use super::keys::Keys;
-use super::outcome::{self, Loaded, Seen};
-use super::site::{Site, Starting};
+use super::outcome::{self, Loaded};
 use super::{handshake_of, saturating};
 
 /// Connections that an open loop may have at once.
@@ -72,11 +71,11 @@ impl Measuring<'_> {
     }
 
     fn load(&self, case: &Case, seed: u64, watch: &mut dyn Watch) -> Result<Loaded, Error> {
-        let mut site = self.start(case)?;
-        let target = target(case, &site)?;
+        let mut cluster = self.start(case)?;
+        let target = target(case, &cluster)?;
         let (demand, saturation) = match case.load.pacing {
             Pacing::Saturating { p99 } => {
-                let found = self.saturation(case, p99, &target, seed, watch, &mut site)?;
+                let found = self.saturation(case, p99, &target, seed, watch, &mut cluster)?;
                 let best = NonZeroU32::new(found.best_users).unwrap_or(NonZeroU32::MIN);
                 (saturating::users(best), Some(found))
             }
@@ -84,34 +83,34 @@ impl Measuring<'_> {
             Pacing::Thinking(most) => (thinking(case.load.concurrency, most), None),
             Pacing::Open(rate) => (saturating::arrivals(PerSecond(rate.per_second())), None),
         };
-        let settings = self.settings(case, &target, seed, demand, self.duration);
-        let key_use = KeyUse::begin(case, self.keys_of(case)?, &site, (self.clock, seed))?;
-        let before = site.processor_time()?;
+        let settings = self.settings(seed, demand, self.duration);
+        let key_use = KeyUse::begin(case, self.keys_of(case)?, &cluster, (self.clock, seed))?;
+        let before = cluster.processor_time()?;
         let mut observer = Told::of(case, watch);
-        if let Some(Arrangement::Balanced {
+        if let Arrangement::Balanced {
             fate: Fate::OneKilled,
             ..
-        }) = case.parameters.arrangement()
+        } = super::arrangement_of(case)
         {
-            observer.killing = Some((&mut site, self.duration / 2));
+            observer.killing = Some((&mut cluster, self.duration / 2));
         }
         let measured = self.drive(&target, &settings, &mut observer);
         let killed = observer.killed.transpose();
         let (measured, killed) = (measured?, killed?);
-        let processor = site.processor_time()?.saturating_sub(before);
+        let processor = cluster.processor_time()?.saturating_sub(before);
         // One that has ended answers nobody: its log says why, and what its processes took is lost with them.
-        let ended = site.check().err();
-        let seen = ended.is_none().then(|| Seen {
-            processor,
-            // Of one whose key is so slow nobody knows more than that.
-            drained: site.drain(DRAIN).unwrap_or(DRAIN),
-        });
-        let mut load = outcome::of(&measured, site.describe(), seen);
+        let ended = cluster.check().err();
+        let handshakes = measured.handshakes();
+        let mut load = measured.record(cluster.describe());
         load.saturation = saturation;
-        load.killed_ns = killed.map(outcome::nanoseconds);
-        load.log = site.log_end();
+        load.killed_ns = killed.map(nanoseconds);
+        load.log = cluster.log_end();
         if ended.is_none() {
-            key_use.end(&measured, &site, self.clock, &mut load)?;
+            load.server_cpu_ns = Some(nanoseconds(processor));
+            // Of one whose key is so slow nobody knows more than that.
+            load.drained_ns = Some(nanoseconds(cluster.drain(DRAIN).unwrap_or(DRAIN)));
+            // The drain ends with a handshake.
+            key_use.end(handshakes + 1, &cluster, self.clock, &mut load)?;
         } else {
             load.steady = None;
             load.unsteady = Some("the server has ended".to_owned());
@@ -126,17 +125,17 @@ impl Measuring<'_> {
         target: &Target,
         seed: u64,
         watch: &mut dyn Watch,
-        site: &mut Site,
+        cluster: &mut Cluster,
     ) -> Result<Saturation, Error> {
         let mut seeds = seed..;
         saturating::search(case.load.concurrency, p99, |demand| {
             let step = saturating::step(self.duration);
             // The same pauses and arrivals each time would be no chance.
             let seed = seeds.next().unwrap_or(seed);
-            let settings = self.settings(case, target, seed, demand, step);
+            let settings = self.settings(seed, demand, step);
             let measured = self.drive(target, &settings, &mut Told::of(case, watch))?;
-            site.check()?;
-            let _ = site.drain(DRAIN);
+            cluster.check()?;
+            let _ = cluster.drain(DRAIN);
             if self.interrupt.load(Ordering::Relaxed) {
                 return Err(Error::call(
                     "looking for the server's limits",
@@ -172,65 +171,17 @@ impl Measuring<'_> {
         })
     }
 
-    fn start(&self, case: &Case) -> Result<Site, Error> {
+    fn start(&self, case: &Case) -> Result<Cluster, Error> {
         let of_device = |keys: &&Keys| keys.identity().device == case.device;
         let keys: Vec<&Keys> = self.keys.iter().filter(of_device).collect();
         self.starting.start(case, &keys, connections(case))
     }
 
-    fn settings(
-        &self,
-        case: &Case,
-        target: &Target,
-        seed: u64,
-        demand: Demand,
-        duration: Duration,
-    ) -> Settings {
-        let weak = match self.starting.weak {
-            Weak::Allowed => WeakSizes::Allowed,
-            Weak::Refused => WeakSizes::Refused,
-        };
-        let client = Client {
+    fn settings(&self, seed: u64, demand: Demand, duration: Duration) -> Settings {
+        Settings {
             threads: self.threads,
             seed,
-            weak,
-        };
-        client.settings(case, target, demand, duration)
-    }
-}
-
-/// Who asks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Client {
-    pub(super) threads: NonZeroU32,
-    pub(super) seed: u64,
-    pub(super) weak: WeakSizes,
-}
-
-impl Client {
-    pub(super) fn settings(
-        self,
-        case: &Case,
-        target: &Target,
-        demand: Demand,
-        duration: Duration,
-    ) -> Settings {
-        let Self {
-            threads,
-            seed,
-            weak,
-        } = self;
-        // A pinned certificate does not tell its key, on which the choice depends.
-        let of_its_key = Expected {
-            certificate: Certificate::Key(case.algorithm),
-            ..target.expected.clone()
-        };
-        let engine = Engine::for_expected(&of_its_key, weak);
-        Settings {
-            threads,
-            seed,
-            weak,
-            engine: Some(engine),
+            weak: self.starting.weak,
             ..Settings::new(demand, duration)
         }
     }
@@ -260,19 +211,19 @@ pub(super) fn one_after_the_other(
 }
 
 /// What clients ask for. Where a certificate is the only one it is pinned; else its key is what tells it.
-fn target(case: &Case, site: &Site) -> Result<Target, Error> {
+fn target(case: &Case, cluster: &Cluster) -> Result<Target, Error> {
     let (version, exchange) = handshake_of(case)?;
-    let mut certificates = site.first()?.spec().certificates.iter();
-    let alone = case.parameters.arrangement().unwrap_or_default().is_one();
-    let certificate = match certificates.next().map(|one| one.certificate().to_der()) {
+    let mut certificates = cluster.first()?.spec().certificates.iter();
+    let alone = super::arrangement_of(case).is_one();
+    let certificate = match certificates.next().map(|one| one.certificate.to_der()) {
         Some(Ok(der)) if alone => Certificate::Pinned(Fingerprint::of(&der)),
         Some(Err(error)) => return Err(Error::call("i2d_X509", error, "")),
         Some(Ok(_)) | None => Certificate::Key(case.algorithm),
     };
     Ok(Target {
-        address: site.address()?,
+        address: cluster.address()?,
         server_name: "localhost".to_owned(),
-        path: site.path()?,
+        path: cluster.path()?,
         expected: Expected {
             version,
             key_exchange: exchange,
@@ -298,7 +249,7 @@ pub(super) fn thinking(count: NonZeroU32, most: Duration) -> Demand {
 pub(super) struct Told<'a> {
     case: &'a Case,
     watch: &'a mut dyn Watch,
-    killing: Option<(&'a mut Site, Duration)>,
+    killing: Option<(&'a mut Cluster, Duration)>,
     killed: Option<Result<Duration, Error>>,
 }
 
@@ -316,8 +267,8 @@ impl<'a> Told<'a> {
 impl keymark_load::Observer for Told<'_> {
     fn progress(&mut self, progress: &Progress) {
         self.watch.progress(self.case, progress);
-        if let Some((site, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {
-            self.killed = Some(site.kill_one().map(|()| progress.elapsed));
+        if let Some((cluster, _)) = self.killing.take_if(|(_, when)| progress.elapsed >= *when) {
+            self.killed = Some(cluster.kill_one().map(|()| progress.elapsed));
         }
     }
 }

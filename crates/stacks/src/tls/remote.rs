@@ -19,14 +19,14 @@ use keymark_bench::runner::Observer;
 use keymark_bench::server_load::ServerLoad;
 use keymark_bench::store::StoreIdentity;
 use keymark_load::{
-    Certificate, Context, Expected, Failure, Fingerprint, Probed, Target, Timeouts, WeakSizes,
+    Certificate, Context, Expected, Failure, Fingerprint, Probed, Settings, Target, Timeouts, Weak,
     probe,
 };
 use keymark_stats::PerSecond;
 
-use super::measuring::{Client, Told, Watch, one_after_the_other, thinking};
+use super::measuring::{Told, Watch, one_after_the_other, thinking};
 use super::outcome::Loaded;
-use super::{handshake_of, outcome, saturating};
+use super::{handshake_of, saturating};
 
 /// The stack of servers that are not keymark's.
 pub const CONNECT: StackName = StackName::of("connect");
@@ -94,7 +94,7 @@ pub struct Remote {
     /// Whom it has to be certified by.
     pub trust: Trust,
     /// Whether weak keys are accepted.
-    pub weak: WeakSizes,
+    pub weak: Weak,
 }
 
 /// A server that has answered.
@@ -327,12 +327,12 @@ impl Asking<'_> {
                 return Err(Error::call("looking for the server's limits", why, ""));
             }
         };
-        let client = Client {
+        let settings = Settings {
             threads: self.threads,
             seed,
             weak: self.remote.weak,
+            ..Settings::new(demand, self.duration)
         };
-        let settings = client.settings(case, &target, demand, self.duration);
         let mut observer = Told::of(case, watch);
         let mut context = Context {
             clock: self.clock,
@@ -341,7 +341,7 @@ impl Asking<'_> {
         };
         let measured = keymark_load::run(&target, &settings, &mut context)
             .map_err(|error| Error::call("loading the server", error, ""))?;
-        Ok(outcome::of(&measured, self.remote.describe(reached), None))
+        Ok(measured.record(self.remote.describe(reached)))
     }
 }
 

@@ -4,10 +4,8 @@
 use std::time::Duration;
 
 use keymark_bench::error::Error;
-use keymark_bench::server_load::{Saturation, Tried, TriedDemand};
-use keymark_load::{
-    Arrivals, Demand, Measurement, Observed, RateSearch, Spacing, Think, Users, UsersSearch,
-};
+use keymark_bench::server_load::{Saturation, TriedDemand};
+use keymark_load::{Arrivals, Demand, Measurement, Spacing, Think, Users};
 use keymark_stats::PerSecond;
 use std::num::NonZeroU32;
 
@@ -45,46 +43,17 @@ pub(super) fn search(
     p99: Option<Duration>,
     mut measure: impl FnMut(Demand) -> Result<Measurement, Error>,
 ) -> Result<Saturation, Error> {
-    let mut tried = Vec::new();
-    let mut look = |demand, as_tried| -> Result<Observed, Error> {
-        let measured = measure(demand)?;
-        let observed = Observed::of(&measured).map_err(|none| {
-            let advice = "make the loads longer with --duration";
-            Error::call("looking for the server's limits", none, advice)
+    const CALL: &str = "looking for the server's limits";
+    let found = keymark_load::search(most, p99, |tried| {
+        let measured = measure(match tried {
+            TriedDemand::Users(count) => users(NonZeroU32::new(count).unwrap_or(most)),
+            TriedDemand::Rate(rate) => arrivals(PerSecond(rate)),
         })?;
-        tried.push(Tried {
-            demand: as_tried,
-            rate: observed.rate.0,
-            p99_ns: u64::try_from(observed.p99.as_nanos()).unwrap_or(u64::MAX),
-            failed: observed.failed.0,
-            unfinished: observed.unfinished.0,
-        });
-        Ok(observed)
-    };
-    let mut search = UsersSearch::new(most);
-    while let Some(next) = search.next() {
-        search.tell(next, look(users(next), TriedDemand::Users(next.get()))?);
-    }
-    let found = search.found().ok_or_else(|| {
-        let advice = "'keymark tls bench --users 1' shows their class";
-        Error::call(
-            "looking for the server's limits",
-            "every load failed",
-            advice,
-        )
+        let shown = measured.tried(tried);
+        shown.map_err(|none| Error::call(CALL, none, "make the loads longer with --duration"))
     })?;
-    let mut rate_within_limit = None;
-    if let Some(limit) = p99 {
-        let mut search = RateSearch::new(found.best.rate, limit);
-        while let Some(rate) = search.next() {
-            search.tell(rate, look(arrivals(rate), TriedDemand::Rate(rate.0))?);
-        }
-        rate_within_limit = search.found().map(|(rate, _)| rate.0);
-    }
-    Ok(Saturation {
-        tried,
-        best_users: found.best_users.get(),
-        knee_users: found.knee_users.get(),
-        rate_within_limit,
+    found.ok_or_else(|| {
+        let advice = "'keymark tls bench --users 1' shows their class";
+        Error::call(CALL, "every load failed", advice)
     })
 }

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::servers::{Installed, SearchPath, Software};
+use crate::servers::{self, Haproxy, Installed, SearchPath};
 use keymark_bench::case::StackName;
 use keymark_bench::error::Error;
-
-use super::SERVERS;
 
 /// The servers of a plan.
 #[derive(Debug)]
 pub struct Servers {
     by_stack: BTreeMap<StackName, Installed>,
-    balancer: Option<Installed>,
+    balancer: Option<Haproxy>,
 }
 
 impl Servers {
@@ -22,16 +20,9 @@ impl Servers {
     /// When one is missing, with the package that brings it, or a name is no server's.
     pub fn find(names: &[StackName]) -> Result<Self, Error> {
         let find = |name: &StackName| {
-            let known = SERVERS.iter().find(|(known, _)| known == name);
-            let (_, software) = known.ok_or_else(|| {
-                let words: Vec<_> = SERVERS.iter().map(|(name, _)| name.to_string()).collect();
-                Error::call(
-                    "looking for a server",
-                    format!("no server has the name {name}"),
-                    format!("there are {}", words.join(", ")),
-                )
-            })?;
-            let installed = Installed::find(*software, &SearchPath::usual())?;
+            let kind = servers::kind(name.word());
+            let kind = kind.map_err(|why| Error::call("looking for a server", why, ""))?;
+            let installed = Installed::find(kind, &SearchPath::usual())?;
             Ok::<_, Error>((*name, installed))
         };
         Ok(Self {
@@ -45,14 +36,14 @@ impl Servers {
     /// # Errors
     /// When it is missing, with the package that brings it.
     pub fn and_balancer(self) -> Result<Self, Error> {
-        let haproxy = Installed::find(Software::Haproxy, &SearchPath::usual())?;
+        let haproxy = Haproxy::find(&SearchPath::usual())?;
         Ok(Self {
             balancer: Some(haproxy),
             ..self
         })
     }
 
-    pub(super) fn balancer(&self) -> Result<&Installed, Error> {
+    pub(super) fn balancer(&self) -> Result<&Haproxy, Error> {
         let none = || Error::call("starting a balancer", "none is the plan's", "");
         self.balancer.as_ref().ok_or_else(none)
     }
@@ -67,19 +58,16 @@ impl Servers {
         })
     }
 
-    /// Versions of the programs, and of the OpenSSL that each uses.
-    #[must_use]
+    /// Versions of the programs, and of the library of cryptography that each uses.
     pub fn versions(&self) -> BTreeMap<String, String> {
-        let balancer = self.balancer.iter().map(|haproxy| {
-            let name = haproxy.software.to_string().to_lowercase();
-            (name, haproxy.version.to_string())
-        });
+        let balancer = self.balancer.iter();
+        let balancer = balancer.map(|own| ("haproxy".to_owned(), own.version.to_string()));
         let each = self.by_stack.values().flat_map(|installed| {
-            let name = installed.software.to_string().to_lowercase();
+            let (name, library) = (installed.name().to_lowercase(), &installed.library);
             [
                 (
-                    format!("{name} with openssl"),
-                    installed.openssl.version.to_string(),
+                    format!("{name} with {}", library.name),
+                    library.version.to_string(),
                 ),
                 (name, installed.version.to_string()),
             ]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::WorkerProcess;
@@ -10,6 +9,7 @@ use keymark_bench::worker::WorkerProcess;
 use super::process::ProcessKeys;
 use super::token::Token;
 use super::uri::ObjectPart;
+use crate::scheme::Scheme;
 use crate::store::unsupported;
 use crate::test_key::TestKey;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use keymark_bench::case::{DeviceName, Provenance, Scheme};
+use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_native::cryptoki::Mechanism;
@@ -21,6 +21,7 @@ use super::token::{FoundToken, Token};
 use super::uri::{ObjectPart, Pkcs11Uri, TokenPart};
 use crate::device::{Device, Fact, Reach, Run};
 use crate::journal::Journal;
+use crate::scheme::Scheme;
 use crate::store::KeyStore;
 use crate::user::{PinSource, Pins, TokenId, User};
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -20,6 +19,7 @@ use super::keys::{self, KeyPin, secret_length};
 use super::offers::{asked_for, mechanism_of};
 use super::token::Token;
 use super::uri::ObjectPart;
+use crate::scheme::Scheme;
 use crate::store::unsupported;
 
 /// Before a SHA-256 digest that RSA signs: its DigestInfo (RFC 8017 §9.2).

@@ -1,12 +1,13 @@
 //! What can be measured with test keys on a token, by what it says of its mechanisms.
 
 use keymark_bench::algorithm::{Algorithm, Curve, Digest, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_native::cryptoki::{Mechanism, MechanismSays};
 
 use super::says::TokenSays;
+
+use crate::scheme::Scheme;
 
 /// The newest SoftHSM2 whose OAEP is known to take no digest but SHA-1: it answers CKR_ARGUMENTS_BAD.
 const SOFTHSM_OAEP_SHA1_ONLY: (u8, u8) = (2, 6);

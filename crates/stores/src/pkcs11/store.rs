@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cryptoki::session::Session;
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Scheme;
 use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
@@ -23,6 +22,7 @@ use super::written::{Maker, WrittenKey};
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
@@ -377,7 +377,7 @@ mod tests {
         let opensc = said(0x07);
         for part in [
             "C_CreateObject failed: CKR_ARGUMENTS_BAD",
-            "takes no test key",
+            "accepts no test key",
             "object=KEY",
         ] {
             assert!(opensc.contains(part), "{opensc}");

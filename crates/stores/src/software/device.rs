@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{Library, Scheme};
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
@@ -11,6 +10,8 @@ use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::{SoftwareStore, library};
 use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::scheme::Scheme;
+use crate::software::library::Library;
 use crate::store::KeyStore;
 use crate::user::User;
 

@@ -1,7 +1,6 @@
 //! Operations of OpenSSL on a test key.
 
 use keymark_bench::algorithm::Family;
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
@@ -16,6 +15,7 @@ use openssl::pkey::{Id, PKey, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 
 use crate::elgamal::Decryptor;
+use crate::scheme::Scheme;
 use crate::scheme::{evp_md, padded};
 use crate::store::unsupported;
 use crate::test_key::{Secret, TestKey};

@@ -3,14 +3,26 @@
 use std::fmt::Debug;
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Library;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
+use keymark_bench::words::words;
 use keymark_bench::workload::KeyHandle;
 
 use super::{libgcrypt, openssl_system};
 use crate::test_key::TestKey;
+
+words! {
+    /// A library that calculates in place of the OpenSSL that is built in.
+    pub enum Library("library") {
+        /// The installed libgcrypt, which gpg-agent loads.
+        Libgcrypt = "libgcrypt",
+        /// The installed libcrypto, which the distribution's servers and ssh load.
+        OpenSslSystem = "openssl-system",
+        /// The crates of RustCrypto and dalek, which programs in Rust without C use.
+        RustCrypto = "rustcrypto",
+    }
+}
 
 /// A library that was found and loaded.
 pub trait Loaded: Debug {

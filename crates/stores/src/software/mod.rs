@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::{DeviceName, Library, Provenance, Scheme, StoreKind};
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
@@ -22,6 +22,8 @@ use keymark_bench::workload::KeyHandle;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
+use crate::software::library::Library;
 use crate::store::{KeyStore, unsupported};
 use crate::test_key::TestKey;
 

@@ -400,7 +400,7 @@ mod tests {
         let fault = twin.transmit(&DECIPHER).unwrap_err();
         assert!(matches!(fault, CardFault::TooSlow { .. }), "{fault}");
         assert!(
-            fault.to_string().contains("faster than its twin"),
+            fault.to_string().contains("too fast to be imitated"),
             "{fault}"
         );
     }

@@ -12,12 +12,12 @@ mod suite;
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, Verifiable, Verifier};
 use keymark_stores::device::Run;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards, Slot};
+use keymark_stores::scheme::Scheme;
 use keymark_stores::software::SoftwareStore;
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::Scheme;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Input, KeyHandle, Verifiable, Verifier};
 use keymark_stores::access::Access;
 use keymark_stores::challenge::Challenge;
 use keymark_stores::public_key::PublicKey;
+use keymark_stores::scheme::Scheme;
 use keymark_stores::store::KeyStore;
 
 /// What a key is asked, and the check.

@@ -286,7 +286,7 @@ fn a_verify_that_is_answered_6cxx_is_sent_once() {
     for _ in 0..3 {
         let error = device.user_pin().err().unwrap().to_string();
         assert!(
-            error.contains("6C10") && error.contains("not tried again"),
+            error.contains("6C10") && error.contains("does not send it again"),
             "{error}"
         );
     }

@@ -6,8 +6,8 @@ use keymark_mcu::predict::Prediction;
 use keymark_mcu::timing::{Account, Stall, Tally};
 use keymark_report::render::text;
 use keymark_report::units;
-use keymark_stats::Seconds;
 use serde::Serialize;
+use serde_json::json;
 
 use super::count;
 use super::predict::predict_all;
@@ -25,7 +25,20 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
         .map_err(|_| Failure::failed("expected two predictions"))?;
     let differences = differences(&first.account, &second.account);
     if arguments.json {
-        print_json(&Explained::of(&first, &second, differences));
+        let side = |prediction: &Prediction| {
+            json!({
+                "target": prediction.name(),
+                "cycles": prediction.cycles(),
+                "seconds": prediction.seconds(),
+            })
+        };
+        print_json(&json!({
+            "kernel": kernel.name(),
+            "provenance": "predicted",
+            "first": side(&first),
+            "second": side(&second),
+            "differences": differences,
+        }));
         return Ok(Exit::Fine);
     }
     output::heading(&format!(
@@ -40,39 +53,6 @@ pub(super) fn run(arguments: &ExplainArguments) -> Outcome {
     output::line("");
     output::paragraph(&verdict(&first, &second, &differences));
     Ok(Exit::Fine)
-}
-
-#[derive(Serialize)]
-struct Explained {
-    kernel: &'static str,
-    provenance: &'static str,
-    first: Side,
-    second: Side,
-    differences: Vec<Difference>,
-}
-
-#[derive(Serialize)]
-struct Side {
-    target: String,
-    cycles: u64,
-    seconds: Seconds,
-}
-
-impl Explained {
-    fn of(first: &Prediction, second: &Prediction, differences: Vec<Difference>) -> Self {
-        let side = |prediction: &Prediction| Side {
-            target: prediction.name(),
-            cycles: prediction.cycles(),
-            seconds: prediction.seconds(),
-        };
-        Self {
-            kernel: first.kernel.name(),
-            provenance: "predicted",
-            first: side(first),
-            second: side(second),
-            differences,
-        }
-    }
 }
 
 /// What cycles went into.

@@ -6,10 +6,8 @@ use keymark_mcu::machine::Stop;
 use keymark_mcu::microcontroller::{Megahertz, Microcontroller};
 use keymark_mcu::profiler::{Profiler, Spent};
 use keymark_mcu::timing::{Phase, Pipeline, Stall};
-use keymark_report::render::text;
 use keymark_report::units;
-use keymark_stats::Seconds;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::count;
 use crate::args::FirmwareArguments;
@@ -17,7 +15,7 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
-use crate::output;
+use crate::output::{self, Table};
 use crate::parts;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
@@ -66,117 +64,76 @@ fn ending(stop: &Stop, executed: u64) -> Outcome {
     }
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
-    mcu: &'a str,
-    clock_mhz: u32,
-    provenance: &'static str,
-    /// Over all phases.
-    cycles: u64,
-    instructions: u64,
-    seconds: Seconds,
-    phases: Vec<PhaseRow>,
-    functions: Vec<FunctionRow>,
-    /// What the program wrote through semihosting.
-    output: &'a str,
-}
-
-#[derive(Serialize)]
-struct PhaseRow {
-    phase: u8,
-    cycles: u64,
-    instructions: u64,
-    seconds: Seconds,
-    stalls: BTreeMap<Stall, u64>,
-}
-
-#[derive(Serialize)]
-struct FunctionRow {
-    function: String,
-    cycles: u64,
-    instructions: u64,
-    calls: u64,
-}
-
-fn report<'a>(mcu: &'a Microcontroller, profiler: &Profiler, output: &'a str) -> Report<'a> {
+fn report(mcu: &Microcontroller, profiler: &Profiler, output: &str) -> Value {
     let pipeline = profiler.pipeline();
     let account = pipeline.account();
-    let phase = |phase: Phase| PhaseRow {
-        phase: phase.number,
-        cycles: phase.account.cycles(),
-        instructions: phase.account.instructions(),
-        seconds: mcu.clock.seconds(phase.account.cycles()),
-        stalls: Stall::ALL
+    let phase = |phase: Phase| {
+        let account = phase.account;
+        let stalls = Stall::ALL
             .iter()
-            .map(|&stall| (stall, phase.account.stall(stall)))
-            .collect(),
+            .map(|&stall| (stall, account.stall(stall)));
+        json!({
+            "phase": phase.number,
+            "cycles": account.cycles(),
+            "instructions": account.instructions(),
+            "seconds": mcu.clock.seconds(account.cycles()),
+            "stalls": stalls.collect::<BTreeMap<_, _>>(),
+        })
     };
-    let function = |(function, spent): (String, Spent)| FunctionRow {
-        function,
-        cycles: spent.cycles,
-        instructions: spent.instructions,
-        calls: spent.calls,
+    let function = |(function, spent): (String, Spent)| {
+        json!({
+            "function": function,
+            "cycles": spent.cycles,
+            "instructions": spent.instructions,
+            "calls": spent.calls,
+        })
     };
-    Report {
-        mcu: &mcu.name,
-        clock_mhz: mcu.clock.0,
-        provenance: "predicted",
-        cycles: account.cycles(),
-        instructions: account.instructions(),
-        seconds: mcu.clock.seconds(account.cycles()),
-        phases: pipeline.phases().into_iter().map(phase).collect(),
-        functions: profiler.flat().into_iter().map(function).collect(),
-        output,
-    }
+    json!({
+        "mcu": mcu.name,
+        "clock_mhz": mcu.clock.0,
+        "provenance": "predicted",
+        // Over all phases.
+        "cycles": account.cycles(),
+        "instructions": account.instructions(),
+        "seconds": mcu.clock.seconds(account.cycles()),
+        "phases": pipeline.phases().into_iter().map(phase).collect::<Vec<_>>(),
+        "functions": profiler.flat().into_iter().map(function).collect::<Vec<_>>(),
+        // What the program wrote through semihosting.
+        "output": output,
+    })
 }
 
 fn print_phases(profiler: &Profiler, clock: Megahertz) {
-    let mut names = vec![
-        "phase",
-        "time",
-        "cycles",
-        "instructions",
-        "cycles an instruction",
-    ];
-    names.extend(Stall::ALL.iter().map(|stall| stall.name()));
-    let rows = profiler.pipeline().phases().into_iter().map(|phase| {
-        let (cycles, instructions) = (phase.account.cycles(), phase.account.instructions());
-        let name = match phase.number {
+    let mut table = Table::of(profiler.pipeline().phases())
+        .column("phase", |phase| match phase.number {
             0 => "outside".to_owned(),
             number => number.to_string(),
-        };
-        let mut row = vec![
-            name,
-            units::duration(clock.seconds(cycles)),
-            count(cycles),
-            count(instructions),
-            format!("{:.2}", cycles as f64 / instructions.max(1) as f64),
-        ];
-        row.extend(
-            Stall::ALL
-                .iter()
-                .map(|&stall| count(phase.account.stall(stall))),
-        );
-        row
-    });
-    output::print(&text::plain(&names, 1, rows.collect()));
+        })
+        .column("time", |phase| {
+            units::duration(clock.seconds(phase.account.cycles()))
+        })
+        .column("cycles", |phase| count(phase.account.cycles()))
+        .column("instructions", |phase| count(phase.account.instructions()))
+        .column("cycles an instruction", |phase| {
+            let instructions = phase.account.instructions().max(1);
+            format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
+        });
+    for &stall in Stall::ALL {
+        table = table.column(stall.name(), |phase| count(phase.account.stall(stall)));
+    }
+    table.print(1);
 }
 
 fn print_functions(profiler: &Profiler, top: usize) {
     let all = profiler.pipeline().now().max(1) as f64;
-    let rows = profiler.flat().into_iter().take(top).map(|(name, spent)| {
-        vec![
-            name,
-            format!("{:.1} %", 100.0 * spent.cycles as f64 / all),
-            count(spent.cycles),
-            count(spent.instructions),
-            spent.calls.to_string(),
-        ]
-    });
     output::line("");
-    output::print(&text::plain(
-        &["function", "share", "cycles", "instructions", "calls"],
-        1,
-        rows.collect(),
-    ));
+    Table::of(profiler.flat().into_iter().take(top))
+        .column("function", |(name, _)| name.clone())
+        .column("share", |(_, spent)| {
+            format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
+        })
+        .column("cycles", |(_, spent)| count(spent.cycles))
+        .column("instructions", |(_, spent)| count(spent.instructions))
+        .column("calls", |(_, spent)| spent.calls.to_string())
+        .print(1);
 }

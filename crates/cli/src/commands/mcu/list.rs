@@ -1,70 +1,46 @@
 //! `keymark mcu list`
 
+use std::slice;
+
 use keymark_flash::geometry::Geometry;
 use keymark_mcu::microcontroller::Microcontroller;
-use keymark_report::render::text;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::args::JsonArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
-
-#[derive(Serialize)]
-struct Row<'a> {
-    mcu: &'a str,
-    also: &'a [String],
-    product: &'a str,
-    core: String,
-    clock_mhz: u32,
-    wait_states: u8,
-    flash_bytes: u32,
-    ram_bytes: u32,
-    sources: &'a [String],
-    assumed: &'a [String],
-}
-
-#[derive(Serialize)]
-struct GeometryRow<'a> {
-    geometry: &'a str,
-    bytes: usize,
-    sectors: usize,
-    program_unit_bytes: usize,
-    endurance_cycles: u32,
-    sources: &'a [String],
-    assumed: &'a [String],
-}
+use crate::output::{self, Table};
 
 pub(super) fn run(arguments: &JsonArguments) -> Outcome {
     let parts = Microcontroller::shipped().map_err(Failure::failed)?;
     let geometries = Geometry::shipped().map_err(Failure::failed)?;
     if arguments.json {
         for part in &parts {
-            print_json(&Row {
-                mcu: &part.name,
-                also: &part.also,
-                product: &part.product,
-                core: part.core.to_string(),
-                clock_mhz: part.clock.0,
-                wait_states: part.flash.wait_states,
-                flash_bytes: part.layout.flash_size,
-                ram_bytes: part.layout.ram_size,
-                sources: &part.sources,
-                assumed: &part.assumed,
-            });
+            print_json(&json!({
+                "mcu": part.name,
+                "also": part.also,
+                "product": part.product,
+                "core": part.core.to_string(),
+                "clock_mhz": part.clock.0,
+                "wait_states": part.flash.wait_states,
+                "flash_bytes": part.layout.flash_size,
+                "ram_bytes": part.layout.ram_size,
+                "sources": part.sources,
+                "assumed": part.assumed,
+            }));
         }
         for geometry in &geometries {
             let sectors = geometry.sector_list();
-            print_json(&GeometryRow {
-                geometry: &geometry.name,
-                bytes: sectors.iter().map(|sector| sector.bytes).sum(),
-                sectors: sectors.len(),
-                program_unit_bytes: geometry.program_unit_bytes,
-                endurance_cycles: geometry.endurance_cycles,
-                sources: &geometry.sources,
-                assumed: &geometry.assumed,
-            });
+            print_json(&json!({
+                "geometry": geometry.name,
+                "bytes": sectors.iter().map(|sector| sector.bytes).sum::<usize>(),
+                "sectors": sectors.len(),
+                "program_unit_bytes": geometry.program_unit_bytes,
+                "endurance_cycles": geometry.endurance_cycles,
+                "sources": geometry.sources,
+                "assumed": geometry.assumed,
+            }));
         }
         return Ok(Exit::Fine);
     }
@@ -75,55 +51,36 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
 }
 
 fn print_parts(parts: &[Microcontroller]) {
-    let names = [
-        "mcu",
-        "core",
-        "product",
-        "clock",
-        "wait states",
-        "flash",
-        "RAM",
-    ];
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
-    let rows = parts.iter().map(|part| {
-        vec![
-            [&part.name]
-                .into_iter()
-                .chain(&part.also)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", "),
-            part.core.to_string(),
-            part.product.clone(),
-            part.clock.to_string(),
-            part.flash.wait_states.to_string(),
-            kibibytes(part.layout.flash_size),
-            kibibytes(part.layout.ram_size),
-        ]
-    });
-    output::print(&text::plain(&names, 3, rows.collect()));
+    Table::of(parts)
+        .column("mcu", |part| {
+            let names = [slice::from_ref(&part.name), part.also.as_slice()].concat();
+            names.join(", ")
+        })
+        .column("core", |part| part.core.to_string())
+        .column("product", |part| part.product.clone())
+        .column("clock", |part| part.clock.to_string())
+        .column("wait states", |part| part.flash.wait_states.to_string())
+        .column("flash", |part| kibibytes(part.layout.flash_size))
+        .column("RAM", |part| kibibytes(part.layout.ram_size))
+        .print(3);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
 }
 
 fn print_geometries(geometries: &[Geometry]) {
-    let names = ["flash geometry", "programs", "sectors"];
-    let sectors = |geometry: &Geometry| {
-        let runs = geometry.sectors.iter();
-        let runs: Vec<String> = runs
-            .map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
-            .collect();
-        runs.join(", ")
-    };
-    let rows = geometries.iter().map(|geometry| {
-        vec![
-            geometry.name.clone(),
-            format!("{} bytes", geometry.program_unit_bytes),
-            sectors(geometry),
-        ]
-    });
-    output::print(&text::plain(&names, 3, rows.collect()));
+    Table::of(geometries)
+        .column("flash geometry", |geometry| geometry.name.clone())
+        .column("programs", |geometry| {
+            format!("{} bytes", geometry.program_unit_bytes)
+        })
+        .column("sectors", |geometry| {
+            let runs = geometry.sectors.iter();
+            let runs = runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024));
+            runs.collect::<Vec<_>>().join(", ")
+        })
+        .print(3);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{Case, DeviceName, Load, Parameters, Provenance, StackName, StoreKind};
-use keymark_bench::environment::Environment;
 use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Plan, Settings};
-use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunId, RunState, SCHEMA};
+use keymark_bench::record::{CaseRecord, PublishedMean, Record, RunState};
 use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_mcu::kernel::Kernel;
 use keymark_mcu::predict::Prediction;
 use keymark_report::units;
 
 use crate::exit::Failure;
+use crate::frame;
 
 /// What the kernel is in the rest of keymark's words, first the operation that a run calls it: the private-key
 /// operation of RSA decrypts, signs and authenticates; a token decrypts with X25519.
@@ -69,7 +69,7 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
         operation,
         stack: StackName::RAW,
         load: Load::single(),
-        parameters: Parameters::None,
+        parameters: Parameters::NONE,
         input_bytes: 32,
         replica: 0,
     };
@@ -86,7 +86,6 @@ fn case(prediction: &Prediction) -> Result<CaseRecord, Failure> {
 
 /// A run of these predictions, now.
 pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Record, Failure> {
-    let now = jiff::Timestamp::now();
     let cases = predictions
         .iter()
         .map(case)
@@ -106,22 +105,16 @@ pub(super) fn of(predictions: &[Prediction], tolerance: Duration) -> Result<Reco
             });
         }
     }
-    Ok(Record {
-        schema: SCHEMA,
-        id: RunId::fresh(now),
-        started: now,
-        state: RunState::Finished,
-        series: None,
-        plan: Plan {
-            cases: cases.iter().map(|record| record.case.clone()).collect(),
-            settings: Settings {
-                tolerance,
-                ..Settings::default()
-            },
+    let plan = Plan {
+        cases: cases.iter().map(|record| record.case.clone()).collect(),
+        settings: Settings {
+            tolerance,
+            ..Settings::default()
         },
-        environment: Environment::capture(env!("KEYMARK_VERSION")),
-        harness: None,
-        stores,
+    };
+    Ok(Record {
+        state: RunState::Finished,
         cases,
+        ..frame::record(plan, stores)
     })
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use keymark_flash::design::DesignKind;
 use keymark_flash::geometry::Geometry;
 use keymark_flash::simulate::{Length, StorageResult, simulate};
-use keymark_report::render::text;
 use keymark_report::units;
 use keymark_stats::Seconds;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::StorageArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
+use crate::output::{self, Table};
 use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
@@ -78,8 +78,7 @@ fn say_refused(refused: &[Refused<'_>]) {
 }
 
 fn print(results: &[StorageResult], seed: u64) {
-    let rows = results.iter().map(cells).collect();
-    output::print(&text::plain(&NAMES, 3, rows));
+    print_table(results);
     output::line(&format!(
         "seed {seed}; times of the flash alone: the datasheet's typical times and, for the worst write, its \
          maximum times"
@@ -97,98 +96,70 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
     wanted.iter().map(find).collect()
 }
 
-const NAMES: [&str; 11] = [
-    "geometry",
-    "design",
-    "workload",
-    "writes",
-    "mean write",
-    "worst write",
-    "at maximum times",
-    "erases",
-    "lifetime, signatures",
-    "lifetime, writes",
-    "space used",
-];
-
-fn duration(time: Duration) -> String {
-    units::duration(Seconds(time.as_secs_f64()))
+fn print_table(results: &[StorageResult]) {
+    Table::of(results)
+        .column("geometry", |one| one.geometry.clone())
+        .column("design", |one| one.design.to_string())
+        .column("workload", |one| one.workload.to_string())
+        .column("writes", |one| super::count(one.writes))
+        .column("mean write", |one| time(one, one.latency_typical.mean))
+        .column("worst write", |one| time(one, one.latency_typical.worst))
+        .column("at maximum times", |one| {
+            time(one, one.latency_maximum.worst)
+        })
+        .column("erases", |one| one.erases.to_string())
+        .column("lifetime, signatures", |one| {
+            lifetime(one, one.lifetime_signatures, one.signatures)
+        })
+        .column("lifetime, writes", |one| {
+            lifetime(one, one.lifetime_writes, one.writes)
+        })
+        .column("space used", |one| {
+            format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
+        })
+        .print(3);
 }
 
-fn cells(result: &StorageResult) -> Vec<String> {
-    let about = |figure: String| {
-        if result.is_settled() {
-            figure
-        } else {
-            format!("~{figure}")
-        }
-    };
-    let lifetime = |number: Option<u64>, writes: u64| match (number, writes) {
-        (Some(number), _) => about(super::count(number)),
+fn about(result: &StorageResult, figure: String) -> String {
+    if result.is_settled() {
+        figure
+    } else {
+        format!("~{figure}")
+    }
+}
+
+fn time(result: &StorageResult, time: Duration) -> String {
+    about(result, units::duration(Seconds(time.as_secs_f64())))
+}
+
+fn lifetime(result: &StorageResult, number: Option<u64>, writes: u64) -> String {
+    match (number, writes) {
+        (Some(number), _) => about(result, super::count(number)),
         (None, 0) => "-".to_owned(),
         (None, _) => "no erase".to_owned(),
-    };
-    vec![
-        result.geometry.clone(),
-        result.design.to_string(),
-        result.workload.to_string(),
-        super::count(result.writes),
-        about(duration(result.latency_typical.mean)),
-        about(duration(result.latency_typical.worst)),
-        about(duration(result.latency_maximum.worst)),
-        result.erases.to_string(),
-        lifetime(result.lifetime_signatures, result.signatures),
-        lifetime(result.lifetime_writes, result.writes),
-        format!(
-            "{} of {} B",
-            result.space.used_bytes, result.space.reserved_bytes
-        ),
-    ]
-}
-
-#[derive(Serialize)]
-struct Row {
-    geometry: String,
-    design: String,
-    workload: String,
-    provenance: &'static str,
-    seed: u64,
-    writes: u64,
-    signatures: u64,
-    settled: bool,
-    mean_s: f64,
-    worst_s: f64,
-    mean_maximum_s: f64,
-    worst_maximum_s: f64,
-    programs: u64,
-    erases: u64,
-    most_worn_sector_erases: u64,
-    lifetime_signatures: Option<u64>,
-    lifetime_writes: Option<u64>,
-    used_bytes: u64,
-    reserved_bytes: u64,
-}
-
-fn row(result: &StorageResult) -> Row {
-    Row {
-        geometry: result.geometry.clone(),
-        design: result.design.to_string(),
-        workload: result.workload.to_string(),
-        provenance: "predicted",
-        seed: result.seed,
-        writes: result.writes,
-        signatures: result.signatures,
-        settled: result.is_settled(),
-        mean_s: result.latency_typical.mean.as_secs_f64(),
-        worst_s: result.latency_typical.worst.as_secs_f64(),
-        mean_maximum_s: result.latency_maximum.mean.as_secs_f64(),
-        worst_maximum_s: result.latency_maximum.worst.as_secs_f64(),
-        programs: result.programs,
-        erases: result.erases,
-        most_worn_sector_erases: result.most_worn_sector_erases,
-        lifetime_signatures: result.lifetime_signatures,
-        lifetime_writes: result.lifetime_writes,
-        used_bytes: result.space.used_bytes as u64,
-        reserved_bytes: result.space.reserved_bytes as u64,
     }
+}
+
+fn row(result: &StorageResult) -> Value {
+    json!({
+        "geometry": result.geometry,
+        "design": result.design.to_string(),
+        "workload": result.workload.to_string(),
+        "provenance": "predicted",
+        "seed": result.seed,
+        "writes": result.writes,
+        "signatures": result.signatures,
+        "settled": result.is_settled(),
+        "mean_s": result.latency_typical.mean.as_secs_f64(),
+        "worst_s": result.latency_typical.worst.as_secs_f64(),
+        "mean_maximum_s": result.latency_maximum.mean.as_secs_f64(),
+        "worst_maximum_s": result.latency_maximum.worst.as_secs_f64(),
+        "programs": result.programs,
+        "erases": result.erases,
+        "most_worn_sector_erases": result.most_worn_sector_erases,
+        "lifetime_signatures": result.lifetime_signatures,
+        "lifetime_writes": result.lifetime_writes,
+        "used_bytes": result.space.used_bytes,
+        "reserved_bytes": result.space.reserved_bytes,
+    })
 }

@@ -14,7 +14,7 @@ use keymark_report::visible::excerpt;
 use serde::Deserialize;
 
 use super::Served;
-use crate::commands::report;
+use crate::documents::report;
 use crate::exit::{Exit, Failure};
 
 /// Runs of a page of the list.

@@ -14,7 +14,7 @@ use keymark_report::exchange;
 use super::Served;
 use super::connections::IDLE;
 use super::pages::{Refused, Said, with_archive};
-use crate::commands::import;
+use crate::documents;
 
 /// Bytes of a file that a browser hands over; 'keymark import' takes larger ones.
 const BYTES: usize = 256 << 20;
@@ -67,8 +67,9 @@ pub(super) async fn take_in(
         .map_err(|reason| Refused::bad(format!("the upload was not read: {reason}")))?;
     with_archive(served, move |archive, _| {
         let record = exchange::read(Path::new("the upload"), &content).map_err(Refused::bad)?;
+        documents::check(&record).map_err(Refused::bad)?;
         archive.insert(&record).map_err(Refused::bad)?;
-        Ok(Said::done(&import::done(&record)))
+        Ok(Said::done(&documents::imported(&record)))
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! `keymark site`
 
-mod place;
+mod directory;
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +11,21 @@ use keymark_report::exchange::folder::Folder;
 use keymark_report::exchange::share::{self, Shared};
 use keymark_report::exchange::{self, SHIPPED, json};
 use keymark_report::render::html::{self, Place};
-use keymark_report::report::{Part, report};
+use keymark_report::report::report;
 use keymark_report::site::{Added, Catalogue, Devices, Origin, Pages, Site, Source};
 use keymark_report::units::counted;
 use keymark_report::visible::visible;
 
-use self::place::Target;
-use super::{Outcome, again, published, show};
+use self::directory::SiteDirectory;
+use super::Outcome;
 use crate::args::SiteArguments;
+use crate::documents::{self, published, report as reports};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(arguments: &SiteArguments) -> Outcome {
-    let target = Target::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
+    let directory =
+        SiteDirectory::examine(&arguments.output, &arguments.records).map_err(Failure::failed)?;
     let folder = Folder::list(&arguments.records).map_err(Failure::failed)?;
     for path in &folder.aside {
         let path = path.display().to_string();
@@ -56,7 +58,7 @@ pub(super) fn run(arguments: &SiteArguments) -> Outcome {
         Devices::Contributed
     };
     let (devices, pages) = building.finish(&arguments.title, of)?;
-    target.write(&pages).map_err(Failure::failed)?;
+    directory.write(&pages).map_err(Failure::failed)?;
     output::line(&arguments.output.join("index.html").display().to_string());
     let (read, devices) = (counted(read, "record"), counted(devices, "device"));
     output::note(&format!("{read}, {refused} refused; {devices}"));
@@ -126,7 +128,7 @@ impl Building {
 
     /// Makes the files of a record: it itself, and its report.
     fn add(&mut self, record: &Record, origin: Origin) -> Result<(Source, Added), Failure> {
-        let analysis = show::analysis(record);
+        let analysis = documents::analysis(record);
         let mut file = Vec::new();
         json::write(record, &mut file).map_err(Failure::failed)?;
         let content = String::from_utf8_lossy(&file);
@@ -147,9 +149,9 @@ impl Building {
     /// How many devices there are, and all files.
     fn finish(mut self, title: &str, of: Devices) -> Result<(usize, Pages), Failure> {
         let mut shipped = Vec::new();
-        for article in SHIPPED {
+        for &article in SHIPPED.iter() {
             let record = article.record().map_err(Failure::failed)?;
-            let analysis = show::analysis(&record);
+            let analysis = documents::analysis(&record);
             let source = Source::of(
                 &record,
                 &analysis,
@@ -171,12 +173,8 @@ impl Building {
 
 /// The report of a record, as `keymark report` writes it.
 fn document(record: &Record, analysis: &Analysis) -> Document {
-    let part = Part {
-        record,
-        document: analysis.document(record, &published::figures(record)),
-        again: again::again(record),
-    };
-    report(vec![part], None)
+    let document = analysis.document(record, &published::figures(record));
+    report(vec![reports::part(record, document)], None)
 }
 
 /// What was done to a record that was exported and not shared.

@@ -34,7 +34,7 @@ fn cases(arguments: &TlsBenchArguments, inventory: &Inventory) -> Vec<Case> {
         for found in &inventory.devices {
             for algorithm in &arguments.algorithm {
                 for kex in &arguments.kex {
-                    let handshake = super::parameters(arguments.tls, *kex, Arrangement::One);
+                    let handshake = super::handshake(arguments.tls, *kex, Arrangement::One);
                     cases.extend(loads.iter().map(|load| Case {
                         input_bytes: arguments.body,
                         ..super::case(&found.identity, (*stack, *algorithm), handshake, *load)

@@ -1,7 +1,7 @@
 //! `keymark tls check`
 
 use keymark_stacks::servers::check::{self, Verdict};
-use keymark_stacks::servers::{Installed, SearchPath, Software};
+use keymark_stacks::servers::{Installed, SearchPath, kind};
 
 use super::super::Outcome;
 use crate::args::TlsCheckArguments;
@@ -10,7 +10,8 @@ use crate::output;
 
 pub(super) fn run(arguments: &TlsCheckArguments) -> Outcome {
     // Of an nginx that is not here nobody knows the version.
-    let nginx = Installed::find(Software::Nginx, &SearchPath::usual()).ok();
+    let nginx = kind("nginx").ok();
+    let nginx = nginx.and_then(|nginx| Installed::find(nginx, &SearchPath::usual()).ok());
     let nginx = nginx.as_ref().map(|nginx| &nginx.version);
     let report = check::file(&arguments.file, None, nginx).map_err(Failure::nothing_usable)?;
     output::print(&report.to_string());

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_stacks::servers::administrator::{Source, guide};
-use keymark_stacks::servers::{Installed, SearchPath, TokenKey, TokenWay};
-use keymark_stacks::tls::SERVERS;
+use keymark_stacks::servers::{Installed, LinkedOpenSsl, SearchPath, TokenKey, TokenWay, kind};
 use keymark_stores::pkcs11::uri::Pkcs11Uri;
 use keymark_stores::pkcs11::variables;
 
@@ -15,13 +14,12 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(arguments: &TlsConfigArguments) -> Outcome {
-    let mut servers = SERVERS.iter();
-    let found = servers.find(|(name, _)| *name == arguments.server);
-    let (_, software) = found.ok_or_else(|| Failure::usage("no such server"))?;
-    let installed = Installed::find(*software, &SearchPath::usual());
+    let kind = kind(arguments.server.word()).map_err(Failure::usage)?;
+    let installed = Installed::find(kind, &SearchPath::usual());
     let installed = installed.map_err(Failure::nothing_usable)?;
     let way = arguments.openssl.map(TokenWay::from);
-    let way = way.unwrap_or_else(|| installed.openssl.usual_way());
+    let usual = installed.openssl().map(LinkedOpenSsl::usual_way);
+    let way = way.unwrap_or_else(|| usual.unwrap_or(TokenWay::Engine));
     let keys = keys(&arguments.device, &arguments.algorithm)?;
     let mut sources = keys.iter().map(|key| match key {
         Key::File(algorithm) => Source::File(*algorithm),
@@ -73,6 +71,7 @@ fn token_key(device: &str) -> Result<TokenKey, Failure> {
             "'{device}' names no module; add ?module-path=/FILE, as 'keymark devices' lists it"
         ))
     })?;
-    let key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
-    Ok(key.with_environment(variables(&module)))
+    let mut key = TokenKey::new(&module, device, None).map_err(Failure::usage)?;
+    key.environment = variables(&module);
+    Ok(key)
 }

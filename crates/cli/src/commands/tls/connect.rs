@@ -1,14 +1,13 @@
 //! `keymark tls bench --connect`: a server that runs already.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use keymark_bench::case::{Arrangement, Case, Parameters};
+use keymark_bench::case::tls::Handshake;
+use keymark_bench::case::{Arrangement, Case};
 use keymark_bench::clock::MonotonicClock;
 use keymark_bench::plan::Plan;
-use keymark_load::WeakSizes;
 use keymark_stacks::tls::{Address, Asking, CONNECT, Remote, Tried, Trust};
 
 use super::super::Outcome;
@@ -52,13 +51,13 @@ pub(super) fn run(
         clock: &clock,
         interrupt: &interrupt,
     };
-    let record = running::head(&plan, vec![remote.identity()], BTreeMap::new());
+    let record = crate::frame::record(plan, vec![remote.identity()]);
     let how = (&arguments.run, archive);
     Ok(running::measured(
         record,
         &interrupt,
         how,
-        |plan, seen, view| asking.run(plan, seen, view),
+        |plan, seen, view| (asking.run(plan, seen, view), Vec::<String>::new()),
     ))
 }
 
@@ -71,11 +70,7 @@ fn remote(address: &Address, arguments: &TlsBenchArguments) -> Remote {
             .authority
             .clone()
             .map_or(Trust::AsPresented, Trust::Authority),
-        weak: if arguments.run.allow_weak {
-            WeakSizes::Allowed
-        } else {
-            WeakSizes::Refused
-        },
+        weak: super::weak(arguments.run.allow_weak),
     }
 }
 
@@ -112,7 +107,7 @@ fn plan(
         let algorithm = server.key().ok_or_else(|| {
             Failure::nothing_usable("keymark does not support the key of the server's certificate")
         })?;
-        let handshake = Parameters::Tls {
+        let handshake = Handshake {
             version: *version,
             key_exchange: *key_exchange,
             arrangement: Arrangement::One,

@@ -13,14 +13,12 @@ mod view;
 use std::path::PathBuf;
 
 use keymark_bench::algorithm::Algorithm;
-use keymark_bench::case::{
-    Arrangement, Case, KeyExchange, Load, Parameters, StackName, TlsVersion,
-};
+use keymark_bench::case::tls::Handshake;
+use keymark_bench::case::{Arrangement, Case, KeyExchange, Load, StackName, TlsVersion};
 use keymark_bench::operation::Operation;
 use keymark_bench::store::StoreIdentity;
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::servers::Weak;
-use keymark_stacks::tls::usual_version;
 use keymark_stores::device::Wish;
 use keymark_stores::user::User;
 
@@ -46,16 +44,16 @@ fn version(chosen: Option<TlsVersionArgument>, exchange: KeyExchange) -> TlsVers
     match chosen {
         Some(TlsVersionArgument::V1_2) => TlsVersion::V1_2,
         Some(TlsVersionArgument::V1_3) => TlsVersion::V1_3,
-        None => usual_version(exchange),
+        None => exchange.usual_version(),
     }
 }
 
-fn parameters(
+fn handshake(
     chosen: Option<TlsVersionArgument>,
     key_exchange: KeyExchange,
     arrangement: Arrangement,
-) -> Parameters {
-    Parameters::Tls {
+) -> Handshake {
+    Handshake {
         version: version(chosen, key_exchange),
         key_exchange,
         arrangement,
@@ -66,7 +64,7 @@ fn parameters(
 fn case(
     identity: &StoreIdentity,
     (stack, algorithm): (StackName, Algorithm),
-    parameters: Parameters,
+    handshake: Handshake,
     load: Load,
 ) -> Case {
     Case {
@@ -76,7 +74,7 @@ fn case(
         algorithm,
         operation: Operation::Handshake,
         stack,
-        parameters,
+        parameters: handshake.into(),
         load,
         input_bytes: 4096,
         replica: 0,

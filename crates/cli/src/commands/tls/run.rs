@@ -1,33 +1,31 @@
 //! A plan over servers, from the arguments that all such plans have to the tables.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use keymark_bench::case::{Arrangement, Case, DeviceName, Pacing, Provenance, StackName};
 use keymark_bench::clock::MonotonicClock;
-use keymark_bench::environment::Environment;
 use keymark_bench::plan::{Order, Plan, Settings};
-use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::record::{CaseRecord, Record, RunState};
 use keymark_bench::runner::Observer;
 use keymark_bench::stop::StopRule;
-use keymark_bench::store::StoreIdentity;
 use keymark_report::units;
 use keymark_stacks::inventory::{Found, Inventory};
 use keymark_stacks::servers::Port;
+use keymark_stacks::tls::arrangement_of;
 use keymark_stacks::tls::{Keys, Measuring, Servers, Starting, Watch};
 use keymark_stats::Seconds;
 use keymark_stores::device::Run;
 use keymark_stores::journal::Journals;
 use keymark_stores::user::User;
 
-use super::super::saving::{self, BeingSaved, Saving, Told};
-use super::super::{Outcome, show};
+use super::super::Outcome;
 use super::view::View;
 use crate::args::TlsRunArguments;
 use crate::exit::{Exit, Failure};
-use crate::observers::JsonStream;
+use crate::frame::{self, Frame};
 use crate::{output, signals};
 
 /// About what starting and draining a server takes.
@@ -61,8 +59,9 @@ impl Wanted<'_> {
         let (interrupt, _) = signals::listen()?;
         let devices = self.inventory.devices.iter();
         let devices = devices.map(|found| found.identity.clone()).collect();
-        let record = head(&plan, devices, servers.versions());
-        let mut opening = Run::new(plan.settings.seed);
+        let mut record = frame::record(plan, devices);
+        record.environment.versions.extend(servers.versions());
+        let mut opening = Run::new(record.plan.settings.seed);
         let journals = Journals::of_user().ok();
         opening.journals = journals.map(|journals| (journals, record.id.to_string()));
         let (keys, _others) = self.keys(&opening)?;
@@ -83,31 +82,17 @@ impl Wanted<'_> {
             clock: &clock,
             interrupt: &interrupt,
         };
-        let mut kept = Vec::new();
-        let exit = measured(
-            record,
-            &interrupt,
-            (arguments, archive),
-            |plan, seen, view| {
-                let records = measuring.run(plan, seen, view);
-                kept.extend(keys.iter().filter_map(|keys| keys.restore().err()));
-                records
-            },
-        );
-        for error in &kept {
-            output::error(&error.to_string());
-        }
-        Ok(if kept.is_empty() { exit } else { Exit::Failed })
+        let how = (arguments, archive);
+        Ok(measured(record, &interrupt, how, |plan, seen, view| {
+            let records = measuring.run(plan, seen, view);
+            let kept = keys.iter().filter_map(|keys| keys.restore().err());
+            (records, kept.collect())
+        }))
     }
 
     fn installed(&self) -> Result<Servers, Failure> {
         let servers = Servers::find(self.servers).map_err(Failure::nothing_usable)?;
-        let balanced = |case: &Case| {
-            matches!(
-                case.parameters.arrangement(),
-                Some(Arrangement::Balanced { .. })
-            )
-        };
+        let balanced = |case: &Case| matches!(arrangement_of(case), Arrangement::Balanced { .. });
         if self.cases.iter().any(balanced) {
             return servers.and_balancer().map_err(Failure::nothing_usable);
         }
@@ -168,7 +153,7 @@ impl Wanted<'_> {
     fn servers_of(&self, found: &Found) -> u8 {
         let cases = self.cases.iter();
         let its = cases.filter(|case| case.device == found.identity.device);
-        let arrangements = its.filter_map(|case| case.parameters.arrangement());
+        let arrangements = its.map(arrangement_of);
         let servers = arrangements.map(|arrangement| arrangement.servers().get());
         servers.max().unwrap_or(1)
     }
@@ -181,16 +166,15 @@ pub(super) fn settings(duration: Duration, arguments: &TlsRunArguments) -> Setti
         order: Order::Sequential,
         time_limit: None,
         warmup: 0,
-        seed: seed.unwrap_or_else(super::super::bench::fresh_seed),
+        seed: seed.unwrap_or_else(frame::fresh_seed),
         ..Settings::default()
     }
 }
 
 pub(super) fn dry_run(cases: &[Case], duration: Duration) {
-    output::heading(&format!("{} cases", cases.len()));
+    frame::print_cases(cases);
     let mut all = Duration::ZERO;
     for case in cases {
-        output::line(&format!("  {case}"));
         let searching = match case.load.pacing {
             Pacing::Saturating { .. } => Measuring::step(duration) * SEARCH,
             Pacing::Closed | Pacing::Thinking(_) | Pacing::Open(_) => Duration::ZERO,
@@ -201,72 +185,30 @@ pub(super) fn dry_run(cases: &[Case], duration: Duration) {
     output::line(&format!("about {all}, including starting the servers"));
 }
 
-pub(super) fn head(
-    plan: &Plan,
-    stores: Vec<StoreIdentity>,
-    versions: BTreeMap<String, String>,
-) -> Record {
-    let now = jiff::Timestamp::now();
-    let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
-    environment.view = crate::view::view();
-    environment.command = crate::commands::again::typed();
-    environment.versions.extend(versions);
-    Record {
-        schema: SCHEMA,
-        id: RunId::fresh(now),
-        started: now,
-        state: RunState::Unfinished,
-        series: None,
-        plan: plan.clone(),
-        environment,
-        harness: None,
-        stores,
-        cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
-    }
-}
-
-/// Measures the cases of a record, saves and shows them.
-pub(super) fn measured(
-    mut record: Record,
+/// Measures the cases of a record, saves and shows them. `run` returns the cases, and what it could not undo.
+pub(super) fn measured<E: Display>(
+    record: Record,
     interrupt: &AtomicBool,
     (arguments, archive): (&TlsRunArguments, Option<&PathBuf>),
-    run: impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> Vec<CaseRecord>,
+    run: impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> (Vec<CaseRecord>, Vec<E>),
 ) -> Exit {
-    let mut saving = (!arguments.no_save).then(|| Saving::open(archive));
-    let saved = measure(&mut record, interrupt, saving.as_mut(), (arguments, run));
-    if !arguments.json {
-        show::print(&record, &arguments.tables);
-    }
-    let told = Told::of(arguments.json, arguments.no_save);
-    saving::conclude(&record, saved, told)
-}
-
-fn measure(
-    record: &mut Record,
-    interrupt: &AtomicBool,
-    saving: Option<&mut Saving>,
-    (arguments, run): (
-        &TlsRunArguments,
-        impl FnOnce(&Plan, &mut dyn Observer, &mut dyn Watch) -> Vec<CaseRecord>,
-    ),
-) -> Result<(), String> {
-    let (plan, devices) = (record.plan.clone(), record.stores.clone());
-    let mut saving = saving.map(|saving| saving.begin(record));
-    let mut stream = arguments
-        .json
-        .then(|| JsonStream::new(&plan, &devices, interrupt));
-    let mut view = View::new(plan.cases.len());
-    {
-        let mut observers: Vec<&mut dyn Observer> = Vec::new();
-        observers.extend(saving.as_mut().and_then(BeingSaved::observer));
-        observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
-        record.cases = run(&plan, &mut observers, &mut view);
-    }
-    view.finish();
-    record.state = if interrupt.load(Ordering::Relaxed) {
-        RunState::Interrupted
-    } else {
-        RunState::Finished
+    let frame = Frame {
+        archive,
+        no_save: arguments.no_save,
+        json: arguments.json,
+        report: false,
+        tables: &arguments.tables,
     };
-    saving.map_or(Ok(()), |saving| saving.finish(record.state))
+    frame.run(record, interrupt, |record, observers| {
+        let mut view = View::new(record.cases.len());
+        let (cases, kept) = run(&record.plan, observers, &mut view);
+        view.finish();
+        record.cases = cases;
+        record.state = if interrupt.load(Ordering::Relaxed) {
+            RunState::Interrupted
+        } else {
+            RunState::Finished
+        };
+        kept
+    })
 }

@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         .first()
         .ok_or_else(|| Failure::nothing_usable(format!("{} is not available", arguments.device)))?;
     let keys = Keys::of(found.device.as_ref(), &Run::new(0)).map_err(Failure::nothing_usable)?;
-    let handshake = super::parameters(arguments.tls, arguments.kex, Arrangement::One);
+    let handshake = super::handshake(arguments.tls, arguments.kex, Arrangement::One);
     let asked = (arguments.server, arguments.algorithm);
     let case = super::case(&found.identity, asked, handshake, Load::single());
     let starting = Starting {
@@ -48,12 +48,12 @@ pub(super) fn run(arguments: &TlsServeArguments) -> Outcome {
         processes: NonZeroU16::MIN,
         port: arguments.port.map_or(Port::Free, Port::Given),
     };
-    let site = starting
+    let cluster = starting
         .start(&case, &[&keys], ROOM)
         .map_err(Failure::nothing_usable)?;
-    tell(site.first().map_err(Failure::failed)?, arguments)?;
+    tell(cluster.first().map_err(Failure::failed)?, arguments)?;
     let _ = ended.forever().next();
-    drop(site);
+    drop(cluster);
     keys.restore().map_err(Failure::failed)?;
     Ok(Exit::Fine)
 }

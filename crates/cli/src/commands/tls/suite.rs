@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
+use keymark_bench::case::tls::Handshake;
 use keymark_bench::case::{
-    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, Parameters, StackName, TlsVersion,
-    Worker,
+    Arrangement, Balance, Case, Fate, KeyExchange, Load, Pacing, StackName, TlsVersion, Worker,
 };
 use keymark_bench::operation::Operation;
 use keymark_stacks::inventory::{Found, Inventory};
+use keymark_stacks::tls::arrangement_of;
 use keymark_stacks::tls::{APACHE, NGINX};
 
 use super::super::Outcome;
@@ -92,9 +93,9 @@ fn has(found: &Found, case: &Case) -> bool {
         let mut signing = capabilities.filter(|one| one.operation == Operation::Sign);
         signing.any(|one| one.algorithm == algorithm)
     };
-    let other = match case.parameters.arrangement() {
-        Some(Arrangement::Beside { other }) => Some(other),
-        Some(Arrangement::One | Arrangement::Balanced { .. }) | None => None,
+    let other = match arrangement_of(case) {
+        Arrangement::Beside { other } => Some(other),
+        Arrangement::One | Arrangement::Balanced { .. } => None,
     };
     found.identity.device == case.device && signs(case.algorithm) && other.is_none_or(signs)
 }
@@ -149,7 +150,7 @@ impl TlsSuite {
 }
 
 /// Key of the certificate, handshake, load.
-type Asked = (Family, Parameters, Load);
+type Asked = (Family, Handshake, Load);
 
 const P256: Family = Family::Weierstrass(Curve::NistP256);
 const P384: Family = Family::Weierstrass(Curve::NistP384);
@@ -162,7 +163,7 @@ fn key_exchange() -> Vec<Asked> {
         pacing: Pacing::Saturating { p99: None },
     };
     let in_1_2 = |exchange| tls(TlsVersion::V1_2, exchange, Arrangement::One);
-    let mut asked: Vec<(Family, Parameters)> = Vec::new();
+    let mut asked: Vec<(Family, Handshake)> = Vec::new();
     for bits in [1024_u16, 2048, 3072, 4096] {
         let certificate = Family::Rsa(bits.into());
         let exchanges = [
@@ -275,8 +276,8 @@ const fn tls(
     version: TlsVersion,
     key_exchange: KeyExchange,
     arrangement: Arrangement,
-) -> Parameters {
-    Parameters::Tls {
+) -> Handshake {
+    Handshake {
         version,
         key_exchange,
         arrangement,

@@ -45,7 +45,7 @@ const WHAT_TO_TYPE: [(&str, &str); 7] = [
 
 /// What other programs need, for those who read JSON.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Announcement<'a> {
     device: String,
     module: &'a Path,
     /// Of the first key.
@@ -123,7 +123,7 @@ fn json(token: &ServedToken) -> Result<String, Failure> {
             uri: &key.uri,
         })
         .collect();
-    let told = Told {
+    let told = Announcement {
         device: token.identity().device.to_string(),
         module: token.module(),
         uri: keys.first().map_or("", |key| key.uri),

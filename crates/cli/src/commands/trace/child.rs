@@ -33,17 +33,17 @@ pub(super) struct Ended {
 /// What happens while a program runs.
 enum Event {
     Ended(std::io::Result<ExitStatus>, u64),
-    Told(Signal),
+    Signalled(Signal),
 }
 
 /// Ctrl-C, TERM and HUP end keymark in good order from here on; until there is a program, a second one ends
 /// it at once.
-pub(super) struct Told {
+pub(super) struct ForwardedSignals {
     already: Arc<AtomicBool>,
     at_once: Vec<SigId>,
 }
 
-impl Told {
+impl ForwardedSignals {
     pub(super) fn listen() -> Result<Self, Failure> {
         let (already, at_once) = signals::listen()?;
         Ok(Self { already, at_once })
@@ -78,7 +78,7 @@ impl Told {
         let listening = std::thread::spawn(move || {
             for number in signals.forever() {
                 let signal = Signal::try_from(number).unwrap_or(Signal::SIGTERM);
-                if tell.send(Event::Told(signal)).is_err() {
+                if tell.send(Event::Signalled(signal)).is_err() {
                     return;
                 }
             }
@@ -126,8 +126,8 @@ fn until_ended(
                 let failed = |error| Failure::failed(format!("waiting for the program: {error}"));
                 return Ok((status.map_err(failed)?, end_ns, told));
             }
-            Event::Told(_) if told.is_some() => tree.signal(Signal::SIGKILL),
-            Event::Told(signal) => {
+            Event::Signalled(_) if told.is_some() => tree.signal(Signal::SIGKILL),
+            Event::Signalled(signal) => {
                 tree.hand_on(signal);
                 told = Some(signal);
             }

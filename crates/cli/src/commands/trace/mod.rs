@@ -14,8 +14,8 @@ use keymark_bench::case::{DeviceName, Provenance};
 use keymark_bench::error::Error;
 use keymark_report::document::{Document, Section};
 use keymark_shim_protocol::trace::{TraceReader, TracedCall};
+use keymark_stacks::card_holder::Borrowed;
 use keymark_stacks::gnupg::traced::{PinEntry, TracedCard};
-use keymark_stacks::held::Borrowed;
 use keymark_stacks::inventory::Inventory;
 use keymark_stores::device::Wish;
 use nix::time::{ClockId, clock_gettime};
@@ -24,14 +24,14 @@ use super::{Outcome, abilities, leftovers};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
-use child::Told;
+use child::ForwardedSignals;
 use summary::Trace;
 
 pub(super) fn run(arguments: &TraceArguments) -> Outcome {
-    let told = Told::listen()?;
+    let signals = ForwardedSignals::listen()?;
     #[cfg(feature = "pkcs11")]
     if let Some(module) = &arguments.pkcs11 {
-        return pkcs11::run(arguments, module, told);
+        return pkcs11::run(arguments, module, signals);
     }
     leftovers::tell();
     let wish = arguments
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &TraceArguments) -> Outcome {
         .map_or(Wish::Inserted, |name| Wish::Named(vec![name.clone()]));
     // Given back when the traced home is gone.
     let (_borrowed, card, origin) = card(arguments, &wish).map_err(Failure::nothing_usable)?;
-    let (exit, traced) = measure(arguments, &card, &origin, told)?;
+    let (exit, traced) = measure(arguments, &card, &origin, signals)?;
     // The agent is gone before the user reads that all is done.
     drop(card);
     if let Some(traced) = traced {
@@ -100,14 +100,14 @@ fn measure(
     arguments: &TraceArguments,
     card: &TracedCard,
     origin: &Origin,
-    told: Told,
+    signals: ForwardedSignals,
 ) -> Result<(Exit, Option<Document>), Failure> {
     let [program, rest @ ..] = arguments.command.as_slice() else {
         return Err(Failure::usage("no program to trace"));
     };
     let mut command = Command::new(program);
     command.args(rest).env("GNUPGHOME", card.home().path());
-    if let Some(socket) = card.ssh_socket() {
+    if let Ok(socket) = card.home().ssh_socket() {
         command.env("SSH_AUTH_SOCK", socket);
     }
     // The card has the PIN, the program is not to have it.
@@ -117,7 +117,7 @@ fn measure(
     let mut reader = TraceReader::new(card.trace());
     // Not the program's doing, but the first use that every program pays for once.
     let ready = reader.read().map_err(Failure::failed)?;
-    let Some(ended) = told.run(&mut command)? else {
+    let Some(ended) = signals.run(&mut command)? else {
         return Ok((Exit::Interrupted, None));
     };
     let records = reader.read().map_err(Failure::failed)?;

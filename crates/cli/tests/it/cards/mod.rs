@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use owner::owner;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, assert_silent};
 
 /// A keymark with a card in a reader of its own.
 struct CardPlace {
@@ -35,7 +35,7 @@ impl CardPlace {
         Self::with(CardMaker::virtual_card().make().unwrap())
     }
 
-    fn keymark(&self, arguments: &[&str]) -> Command {
+    fn keymark(&self, arguments: &str) -> Command {
         let mut command = self.place.keymark(arguments);
         command
             .env("PCSCLITE_CSOCK_NAME", self.reader.socket())
@@ -45,7 +45,7 @@ impl CardPlace {
         command
     }
 
-    fn output(&self, arguments: &[&str]) -> Output {
+    fn output(&self, arguments: &str) -> Output {
         self.keymark(arguments).output().unwrap()
     }
 
@@ -53,7 +53,7 @@ impl CardPlace {
     fn card(&self) -> Value {
         let is_card = |row: &Value| row["usable"] == true && row["facts"]["reader"].is_array();
         found("pcscd sees the card", || {
-            let listed = text(&self.output(&["devices", "--json"]).stdout);
+            let listed = text(&self.output("devices --json").stdout);
             objects(&listed).into_iter().find(is_card)
         })
     }
@@ -66,48 +66,28 @@ impl CardPlace {
     }
 
     /// Measures with test keys written to the card, as far as that is allowed.
-    fn bench(&self, serial: &str, algorithms: &str, more: &[&str]) -> Output {
-        let common = [
-            "bench",
-            "--device",
-            serial,
-            "--algorithm",
-            algorithms,
-            "--stack",
-            "raw",
-            "--runs",
-            "2",
-            "--json",
-            "--no-save",
-        ];
-        self.output(&[&common, more].concat())
+    fn bench(&self, serial: &str, algorithms: &str, more: &str) -> Output {
+        let common = format!(
+            "bench --device {serial} --algorithm {algorithms} --stack raw --runs 2 --json --no-save"
+        );
+        self.output(&format!("{common} {more}"))
     }
 
     /// Waits until the run under way has saved samples.
     fn until_measuring(&self) {
         until("samples are saved", || {
-            let runs = objects(&text(&self.output(&["runs", "--json"]).stdout));
+            let runs = objects(&text(&self.output("runs --json").stdout));
             runs.iter().any(|run| run["samples"].as_u64() > Some(0))
         });
     }
 
     /// A run with the card's key, under way: it cannot end but by its time.
-    fn measuring(&self, devices: &str, longest: &str, more: &[&str]) -> Child {
-        let common = [
-            "bench",
-            "--device",
-            devices,
-            "--algorithm",
-            "cv25519",
-            "--stack",
-            "raw",
-            "--precision",
-            "0.001%",
-            "--max-time",
-            longest,
-            "--json",
-        ];
-        let mut keymark = self.keymark(&[&common, more].concat());
+    fn measuring(&self, devices: &str, longest: &str, more: &str) -> Child {
+        let common = format!(
+            "bench --device {devices} --algorithm cv25519 --stack raw --precision 0.001% --max-time {longest} \
+             --json"
+        );
+        let mut keymark = self.keymark(&format!("{common} {more}"));
         let keymark = keymark.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = keymark.spawn().unwrap();
         self.until_measuring();
@@ -123,10 +103,8 @@ fn software_was_measured(stdout: &str) {
 }
 
 /// What lets keymark write to a card.
-fn may_write(serial: &str) -> [&str; 6] {
-    #[rustfmt::skip]
-    let allowed = ["--pin-env", "RIGHT", "--admin-pin-env", "ADMIN", "--write-to", serial];
-    allowed
+fn may_write(serial: &str) -> String {
+    format!("--pin-env RIGHT --admin-pin-env ADMIN --write-to {serial}")
 }
 
 #[test]
@@ -140,10 +118,7 @@ fn a_pcscd_that_is_killed_ends_the_cards_cases_only() {
     let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("SCardTransmit failed"), "{stderr}");
-    assert!(
-        stderr.contains(&format!("keymark token restore {serial}")),
-        "the user is told: {stderr}"
-    );
+    assert_says(&stderr, [&format!("keymark token restore {serial}")]);
     software_was_measured(&stdout);
 }
 
@@ -155,12 +130,7 @@ fn what_is_no_real_card_is_recorded_as_what_it_is() {
         let card = place.card();
         assert_eq!(card["provenance"], provenance, "{card}");
         let serial = card["serial"].as_str().unwrap();
-        let allowed = ["--pin-env", "RIGHT", "--admin-pin-env", "ADMIN"];
-        let allowed = [
-            &allowed[..],
-            &["--write-to", serial, "--operation", "decrypt"],
-        ]
-        .concat();
+        let allowed = format!("{} --operation decrypt", may_write(serial));
         let measured = place.bench(serial, "rsa2048", &allowed);
         let row = text(&measured.stdout);
         let said = format!("{row}{}", text(&measured.stderr));
@@ -178,36 +148,18 @@ fn a_card_is_described_and_never_written_to_unasked() {
     assert_eq!(card["device"], format!("ff4b:{serial}"));
     assert_eq!(place.tries(), "user 3, reset 0, admin 3");
     let facts = &card["facts"];
-    assert!(
-        facts["reader"][0].as_str().unwrap().contains("Virtual PCD"),
-        "{facts}"
-    );
-    assert!(
-        facts["DEC"][0].as_str().unwrap().contains("no key"),
-        "{facts}"
-    );
-    assert!(
-        facts["SIG"][0].as_str().unwrap().contains("rsa4096"),
-        "{facts}"
-    );
-    let refused = place.bench(serial, "cv25519", &["--pin-env", "RIGHT"]);
+    assert_says(&facts["reader"][0].as_str().unwrap(), ["Virtual PCD"]);
+    assert_says(&facts["DEC"][0].as_str().unwrap(), ["no key"]);
+    assert_says(&facts["SIG"][0].as_str().unwrap(), ["rsa4096"]);
+    let refused = place.bench(serial, "cv25519", "--pin-env RIGHT");
     assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
     // Another serial number is no permission for this card.
-    let other = [
-        "--pin-env",
-        "RIGHT",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        "0badcafe",
-    ];
-    let refused = place.bench(serial, "cv25519", &other);
+    let other = "--pin-env RIGHT --admin-pin-env ADMIN --write-to 0badcafe";
+    let refused = place.bench(serial, "cv25519", other);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
-    assert!(
-        place.card()["facts"]["DEC"][0]
-            .as_str()
-            .unwrap()
-            .contains("no key")
+    assert_says(
+        &place.card()["facts"]["DEC"][0].as_str().unwrap(),
+        ["no key"],
     );
 }
 
@@ -220,7 +172,7 @@ fn test_keys_are_measured_and_gone_afterwards() {
     let measured = place.bench(
         &serial,
         "cv25519,nistp256",
-        &[&allowed[..], &["--operation", "sign"]].concat(),
+        &format!("{allowed} --operation sign"),
     );
     assert_eq!(
         measured.status.code(),
@@ -253,14 +205,7 @@ fn test_keys_are_measured_and_gone_afterwards() {
 fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
     let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
-    let wrong = [
-        "--pin-env",
-        "WRONG",
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        &serial,
-    ];
+    let wrong = format!("--pin-env WRONG --admin-pin-env ADMIN --write-to {serial}");
     for (left, said) in [
         (2, "the PIN is wrong; 2 tries"),
         (1, "the PIN is wrong; 1 tries"),
@@ -269,24 +214,15 @@ fn a_wrong_pin_is_tried_once_and_none_with_fewer_than_two_tries_left() {
         let failed = place.bench(&serial, "ed25519,cv25519", &wrong);
         assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
         let stderr = text(&failed.stderr);
-        assert!(
-            stderr.contains(said) && stderr.contains("authenticate") && stderr.contains("decrypt"),
-            "{stderr}"
-        );
+        assert_says(&stderr, [said, "authenticate", "decrypt"]);
         assert_eq!(stderr.matches("PIN is wrong").count(), 1, "{stderr}");
-        assert!(
-            !stderr.contains("654321") && !stderr.contains("12345678"),
-            "{stderr}"
-        );
+        assert_silent(&stderr, ["654321", "12345678"]);
         assert_eq!(place.tries(), format!("user {left}, reset 0, admin 3"));
     }
     let right = may_write(&serial);
     let refused = place.bench(&serial, "cv25519", &right);
     let stderr = text(&refused.stderr);
-    assert!(
-        stderr.contains("has 1 try left") && stderr.contains("gpg --card-edit"),
-        "{stderr}"
-    );
+    assert_says(&stderr, ["has 1 try left", "gpg --card-edit"]);
     assert_eq!(place.tries(), "user 1, reset 0, admin 3");
 }
 
@@ -296,7 +232,7 @@ fn a_card_pulled_out_ends_its_cases_only() {
     let place = CardPlace::with(reader);
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
-    let child = place.measuring(&devices, "6s", &["--pin-env", "RIGHT"]);
+    let child = place.measuring(&devices, "6s", "--pin-env RIGHT");
     place.reader.card.remove();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1), "{}", text(&ended.stderr));

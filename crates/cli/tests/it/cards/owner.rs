@@ -16,6 +16,8 @@ use keymark_testkit::place::{objects, said, text};
 
 use super::CardPlace;
 
+use crate::assert_says;
+
 /// A home of GnuPG's with a key, and a card that holds the same.
 fn owner_of(algorithm: &str) -> (GnupgHomes, Arc<KeyHome>, Reader) {
     let homes = GnupgHomes::new(Gnupg::find(None).unwrap()).unwrap();
@@ -43,25 +45,11 @@ impl CardPlace {
         workers: &str,
     ) -> Output {
         let card = self.card();
-        let arguments = [
-            "bench",
-            "--device",
-            card["device"].as_str().unwrap(),
-            "--algorithm",
-            algorithm,
-            "--operation",
-            operation,
-            "--stack",
-            "raw,agent,gnupg",
-            "--concurrency",
-            workers,
-            "--runs",
-            "3",
-            "--json",
-            "--pin-env",
-            "RIGHT",
-            "--no-save",
-        ];
+        let arguments = format!(
+            "bench --device {} --algorithm {algorithm} --operation {operation} --stack raw,agent,gnupg --concurrency \
+             {workers} --runs 3 --json --pin-env RIGHT --no-save",
+            card["device"].as_str().unwrap()
+        );
         let mut keymark = self.keymark(&arguments);
         keymark.env("GNUPGHOME", owner.home.path());
         keymark.output().unwrap()
@@ -116,26 +104,14 @@ fn calls_through_a_reader_are_one_part() {
     let (_homes, owner, reader) = owner();
     let place = CardPlace::with(reader);
     let card = place.card();
-    let arguments = [
-        "bench",
-        "--device",
-        card["device"].as_str().unwrap(),
-        "--algorithm",
-        "cv25519",
-        "--stack",
-        "gnupg",
-        "--runs",
-        "3",
-        "--pin-env",
-        "RIGHT",
-    ];
+    let arguments = format!(
+        "bench --device {} --algorithm cv25519 --stack gnupg --runs 3 --pin-env RIGHT",
+        card["device"].as_str().unwrap()
+    );
     let mut keymark = place.keymark(&arguments);
     keymark.env("GNUPGHOME", owner.home.path());
     let shown = text(&keymark.output().unwrap().stdout);
-    assert!(
-        shown.contains("PC/SC calls (transport and card)"),
-        "{shown}"
-    );
+    assert_says(&shown, ["PC/SC calls (transport and card)"]);
     assert!(!shown.contains("0.000 ns"), "{shown}");
 }
 
@@ -177,8 +153,8 @@ fn a_traced_program_finds_the_pin_verified() {
     ];
     let signed = place.place.path("signed");
     let traced = |pin: &str| {
-        let trace = ["trace", "--pin-env", pin, "--"];
-        let mut keymark = place.keymark(&[&trace[..], &sign[..]].concat());
+        let mut keymark = place.keymark(&format!("trace --pin-env {pin} --"));
+        keymark.args(sign);
         keymark
             .env("GNUPGHOME", owner.home.path())
             .env("SIGNED", &signed);
@@ -262,7 +238,7 @@ fn a_card_that_scdaemon_took_in_place_of_the_wanted_one_gets_no_pin() {
     let failed = place.bench_as_owner(&owner, "ed25519", "sign");
     let stderr = text(&failed.stderr);
     assert_eq!(failed.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("is given no PIN"), "{stderr}");
+    assert!(stderr.contains("no PIN was sent"), "{stderr}");
     let status = card.connect().transmit(&[0, 0xCA, 0, 0xC4, 0]).unwrap();
     assert_eq!(status.response[4..7], [3, 0, 3], "no try is lost");
 }
@@ -301,23 +277,24 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
         owner.run("gpg-connect-agent", &ask)
     };
     let before = scdaemon();
-    let keymark = |arguments: &[&str]| {
+    let keymark = |arguments: &str| {
         let mut keymark = place.keymark(arguments);
         keymark.env("GNUPGHOME", owner.home()).output().unwrap()
     };
 
     // Seen, by whom it is held, and left there.
-    let listed = keymark(&["devices"]);
+    let listed = keymark("devices");
     let stdout = text(&listed.stdout);
-    for said in ["Virtual PCD 00 00", "your GnuPG's scdaemon", &serial] {
-        assert!(stdout.contains(said), "{said}: {stdout}");
-    }
+    assert_says(
+        &stdout,
+        ["Virtual PCD 00 00", "your GnuPG's scdaemon", &serial],
+    );
     assert!(
         stdout
             .lines()
             .all(|line| line.len() <= 100 || !line.contains("scdaemon"))
     );
-    let rows = objects(&text(&keymark(&["devices", "--json"]).stdout));
+    let rows = objects(&text(&keymark("devices --json").stdout));
     let held = rows
         .iter()
         .find(|row| row["usable"] == false && row["device"].is_null());
@@ -326,40 +303,25 @@ fn a_card_that_the_owners_scdaemon_holds_is_seen_borrowed_and_given_back() {
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // A card that is not this one is not asked for.
-    let other = keymark(&["bench", "--device", "0badcafe", "--stack", "raw"]);
+    let other = keymark("bench --device 0badcafe --stack raw");
     assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
-    assert!(
-        text(&other.stderr).contains("is held by"),
-        "{}",
-        text(&other.stderr)
-    );
+    assert_says(&text(&other.stderr), ["is using the card"]);
     assert_eq!(scdaemon(), before, "nobody was disturbed");
 
     // Borrowed.
-    let arguments = [
-        "bench",
-        "--device",
-        &serial,
-        "--algorithm",
-        "ed25519",
-        "--operation",
-        "sign",
-        "--runs",
-        "3",
-        "--json",
-        "--pin-env",
-        "RIGHT",
-        "--no-save",
-    ];
+    let arguments = format!(
+        "bench --device {serial} --algorithm ed25519 --operation sign --runs 3 --json --pin-env RIGHT \
+         --no-save"
+    );
     let measured = keymark(&arguments);
     all_layers(&measured);
-    assert!(text(&measured.stderr).contains("let go of the card"));
+    assert!(text(&measured.stderr).contains("released the card"));
     // Given back.
     let again = status();
     assert!(again.contains(&serial_there), "{again}");
 
     // So does a trace.
-    let traced = keymark(&["trace", "--", "gpg", "--batch", "--card-status"]);
+    let traced = keymark("trace -- gpg --batch --card-status");
     let said = said(&traced);
     assert!(traced.status.success() && said.contains("SELECT"), "{said}");
     assert!(status().contains(&serial_there));

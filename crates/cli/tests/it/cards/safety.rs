@@ -10,11 +10,10 @@ use keymark_bench::store::Capability;
 use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::place::{objects, said, text};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use super::{CardPlace, may_write};
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 impl CardPlace {
     /// With its owner's keys to sign and decrypt.
@@ -46,12 +45,13 @@ impl CardPlace {
 }
 
 /// keymark on a terminal, where the user types that.
-fn typed(place: &CardPlace, arguments: &[&str], answer: &str) -> (Option<i32>, String) {
-    let words = [&[KEYMARK], arguments].concat();
-    let template = place.keymark(&[]);
+fn typed(place: &CardPlace, arguments: &str, answer: &str) -> (Option<i32>, String) {
+    let template = place.keymark("");
     let mut script = Command::new("script");
-    script.args(["--quiet", "--return", "--flush", "--command"]);
-    script.arg(words.join(" ")).arg("/dev/null");
+    script.args("--quiet --return --flush --command".split(' '));
+    script
+        .arg(format!("{KEYMARK} {arguments}"))
+        .arg("/dev/null");
     for (name, value) in template.get_envs() {
         script.env(name, value.unwrap());
     }
@@ -72,24 +72,10 @@ fn what_is_destroyed_is_asked_once_for_all_slots() {
     let place = CardPlace::owned();
     let before = place.card();
     let serial = before["serial"].as_str().unwrap();
-    let arguments = [
-        &[
-            "bench",
-            "--device",
-            serial,
-            "--algorithm",
-            "nistp256",
-            "--operation",
-            "sign,decrypt",
-            "--stack",
-            "raw",
-            "--runs",
-            "2",
-            "--no-save",
-        ][..],
-        &may_write(serial),
-    ]
-    .concat();
+    let arguments = format!(
+        "bench --device {serial} --algorithm nistp256 --operation sign,decrypt --stack raw --runs 2 --no-save {}",
+        may_write(serial)
+    );
     let (status, said) = typed(&place, &arguments, "no");
     assert_eq!(status, Some(1), "{said}");
     assert!(said.contains("did not agree"), "{said}");
@@ -109,14 +95,11 @@ fn a_slot_that_would_need_two_keys_is_refused_before_anything_is_written() {
     let place = CardPlace::fresh();
     let before = place.card();
     let serial = before["serial"].as_str().unwrap().to_owned();
-    let allowed = ["--admin-pin-env", "ADMIN", "--write-to", &serial];
+    let allowed = format!("--admin-pin-env ADMIN --write-to {serial}");
     let refused = place.bench(&serial, "cv25519,nistp256,rsa2048", &allowed);
     let stderr = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{stderr}");
-    assert!(
-        stderr.contains("slot DEC would need") && stderr.contains("slot SIG would need"),
-        "{stderr}"
-    );
+    assert_says(&stderr, ["slot DEC would need", "slot SIG would need"]);
     assert_eq!(place.card()["facts"], before["facts"]);
 }
 
@@ -125,46 +108,28 @@ fn no_test_key_is_written_for_a_program_that_wants_the_owners_keyring() {
     let place = CardPlace::owned();
     let before = place.card();
     let serial = before["serial"].as_str().unwrap().to_owned();
-    let bench = |algorithm: &str, stacks: &str, more: &[&str]| {
-        let arguments = [
-            "bench",
-            "--device",
-            &serial,
-            "--algorithm",
-            algorithm,
-            "--stack",
-            stacks,
-            "--admin-pin-env",
-            "ADMIN",
-            "--write-to",
-            &serial,
-            "--no-save",
-        ];
-        place.output(&[&arguments, more].concat())
+    let bench = |algorithm: &str, stacks: &str, more: &str| {
+        let arguments = format!(
+            "bench --device {serial} --algorithm {algorithm} --stack {stacks} --admin-pin-env ADMIN --write-to \
+             {serial} --no-save"
+        );
+        place.output(&format!("{arguments} {more}"))
     };
     for stacks in ["agent", "gnupg", "agent,gnupg,ssh"] {
-        let refused = bench("nistp256", stacks, &[]);
+        let refused = bench("nistp256", stacks, "");
         assert_eq!(refused.status.code(), Some(3), "{}", said(&refused));
     }
     assert_eq!(place.card()["facts"], before["facts"]);
     // What is there is theirs, and others write to the slot.
-    let planned = text(&bench("ed25519", "gnupg", &["--dry-run"]).stdout);
+    let planned = text(&bench("ed25519", "gnupg", "--dry-run").stdout);
     assert!(planned.contains("gnupg"), "{planned}");
-    let planned = text(&bench("nistp256", "raw", &["--dry-run"]).stdout);
+    let planned = text(&bench("nistp256", "raw", "--dry-run").stdout);
     assert!(planned.contains("raw"), "{planned}");
 }
 
 /// A run that writes a test key, under way.
 fn writing(place: &CardPlace, serial: &str) -> Child {
-    let pin = format!("{serial}=RIGHT");
-    let allowed = [
-        "--pin-env",
-        &pin,
-        "--admin-pin-env",
-        "ADMIN",
-        "--write-to",
-        serial,
-    ];
+    let allowed = format!("--pin-env {serial}=RIGHT --admin-pin-env ADMIN --write-to {serial}");
     place.measuring(serial, "60s", &allowed)
 }
 
@@ -178,33 +143,23 @@ fn what_a_killed_run_left_is_offered_and_restored() {
     child.wait().unwrap();
     assert_ne!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
     // Whatever is done next says so, and does not touch the card.
-    let listed = text(&place.output(&["devices"]).stderr);
-    assert!(
-        listed.contains(&format!("token restore {serial}")),
-        "{listed}"
-    );
-    let quick = [
-        "bench",
-        "--algorithm",
-        "ed25519",
-        "--runs",
-        "1",
-        "--no-save",
-    ];
-    let said = text(&place.output(&quick).stderr);
+    let listed = text(&place.output("devices").stderr);
+    assert_says(&listed, [&format!("token restore {serial}")]);
+    let quick = "bench --algorithm ed25519 --runs 1 --no-save";
+    let said = text(&place.output(quick).stderr);
     let offer = format!("keymark token restore {serial}");
-    assert!(said.contains("was left with a test key of run"), "{said}");
+    assert!(said.contains("still has a test key of run"), "{said}");
     assert!(said.contains(&offer), "{said}");
-    let restore = |more: &[&str]| place.output(&[&["token", "restore"], more].concat());
-    let other = restore(&["0badcafe"]);
+    let restore = |more: &str| place.output(&format!("token restore {more}"));
+    let other = restore("0badcafe");
     assert_eq!(other.status.code(), Some(3), "{}", text(&other.stderr));
-    let wrong = restore(&[&serial, "--admin-pin-env", "WRONG"]);
+    let wrong = restore(&format!("{serial} --admin-pin-env WRONG"));
     assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong.stderr));
     assert!(text(&wrong.stderr).contains("the PIN is wrong"));
-    let restored = restore(&[&serial, "--admin-pin-env", "ADMIN"]);
+    let restored = restore(&format!("{serial} --admin-pin-env ADMIN"));
     assert!(restored.status.success(), "{}", text(&restored.stderr));
     assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
-    assert!(!text(&place.output(&quick).stderr).contains("token restore"));
+    assert!(!text(&place.output(quick).stderr).contains("token restore"));
 }
 
 #[test]
@@ -218,7 +173,7 @@ fn the_next_run_that_may_write_to_the_card_removes_what_was_left() {
         child.kill().unwrap();
         child.wait().unwrap();
         let allowed = may_write(&serial);
-        let dry = [&allowed[..], &["--dry-run"]].concat();
+        let dry = format!("{allowed} --dry-run");
         let planned = place.bench(&serial, algorithm, &dry);
         let said = text(&planned.stderr);
         assert!(!said.contains("removing what run"), "{said}");
@@ -243,7 +198,7 @@ fn the_first_signal_restores() {
         let before = place.card();
         let serial = before["serial"].as_str().unwrap().to_owned();
         let child = writing(&place, &serial);
-        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+        tell(&child, signal);
         let ended = child.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
         assert_eq!(place.card()["facts"]["DEC"], before["facts"]["DEC"]);
@@ -262,7 +217,7 @@ fn a_pin_or_consent_of_another_card_is_wrong_usage() {
         ("0badcafe", "RIGHT", "0badcafe"),
         (&of_another_maker, "RIGHT", &of_another_maker),
     ] {
-        let options = ["--write-to", write_to, "--pin-env", pin];
+        let options = format!("--write-to {write_to} --pin-env {pin}");
         let refused = place.bench(&serial, "ed25519", &options);
         let stderr = text(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{stderr}");
@@ -277,7 +232,7 @@ fn the_card_does_not_stay_verified() {
     let allowed = may_write(&serial);
     let child = writing(&place, &serial);
     assert!(place.is_open(), "during the run");
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    tell(&child, Signal::SIGINT);
     let ended = child.wait_with_output().unwrap();
     assert!(!text(&ended.stderr).contains("another program"));
     assert!(!place.is_open(), "after it");
@@ -286,10 +241,7 @@ fn the_card_does_not_stay_verified() {
     let measured = place.bench(&serial, "cv25519", &allowed);
     let said = text(&measured.stderr);
     assert!(measured.status.success(), "{said}");
-    assert!(
-        said.contains("another program uses") && said.contains("stays verified"),
-        "{said}"
-    );
+    assert_says(&said, ["another program uses", "stays verified"]);
     drop(scdaemon);
 }
 
@@ -341,7 +293,7 @@ fn a_keymark_that_holds_a_pin_keeps_it_to_itself() {
     use std::os::unix::fs::MetadataExt;
     let memory = std::fs::metadata(format!("/proc/{}/mem", child.id())).unwrap();
     assert_eq!((memory.uid(), memory.gid()), (0, 0));
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    tell(&child, Signal::SIGINT);
     child.wait_with_output().unwrap();
 }
 
@@ -350,23 +302,10 @@ fn children_do_not_inherit_the_variable_of_a_pin() {
     let place = CardPlace::fresh();
     let serial = place.card()["serial"].as_str().unwrap().to_owned();
     let devices = format!("{serial},software");
-    let arguments = [
-        &[
-            "bench",
-            "--device",
-            &devices,
-            "--algorithm",
-            "cv25519",
-            "--stack",
-            "raw,agent,gnupg",
-            "--precision",
-            "0.001%",
-            "--max-time",
-            "60s",
-        ][..],
-        &may_write(&serial),
-    ]
-    .concat();
+    let arguments = format!(
+        "bench --device {devices} --algorithm cv25519 --stack raw,agent,gnupg --precision 0.001% --max-time 60s {}",
+        may_write(&serial)
+    );
     let mut keymark = place.keymark(&arguments);
     let child = keymark.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.unwrap();
@@ -379,7 +318,7 @@ fn children_do_not_inherit_the_variable_of_a_pin() {
         seen += usize::from(!environment.is_empty());
     }
     assert!(seen > 0, "agents run");
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
+    tell(&child, Signal::SIGINT);
     child.wait().unwrap();
 }
 

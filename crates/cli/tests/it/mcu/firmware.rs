@@ -3,28 +3,22 @@
 use serde_json::Value;
 
 use super::place::{Place, kernel};
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 #[test]
 fn differences_are_explained_by_class_and_cause() {
     let place = Place::new(KEYMARK);
-    let said = place.stdout(&[
-        "mcu",
-        "explain",
-        "stm32f405:umaal=off",
-        "stm32f405",
-        "--kernel",
-        "x25519",
-    ]);
-    for part in [
-        "UMAAL",
-        "ADC/SBC",
-        "cycles in all",
-        "times as fast",
-        "cycles saved:",
-    ] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
+    let said = place.stdout("mcu explain stm32f405:umaal=off stm32f405 --kernel x25519");
+    assert_says(
+        &said,
+        [
+            "UMAAL",
+            "ADC/SBC",
+            "cycles in all",
+            "times as fast",
+            "cycles saved:",
+        ],
+    );
     let verdict: Vec<&str> = said.lines().rev().take(2).collect();
     assert!(verdict[0].starts_with("cycles saved:"), "{said}");
     assert!(
@@ -38,10 +32,11 @@ fn firmware_is_run_with_phases_and_a_profile_by_function() {
     let place = Place::new(KEYMARK);
     let folded = place.path("stacks.txt");
     let elf = kernel("ed25519-umull-o2.elf");
-    let said = place.stdout(&["mcu", "run", &elf, "--folded", folded.to_str().unwrap()]);
-    for part in ["phase", "fe25519_mul", "instructions", "flash wait"] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
+    let said = place.stdout(&format!("mcu run {elf} --folded {}", folded.display()));
+    assert_says(
+        &said,
+        ["phase", "fe25519_mul", "instructions", "flash wait"],
+    );
     let stacks = std::fs::read_to_string(folded).unwrap();
     assert!(
         stacks.contains("reset;kernel;ed25519_sign;fe25519_add "),
@@ -61,8 +56,7 @@ fn explanations_and_profiles_add_up_as_json() {
         let rows = rows.as_array().unwrap().iter();
         rows.map(|row| row[key].as_u64().unwrap()).sum()
     };
-    let explain = ["mcu", "explain", "stm32f405:umaal=off", "stm32f405"];
-    let explained = place.rows(&[&explain[..], &["--kernel", "x25519", "--json"]].concat());
+    let explained = place.rows("mcu explain stm32f405:umaal=off stm32f405 --kernel x25519 --json");
     for side in ["first", "second"] {
         assert_eq!(
             sum(&explained[0]["differences"], side),
@@ -71,7 +65,7 @@ fn explanations_and_profiles_add_up_as_json() {
     }
 
     let elf = kernel("x25519-umaal-o2.elf");
-    let run = place.rows(&["mcu", "run", &elf, "--mcu", "nrf52840", "--json"]);
+    let run = place.rows(&format!("mcu run {elf} --mcu nrf52840 --json"));
     let (run, whole) = (&run[0], run[0]["cycles"].as_u64().unwrap());
     assert_eq!(sum(&run["phases"], "cycles"), whole);
     assert_eq!(sum(&run["functions"], "cycles"), whole);
@@ -94,26 +88,20 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     std::fs::write(&file, "not a program").unwrap();
     assert!(
         place
-            .refused(&["mcu", "run", file.to_str().unwrap()], 1)
+            .refused(&format!("mcu run {}", file.display()), 1)
             .contains("ELF")
     );
     // Without an end, and without reading it all.
-    let endless = place.refused(&["mcu", "run", "/dev/zero"], 1);
-    assert!(
-        endless.contains("more than 64 MiB") && endless.contains("its memory has 148 KiB"),
-        "{endless}"
-    );
+    let endless = place.refused("mcu run /dev/zero", 1);
+    assert_says(&endless, ["more than 64 MiB", "its memory has 148 KiB"]);
     let own = "/bin/true";
     assert!(
         place
-            .refused(&["mcu", "run", own], 1)
+            .refused(&format!("mcu run {own}"), 1)
             .contains("arm-none-eabi-gcc")
     );
-    let endless = place.refused(&["mcu", "run", &elf, "--limit", "1000"], 1);
-    assert!(
-        endless.contains("1000 instructions and no end"),
-        "{endless}"
-    );
+    let endless = place.refused(&format!("mcu run {elf} --limit 1000"), 1);
+    assert_says(&endless, ["no end after 1000 instructions"]);
     let umaal = place.refused(
         &[
             "mcu",
@@ -124,34 +112,18 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         ],
         1,
     );
-    assert!(
-        umaal.contains("cannot go on") && umaal.contains("DSP"),
-        "{umaal}"
-    );
+    assert_says(&umaal, ["the program stopped after", "DSP"]);
     for (arguments, reason) in [
-        (&["mcu", "predict", "--mcu", "z80"][..], "stm32f103"),
-        (&["mcu", "predict", "--mcu", "stm32f103@1000"], "72 MHz"),
-        (&["mcu", "predict", "--option", "window=9"], "4, 5, 6"),
-        (&["mcu", "predict", "--kernel", "rsa512"], "rsa2048"),
-        (
-            &["mcu", "explain", "stm32f103:umaal=on", "stm32f103"],
-            "UMAAL",
-        ),
-        (&["mcu", "storage", "--geometry", "floppy"], "stm32l432"),
+        ("mcu predict --mcu z80", "stm32f103"),
+        ("mcu predict --mcu stm32f103@1000", "72 MHz"),
+        ("mcu predict --option window=9", "4, 5, 6"),
+        ("mcu predict --kernel rsa512", "rsa2048"),
+        ("mcu explain stm32f103:umaal=on stm32f103", "UMAAL"),
+        ("mcu storage --geometry floppy", "stm32l432"),
     ] {
         let said = place.refused(arguments, 2);
         assert!(said.contains(reason), "{arguments:?}: {said}");
     }
-    let nothing = place.refused(
-        &[
-            "mcu",
-            "predict",
-            "--mcu",
-            "stm32f103",
-            "--option",
-            "umaal=on",
-        ],
-        3,
-    );
+    let nothing = place.refused("mcu predict --mcu stm32f103 --option umaal=on", 3);
     assert!(nothing.contains("no UMAAL"), "{nothing}");
 }

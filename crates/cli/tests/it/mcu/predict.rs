@@ -3,20 +3,13 @@
 use std::process::Command;
 
 use super::place::{Place, objects, own_part};
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 #[test]
 fn predictions_are_shown_streamed_and_saved() {
     let place = Place::new(KEYMARK);
-    let selection = [
-        "mcu",
-        "predict",
-        "--kernel",
-        "x25519,ed25519",
-        "--option",
-        "umaal=on,off",
-    ];
-    let rows = place.rows(&[&selection[..], &["--json"]].concat());
+    let selection = "mcu predict --kernel x25519,ed25519 --option umaal=on,off";
+    let rows = place.rows(&format!("{selection} --json"));
     // The Cortex-M3 has no UMAAL: one variant there, two on the other parts.
     assert_eq!(rows.len(), 2 * (1 + 2 + 2));
     for row in &rows {
@@ -50,17 +43,11 @@ fn predictions_are_shown_streamed_and_saved() {
     };
     assert!(cycles("stm32l432", "on") < cycles("stm32l432", "off"));
 
-    let table = place.stdout(&selection);
-    assert!(
-        table.contains("x25519 (predicted") && table.contains("stm32l432:umaal=off"),
-        "{table}"
-    );
-    let shown = place.stdout(&["show", "last"]);
-    assert!(
-        shown.contains("predicted") && shown.contains("no device was measured"),
-        "{shown}"
-    );
-    let saved = place.rows(&["show", "last", "--json"]);
+    let table = place.stdout(selection);
+    assert_says(&table, ["x25519 (predicted", "stm32l432:umaal=off"]);
+    let shown = place.stdout("show last");
+    assert_says(&shown, ["predicted", "no device was measured"]);
+    let saved = place.rows("show last --json");
     assert_eq!(saved.len(), rows.len());
     assert!(saved.iter().all(|row| row["provenance"] == "predicted"));
 }
@@ -76,15 +63,9 @@ fn a_prediction_that_fails_does_not_cost_the_others() {
             .replace("\"stm32f103\"", "\"small\""),
     )
     .unwrap();
-    let output = place.output(&[
-        "mcu",
-        "predict",
-        "--mcu",
-        &small,
-        "--kernel",
-        "x25519,rsa4096",
-        "--json",
-    ]);
+    let output = place.output(&format!(
+        "mcu predict --mcu {small} --kernel x25519,rsa4096 --json"
+    ));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("rsa4096 on small"), "{said}");
@@ -98,26 +79,17 @@ fn two_parts_of_one_name_are_refused() {
     let place = Place::new(KEYMARK);
     let other = own_part(&place, "other.toml", "clock-mhz = 72", "clock-mhz = 48");
     let parts = format!("stm32f103,{other}");
-    let said = place.refused(&["mcu", "predict", "--mcu", &parts], 2);
+    let said = place.refused(&format!("mcu predict --mcu {parts}"), 2);
     assert!(said.contains("two different parts"), "{said}");
 }
 
 #[test]
 fn repeated_arguments_are_one() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows(&[
-        "mcu",
-        "predict",
-        "--mcu",
-        "stm32f405,stm32f405",
-        "--kernel",
-        "x25519,cv25519",
-        "--option",
-        "umaal=on",
-        "--option",
-        "umaal=off",
-        "--json",
-    ]);
+    let rows = place.rows(
+        "mcu predict --mcu stm32f405,stm32f405 --kernel x25519,cv25519 --option umaal=on --option umaal=off \
+         --json",
+    );
     let options: Vec<_> = rows.iter().map(|row| &row["options"]["umaal"]).collect();
     assert_eq!(options, ["on", "off"]);
 }
@@ -128,30 +100,22 @@ fn predictions_that_cannot_be_kept_are_shown_and_said_to_be_lost() {
     let archive = place.path("no/runs.sqlite3");
     std::fs::write(place.path("no"), "a file").unwrap();
     let output = Command::new(KEYMARK)
-        .args(["mcu", "predict", "--kernel", "x25519", "--archive"])
+        .args("mcu predict --kernel x25519 --archive".split(' '))
         .arg(archive)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("not saved"), "{said}");
+    assert!(said.contains("cannot save"), "{said}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("x25519 (predicted"));
 }
 
 #[test]
 fn the_same_question_has_the_same_answer() {
     let place = Place::new(KEYMARK);
-    let ask = [
-        "mcu",
-        "predict",
-        "--mcu",
-        "stm32f407,nrf52840",
-        "--kernel",
-        "x25519",
-        "--json",
-    ];
-    let answer = place.stdout(&ask);
-    assert_eq!(answer, place.stdout(&ask));
+    let ask = "mcu predict --mcu stm32f407,nrf52840 --kernel x25519 --json";
+    let answer = place.stdout(ask);
+    assert_eq!(answer, place.stdout(ask));
     assert_eq!(
         objects(&answer)[0]["mcu"],
         "stm32f407",
@@ -162,16 +126,8 @@ fn the_same_question_has_the_same_answer() {
 #[test]
 fn a_slower_clock_takes_longer_in_fewer_cycles() {
     let place = Place::new(KEYMARK);
-    let ask = [
-        "mcu",
-        "predict",
-        "--mcu",
-        "stm32f103,stm32f103@24",
-        "--kernel",
-        "x25519",
-        "--json",
-    ];
-    let rows = place.rows(&ask);
+    let ask = "mcu predict --mcu stm32f103,stm32f103@24 --kernel x25519 --json";
+    let rows = place.rows(ask);
     let number = |row: usize, key: &str| rows[row][key].as_f64().unwrap();
     assert!(
         number(1, "cycles") < number(0, "cycles"),
@@ -183,17 +139,8 @@ fn a_slower_clock_takes_longer_in_fewer_cycles() {
 #[test]
 fn a_prediction_becomes_a_twin() {
     let place = Place::new(KEYMARK);
-    let profile = place.stdout(&[
-        "mcu",
-        "profile",
-        "stm32f405",
-        "--kernel",
-        "x25519",
-        "--transport",
-        "400ms",
-        "--name",
-        "f405",
-    ]);
+    let profile =
+        place.stdout("mcu profile stm32f405 --kernel x25519 --transport 400ms --name f405");
     assert!(profile.contains("no device was measured"), "{profile}");
     place.refused(
         &[
@@ -210,20 +157,11 @@ fn a_prediction_becomes_a_twin() {
     let file = place.path("f405.toml");
     std::fs::write(&file, &profile).unwrap();
     let device = format!("twin:{}", file.display());
-    let rows = place.rows(&[
-        "bench",
-        "--device",
-        &device,
-        "--stack",
-        "raw",
-        "--algorithm",
-        "cv25519",
-        "--operation",
-        "decrypt",
-        "--runs",
-        "3",
-        "--json",
-    ]);
+    let rows = place.rows(
+        &format!(
+            "bench --device {device} --stack raw --algorithm cv25519 --operation decrypt --runs 3 --json"
+        ),
+    );
     assert_eq!(rows.len(), 1);
     assert_eq!(
         (&rows[0]["provenance"], &rows[0]["failed"]),
@@ -245,11 +183,11 @@ fn predictions_can_be_compared_and_guarded() {
             "clock-mhz = 72",
             &format!("clock-mhz = {clock}"),
         );
-        place.stdout(&["mcu", "predict", "--mcu", &part, "--kernel", "x25519"]);
+        place.stdout(&format!("mcu predict --mcu {part} --kernel x25519"));
     }
-    let said = place.refused(&["compare", "last~1", "last", "--fail-above", "5%"], 1);
+    let said = place.refused("compare last~1 last --fail-above 5%", 1);
     assert!(said.contains("slower by more than 5 %"), "{said}");
-    place.stdout(&["compare", "last", "last~1", "--fail-above", "5%"]);
+    place.stdout("compare last last~1 --fail-above 5%");
     place.stdout(&[
         "mcu",
         "predict",
@@ -258,7 +196,7 @@ fn predictions_can_be_compared_and_guarded() {
         "--kernel",
         "x25519",
     ]);
-    place.stdout(&["compare", "last", "last~1", "--fail-above", "0%"]);
-    let shown = place.stdout(&["show", "last"]);
+    place.stdout("compare last last~1 --fail-above 0%");
+    let shown = place.stdout("show last");
     assert!(shown.contains("with one assumption varied"), "{shown}");
 }

@@ -6,17 +6,8 @@ use crate::KEYMARK;
 #[test]
 fn storage_says_what_fits_and_what_it_costs() {
     let place = Place::new(KEYMARK);
-    let rows = place.rows(&[
-        "mcu",
-        "storage",
-        "--geometry",
-        "stm32l432",
-        "--workload",
-        "signatures",
-        "--operations",
-        "5000",
-        "--json",
-    ]);
+    let rows = place
+        .rows("mcu storage --geometry stm32l432 --workload signatures --operations 5000 --json");
     assert_eq!(rows.len(), 3);
     for row in &rows {
         assert!(
@@ -30,30 +21,12 @@ fn storage_says_what_fits_and_what_it_costs() {
         );
     }
     let refused = place.refused(
-        &[
-            "mcu",
-            "storage",
-            "--geometry",
-            "stm32f405",
-            "--design",
-            "separate-pages",
-            "--operations",
-            "10",
-        ],
+        "mcu storage --geometry stm32f405 --design separate-pages --operations 10",
         1,
     );
     assert!(refused.contains("needs 8 sectors and has 4"), "{refused}");
-    let answers = place.rows(&[
-        "mcu",
-        "storage",
-        "--geometry",
-        "stm32f405",
-        "--workload",
-        "mixed",
-        "--operations",
-        "10",
-        "--json",
-    ]);
+    let answers =
+        place.rows("mcu storage --geometry stm32f405 --workload mixed --operations 10 --json");
     assert_eq!(answers.len(), 3);
     assert_eq!(answers[0]["settled"], false);
     assert_eq!(answers[2]["design"], "separate-pages");
@@ -63,10 +36,10 @@ fn storage_says_what_fits_and_what_it_costs() {
 #[test]
 fn every_part_says_what_it_rests_on() {
     let place = Place::new(KEYMARK);
-    let parts = place.rows(&["mcu", "list", "--json"]);
+    let parts = place.rows("mcu list --json");
     assert!(parts.len() >= 5);
     for part in &parts {
         assert!(!part["sources"].as_array().unwrap().is_empty(), "{part}");
     }
-    assert!(place.stdout(&["mcu", "list"]).contains("assumed:"));
+    assert!(place.stdout("mcu list").contains("assumed:"));
 }

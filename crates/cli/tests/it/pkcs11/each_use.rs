@@ -13,19 +13,12 @@ fn the_pin_is_sent_at_each_use() {
         world.token.make_key_with_pin(kind, id, label);
     }
     world.device = world.device.replace("object=web", "object=each");
-    let workers = [
-        "--concurrency",
-        "2",
-        "--scheme",
-        "pkcs1,pss",
-        "--warmup",
-        "1",
-    ];
-    let fine = world.run("", PIN, &world.device, &workers);
+    let workers = "--concurrency 2 --scheme pkcs1,pss --warmup 1";
+    let fine = world.run("", PIN, &world.device, workers);
     assert!(fine.status.success(), "{}", said(&fine));
     let told = said(&fine);
     assert!(
-        told.contains("C_Login is part of what is timed") && !told.contains(PIN),
+        told.contains("C_Login is timed as well") && !told.contains(PIN),
         "{told}"
     );
     // RSA decrypts, signs, and signs by PSS: six times each that count, and some that do not.
@@ -33,7 +26,7 @@ fn the_pin_is_sent_at_each_use() {
     assert!(logins > 3 * 6, "{logins}");
     // C_DeriveKey has no place for it.
     let curve = world.device.replace("object=each", "object=curve");
-    let derives = world.run("", PIN, &curve, &["--operation", "decrypt"]);
+    let derives = world.run("", PIN, &curve, "--operation decrypt");
     assert!(!derives.status.success(), "{}", said(&derives));
 }
 
@@ -42,7 +35,7 @@ fn it_is_sent_by_a_process_as_well() {
     let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
     token.make_key_with_pin("EC:prime256v1", "06", "curve");
     let device = format!("{URI};object=curve");
-    let rows = rows(&mut bench(&place, &token, &device, &["--processes", "1"]));
+    let rows = rows(&mut bench(&place, &token, &device, "--processes 1"));
     assert_eq!(rows.len(), 1, "it signs: {rows:?}");
     assert_eq!((&rows[0]["n"], &rows[0]["failed"]), (&6.into(), &0.into()));
 }
@@ -59,7 +52,7 @@ fn one_that_is_refused_or_crashes_the_module_is_not_sent_again() {
         let mut world = Misbehaving::new(KEYMARK);
         world.token.make_key_with_pin("rsa:2048", "05", "each");
         world.device = world.device.replace("object=web", "object=each");
-        let refused = world.run(mode, PIN, &world.device, &[]);
+        let refused = world.run(mode, PIN, &world.device, "");
         assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
         assert!(said(&refused).contains(why), "{}", said(&refused));
         let logins = world.logins().lines().count();
@@ -72,7 +65,7 @@ fn the_last_try_is_left_alone_at_each_use() {
     let mut world = Misbehaving::new(KEYMARK);
     world.token.make_key_with_pin("rsa:2048", "05", "each");
     world.device = world.device.replace("object=web", "object=each");
-    let refused = world.run("final-try-later", PIN, &world.device, &[]);
+    let refused = world.run("final-try-later", PIN, &world.device, "");
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     assert!(said(&refused).contains("1 try left"), "{}", said(&refused));
     assert_eq!(

@@ -7,14 +7,13 @@ use keymark_testkit::misbehaving::Misbehaving;
 use keymark_testkit::place::{objects, said, text};
 use keymark_testkit::softhsm::PIN;
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 /// A key signs and decrypts: what goes wrong with one is not the other's fault.
-const BOTH: [&str; 2] = ["--operation", "sign,decrypt"];
+const BOTH: &str = "--operation sign,decrypt";
 
 /// Why a row's case has failed; `null` if it has not.
 fn reason(output: &Output, operation: &str) -> String {
@@ -28,18 +27,8 @@ fn reason(output: &Output, operation: &str) -> String {
 
 /// What keymark says on a terminal of 100 columns, where no line is broken within a word.
 fn on_a_terminal(world: &Misbehaving, mode: &str, device: &str) -> String {
-    let arguments = [
-        "bench",
-        "--device",
-        device,
-        "--pin-env",
-        "PIN",
-        "--operation",
-        "sign",
-        "--runs",
-        "6",
-        "--no-save",
-    ];
+    let arguments =
+        format!("bench --device {device} --pin-env PIN --operation sign --runs 6 --no-save");
     let mut command = world.keymark(mode, &arguments);
     let output = command.env("COLUMNS", "100").output().unwrap();
     assert!(!output.status.success(), "{}", said(&output));
@@ -56,8 +45,8 @@ fn on_a_terminal(world: &Misbehaving, mode: &str, device: &str) -> String {
 #[test]
 fn each_process_initialises_the_module_for_itself() {
     let world = Misbehaving::new(KEYMARK);
-    let only = ["--operation", "sign", "--processes", "1,3"];
-    let fine = world.run("", PIN, &world.device, &only);
+    let only = "--operation sign --processes 1,3";
+    let fine = world.run("", PIN, &world.device, only);
     assert!(fine.status.success(), "{}", said(&fine));
     // The look at the module, keymark, and four workers: nobody uses what a parent has initialised (PKCS#11 3.1
     // §5.4.1).
@@ -80,7 +69,7 @@ fn each_process_initialises_the_module_for_itself() {
 fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
     for workers in ["--concurrency", "--processes"] {
         let world = Misbehaving::new(KEYMARK);
-        let arguments = [workers, "2", "--operation", "sign"];
+        let arguments = format!("{workers} 2 --operation sign");
         let output = world.run("gone", PIN, &world.device, &arguments);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         let reason = reason(&output, "sign");
@@ -94,15 +83,14 @@ fn a_token_that_is_pulled_out_ends_its_cases_and_nothing_else_goes_wrong() {
 #[test]
 fn a_module_that_crashes_ends_its_case_alone() {
     for (mode, call, workers) in [
-        ("crash-later", "C_Sign", &["--processes", "2"][..]),
-        ("crash-later", "C_Sign", &["--concurrency", "2"]),
-        ("crash-init", "C_SignInit", &[]),
+        ("crash-later", "C_Sign", "--processes 2"),
+        ("crash-later", "C_Sign", "--concurrency 2"),
+        ("crash-init", "C_SignInit", ""),
     ] {
         let world = Misbehaving::new(KEYMARK);
         // Another device, too: what was measured on it is not lost.
         let devices = format!("software,{}", world.device);
-        let algorithm = ["--algorithm", "nistp256", "--stack", "raw"];
-        let more = [workers, &algorithm, &BOTH].concat();
+        let more = format!("{workers} --algorithm nistp256 --stack raw {BOTH}");
         let output = world.run(mode, PIN, &devices, &more);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         let rows: Vec<Value> = objects(&text(&output.stdout));
@@ -126,7 +114,7 @@ fn a_module_that_crashes_ends_its_case_alone() {
                 );
             }
         }
-        let shown = world.place.stdout(&["runs", "--json"]);
+        let shown = world.place.stdout("runs --json");
         assert!(shown.contains("\"samples\":"), "{shown}");
         assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
     }
@@ -136,14 +124,16 @@ fn a_module_that_crashes_ends_its_case_alone() {
 fn a_module_that_hangs_is_ended_when_its_time_is_up_and_told_of_before() {
     let world = Misbehaving::new(KEYMARK);
     for (limit, told) in [("2s", false), ("12s", true)] {
-        let mut command = world.keymark("hang-later", &["bench", "--device", &world.device]);
-        command.args(["--pin-env", "PIN", "--json", "--max-time", limit]);
-        let output = command.args(BOTH).output().unwrap();
+        let arguments = format!(
+            "bench --device {} --pin-env PIN --json --max-time {limit} {BOTH}",
+            world.device
+        );
+        let output = world.keymark("hang-later", &arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         let hung = reason(&output, "sign");
-        assert!(
-            hung.contains("C_Sign of misbehaving.so failed: it has not answered for"),
-            "{hung}"
+        assert_says(
+            &hung,
+            ["C_Sign of misbehaving.so failed: it has not answered for"],
         );
         let notice = "misbehaving.so has not answered C_Sign for 10 s";
         assert_eq!(
@@ -161,19 +151,15 @@ fn the_first_signal_ends_a_run_whose_module_hangs() {
     let world = Misbehaving::new(KEYMARK);
     let mut command = world.keymark(
         "hang-later",
-        &["bench", "--json", "--device", &world.device],
+        &format!("bench --json --device {}", world.device),
     );
-    command.args(["--pin-env", "PIN", "--runs", "6"]).args(BOTH);
+    command.args(format!("--pin-env PIN --runs 6 {BOTH}").split(' '));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let keymark = command.spawn().unwrap();
     // Three signatures are made, the fourth does not return.
     until("it signs", || world.processes("C_Sign").len() == 1);
     std::thread::sleep(Duration::from_millis(500));
-    kill(
-        Pid::from_raw(keymark.id().try_into().unwrap()),
-        Signal::SIGINT,
-    )
-    .unwrap();
+    tell(&keymark, Signal::SIGINT);
     let output = keymark.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
     assert_eq!(world.place.leftovers(), Vec::<std::path::PathBuf>::new());
@@ -182,18 +168,15 @@ fn the_first_signal_ends_a_run_whose_module_hangs() {
 #[test]
 fn what_a_module_prints_goes_nowhere_and_the_last_of_it_is_told_when_it_fails() {
     let world = Misbehaving::new(KEYMARK);
-    for workers in [&["--processes", "1"][..], &[]] {
-        let only = ["--operation", "sign"];
-        let fine = world.run("prints", PIN, &world.device, &[&only, workers].concat());
+    for workers in ["--processes 1", ""] {
+        let only = "--operation sign";
+        let fine = world.run("prints", PIN, &world.device, &format!("{only} {workers}"));
         assert!(fine.status.success(), "{}", said(&fine));
         assert_eq!(objects(&text(&fine.stdout)).len(), 1, "{}", said(&fine));
         assert!(!said(&fine).contains(['\x1b', '\x07']), "{}", said(&fine));
-        let failed = world.run("prints-and-crashes", PIN, &world.device, &only);
+        let failed = world.run("prints-and-crashes", PIN, &world.device, only);
         let reason = reason(&failed, "sign");
-        assert!(
-            reason.contains("it crashed (SIGABRT); the last it printed: "),
-            "{reason}"
-        );
+        assert_says(&reason, ["it crashed (SIGABRT); the last it printed: "]);
         assert!(reason.contains("the module's title"), "{reason}");
         assert!(
             !said(&failed).contains(['\x1b', '\x07']),
@@ -207,8 +190,8 @@ fn what_a_module_prints_goes_nowhere_and_the_last_of_it_is_told_when_it_fails() 
 fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
     let world = Misbehaving::new(KEYMARK);
     // Four workers and keymark's own: cases that wait for their turn hold none.
-    let levels = ["--concurrency", "1,2,4,5"];
-    let output = world.run("sessions=5", PIN, &world.device, &[levels, BOTH].concat());
+    let levels = format!("--concurrency 1,2,4,5 {BOTH}");
+    let output = world.run("sessions=5", PIN, &world.device, &levels);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let rows = objects(&text(&output.stdout));
     assert_eq!(rows.len(), 2 * 4, "{rows:?}");
@@ -226,10 +209,10 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
             assert_eq!(reason, "null", "{row}");
         }
     }
-    let shown = world.place.stdout(&["show"]);
-    assert!(
-        shown.contains("the device's sessions are the limit: 5 workers could not be had, 4 could"),
-        "{shown}"
+    let shown = world.place.stdout("show");
+    assert_says(
+        &shown,
+        ["the device's sessions are the limit: 5 workers were refused, 4 could"],
     );
 }
 
@@ -237,22 +220,11 @@ fn a_token_with_few_sessions_ends_the_case_that_wants_more_and_no_other() {
 /// what other tests leave of the cores decides nothing.
 fn limits(mode: &str) -> [String; 2] {
     let world = Misbehaving::new(KEYMARK);
-    let arguments = [
-        "--operation",
-        "sign",
-        "--concurrency",
-        "1,2",
-        "--processes",
-        "1,2",
-        "--runs",
-        "60",
-    ];
-    let mut command = world.keymark(mode, &["bench", "--wide", "--device", &world.device]);
-    let output = command
-        .args(["--pin-env", "PIN"])
-        .args(arguments)
-        .output()
-        .unwrap();
+    let arguments = format!(
+        "bench --wide --device {} --pin-env PIN --operation sign --concurrency 1,2 --processes 1,2 --runs 60",
+        world.device
+    );
+    let output = world.keymark(mode, &arguments).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let shown = text(&output.stdout);
     let section = shown
@@ -290,16 +262,14 @@ fn a_library_that_locks_is_taken_for_nothing_else() {
 fn a_code_of_the_module_has_its_name_and_what_to_do_on_a_terminal() {
     let world = Misbehaving::new(KEYMARK);
     for (code, name, advice) in [
-        ("0x30", "CKR_DEVICE_ERROR", "own log knows"),
+        ("0x30", "CKR_DEVICE_ERROR", "own log"),
         ("0x101", "CKR_USER_NOT_LOGGED_IN", "--pin-env VARIABLE"),
         ("0x91", "CKR_OPERATION_NOT_INITIALIZED", "--processes"),
-        ("0x21", "CKR_DATA_LEN_RANGE", "the newest"),
+        ("0x21", "CKR_DATA_LEN_RANGE", "a newer module"),
         ("0x80000123", "CKR_VENDOR_DEFINED+0x123", "manual"),
     ] {
         let message = on_a_terminal(&world, &format!("code={code}"), &world.device);
-        for part in ["C_Sign failed", name, advice] {
-            assert!(message.contains(part), "{part}: {message}");
-        }
+        assert_says(&message, ["C_Sign failed", name, advice]);
     }
 }
 
@@ -321,21 +291,21 @@ fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
         std::process::Command::new("cc")
             .args(["-shared", "-o"])
             .arg(&libm)
-            .args(["-x", "c", "/dev/null"]),
+            .args("-x c /dev/null".split(' ')),
     );
     for (mode, file, what, advice) in [
         ("", away, "there is no such file", "installed?"),
         (
             "",
             file("text.so", "hello, world\n".repeat(40).as_bytes()),
-            "it is no library",
+            "it is not a library",
             "keymark devices",
         ),
         ("", file("short.so", &short), "32-bit", "64-bit"),
         (
             "",
             libm.display().to_string(),
-            "no PKCS#11 module",
+            "not a PKCS#11 module",
             "keymark devices",
         ),
         ("crash", own.clone(), "it crashed (SIGSEGV)", "its maker"),
@@ -349,10 +319,7 @@ fn a_file_that_is_no_module_says_what_it_is_and_what_to_do() {
         ("hang", own, "not answered for 10 s", "device behind it"),
     ] {
         let message = on_a_terminal(&world, mode, &file);
-        assert!(
-            message.contains(what) && message.contains(advice),
-            "{file}: {message}"
-        );
+        assert_says(&message, [what, advice]);
     }
     assert_eq!(world.logins(), "");
 }

@@ -12,11 +12,10 @@ use crate::KEYMARK;
 #[test]
 fn softhsm_is_a_device_of_keymarks_own() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--json", "--device", "softhsm", "--runs", "6", "--concurrency", "1,2", "--processes", "2",
-        "--algorithm", "rsa2048,nistp256,nistp384,nistp521,ed25519,ed448",
-    ]);
+    let rows = place.rows(
+        "bench --json --device softhsm --runs 6 --concurrency 1,2 --processes 2 --algorithm \
+         rsa2048,nistp256,nistp384,nistp521,ed25519,ed448",
+    );
     // RSA and the curves of NIST sign and decrypt, those of Edwards sign.
     assert_eq!(rows.len(), 3 * 10, "{rows:?}");
     for row in &rows {
@@ -61,12 +60,11 @@ fn clients(place: &Place) -> usize {
 #[test]
 fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
     let place = Place::new(KEYMARK);
-    let measure = |devices: &[&str], load: &[&str]| {
-        #[rustfmt::skip]
-        let usual = [
-            "bench", "--json", "--runs", "6", "--algorithm", "rsa2048,nistp256", "--operation", "sign", "--device",
-        ];
-        let rows = place.rows(&[&usual[..], &[devices.join(",").as_str()], load].concat());
+    let measure = |devices: &[&str], load: &str| {
+        let rows = place.rows(&format!(
+            "bench --json --runs 6 --algorithm rsa2048,nistp256 --operation sign --device {} {load}",
+            devices.join(",")
+        ));
         for device in devices {
             let of_it = rows.iter().filter(|row| row["device"] == *device);
             let fine = of_it.filter(|row| {
@@ -82,11 +80,8 @@ fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
         rows.len()
     };
     let all = ["softhsm", "kryoptic", "swtpm"];
-    assert_eq!(
-        measure(&all, &["--concurrency", "1", "--processes", "2"]),
-        3 * 2 * 2
-    );
-    assert_eq!(measure(&all[..2], &["--concurrency", "2"]), 2 * 2);
+    assert_eq!(measure(&all, "--concurrency 1 --processes 2"), 3 * 2 * 2);
+    assert_eq!(measure(&all[..2], "--concurrency 2"), 2 * 2);
     assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
     until("no process is left", || naming(&place.temporary()) == 0);
 }
@@ -94,15 +89,10 @@ fn several_tokens_of_keymarks_own_are_measured_in_one_run() {
 #[test]
 fn a_library_that_is_not_safe_in_threads_has_processes_only() {
     let place = Place::new(KEYMARK);
-    let workers = ["--concurrency", "1,2", "--processes", "2"];
-    #[rustfmt::skip]
-    let case = [
-        "bench", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--operation", "sign", "--runs", "6",
-    ];
-    let output = place
-        .keymark(&[&case[..], &workers].concat())
-        .output()
-        .unwrap();
+    let output = place.output(
+        "bench --json --device swtpm --algorithm nistp256 --operation sign --runs 6 --concurrency 1,2 \
+         --processes 2",
+    );
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let rows = objects(&text(&output.stdout));
     assert_eq!(rows.len(), 3, "{rows:?}");
@@ -121,11 +111,9 @@ fn a_library_that_is_not_safe_in_threads_has_processes_only() {
 #[test]
 fn a_killed_keymark_takes_its_tpm_along() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut run = place.keymark(&[
-        "bench", "--no-save", "--json", "--device", "swtpm", "--algorithm", "nistp256", "--runs", "1000000",
-        "--processes", "2",
-    ]);
+    let mut run = place.keymark(
+        "bench --no-save --json --device swtpm --algorithm nistp256 --runs 1000000 --processes 2",
+    );
     let run = run.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = run.spawn().unwrap();
     // Two workers, and the clients of both and of keymark: it measures.
@@ -141,16 +129,7 @@ fn a_killed_keymark_takes_its_tpm_along() {
     });
     // What is left of it are files, which the next start removes.
     assert_eq!(place.leftovers().len(), 1, "{:?}", place.leftovers());
-    let next = place.output(&[
-        "bench",
-        "--algorithm",
-        "ed25519",
-        "--stack",
-        "raw",
-        "--runs",
-        "1",
-        "--no-save",
-    ]);
+    let next = place.output("bench --algorithm ed25519 --stack raw --runs 1 --no-save");
     assert!(next.status.success(), "{}", said(&next));
     assert!(place.leftovers().is_empty(), "{:?}", place.leftovers());
 }

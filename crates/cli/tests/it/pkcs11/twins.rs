@@ -8,11 +8,10 @@ use keymark_shim_protocol::pkcs11::settings::{Left, Queue, Settings};
 use keymark_testkit::place::{Place, objects, text};
 use keymark_testkit::softhsm::SoftHsmToken;
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, assert_silent, tell};
 
 /// A twin that is quick enough to be waited for.
 fn profile(place: &Place) -> PathBuf {
@@ -29,11 +28,12 @@ fn profile(place: &Place) -> PathBuf {
 fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "bench", "--device", &format!("softhsm,{twin}"), "--algorithm", "rsa2048,nistp256", "--operation", "sign,decrypt",
-        "--stack", "raw", "--concurrency", "1,3", "--processes", "2", "--runs", "6", "--json",
-    ]);
+    let rows = place.rows(
+        &format!(
+            "bench --device softhsm,{twin} --algorithm rsa2048,nistp256 --operation sign,decrypt --stack raw \
+             --concurrency 1,3 --processes 2 --runs 6 --json"
+        ),
+    );
     let of_twin: Vec<&Value> = rows
         .iter()
         .filter(|row| row["device"] == "twin:quick")
@@ -50,35 +50,28 @@ fn a_twin_is_measured_beside_the_library_it_stands_on_by_threads_and_processes()
         };
         assert!(row["mean_s"].as_f64().unwrap() >= service, "{row}");
     }
-    let shown = place.stdout(&["show", "--wide"]);
+    let shown = place.stdout("show --wide");
     assert!(shown.contains("twin of a Quick HSM"), "{shown}");
-    assert!(
-        shown.contains("rsa2048 sign is assumed, as decrypt"),
-        "{shown}"
-    );
+    assert_says(&shown, ["rsa2048 sign is assumed, as decrypt"]);
     assert_eq!(place.leftovers(), [] as [PathBuf; 0]);
 }
 
 #[test]
 fn what_is_measured_on_a_token_becomes_a_twin() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    place.stdout(&[
-        "bench", "--device", "softhsm", "--algorithm", "rsa2048", "--operation", "sign", "--stack", "raw", "--runs", "40",
-    ]);
-    let profile = place.stdout(&["profile", "--name", "again"]);
-    assert!(
-        profile.contains("store = \"pkcs11\"") && profile.contains("C_SignInit"),
-        "{profile}"
+    place.stdout(
+        "bench --device softhsm --algorithm rsa2048 --operation sign --stack raw --runs 40",
     );
+    let profile = place.stdout("profile --name again");
+    assert_says(&profile, ["store = \"pkcs11\"", "C_SignInit"]);
     // As it is, this machine may be too slow to be its own twin.
     let (head, _) = profile.split_once("quantiles_s").unwrap();
     let path = place.path("again.toml");
     std::fs::write(&path, format!("{head}constant_s = 0.02\n")).unwrap();
     let device = format!("twin:{}", path.display());
-    let rows = place.rows(&[
-        "bench", "--device", &device, "--stack", "raw", "--runs", "6", "--json",
-    ]);
+    let rows = place.rows(&format!(
+        "bench --device {device} --stack raw --runs 6 --json"
+    ));
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["device"], "twin:again");
 }
@@ -92,9 +85,8 @@ struct Served {
 }
 
 impl Served {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut keymark =
-            place.keymark(&[&["token", "serve", "--json", "--pkcs11"], arguments].concat());
+    fn start(place: &Place, arguments: &str) -> Self {
+        let mut keymark = place.keymark(&format!("token serve --json --pkcs11 {arguments}"));
         let errors = place.path("served.err");
         keymark.stderr(std::fs::File::create(&errors).unwrap());
         let mut child = keymark.stdout(Stdio::piped()).spawn().unwrap();
@@ -127,7 +119,7 @@ impl Served {
     }
 
     fn end(mut self) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGINT).unwrap();
+        tell(&self.child, Signal::SIGINT);
         assert!(self.child.wait().unwrap().success());
     }
 }
@@ -140,7 +132,7 @@ const PROVIDER: &str = "openssl_conf = init\n[init]\nproviders = all\n[all]\npkc
 fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin]);
+    let served = Served::start(&place, &twin);
     let keys: Vec<&str> = served.told["keys"]
         .as_array()
         .unwrap()
@@ -161,8 +153,11 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
         text(&output.stdout)
     };
     let tool = || served.pkcs11_tool();
-    #[rustfmt::skip]
-    read(tool().args(["--read-object", "--type", "pubkey", "--label", "rsa2048", "--output-file"]).arg(&public));
+    read(
+        tool()
+            .args("--read-object --type pubkey --label rsa2048 --output-file".split(' '))
+            .arg(&public),
+    );
     // OpenSSL finds the key by its URI, and the PIN by the file in it: by libp11's engine and by pkcs11-provider.
     let provider = place.path("provider.cnf");
     std::fs::write(&provider, PROVIDER).unwrap();
@@ -181,7 +176,7 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
         }
         read(openssl.arg(&signature).arg(&data));
         let mut verify = Command::new("openssl");
-        verify.args(["dgst", "-sha256", "-keyform", "DER", "-verify"]);
+        verify.args("dgst -sha256 -keyform DER -verify".split(' '));
         verify.arg(&public).arg("-signature");
         let verified = read(verify.arg(&signature).arg(&data));
         assert!(verified.contains("Verified OK"), "{way:?}: {verified}");
@@ -198,7 +193,7 @@ fn a_served_twin_signs_for_opensc_and_openssl_in_its_time_and_is_gone_afterwards
 fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ever() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin]);
+    let served = Served::start(&place, &twin);
     let settings = Settings::read(&Settings::beside(served.text("module").as_ref())).unwrap();
     let hanging = SoftHsmToken::new();
     let mut first = served.pkcs11_tool();
@@ -214,7 +209,7 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
     });
     let listed = || served.pkcs11_tool().arg("--list-objects").output().unwrap();
     // It is not done by its own end: a process that is stopped keeps its locks.
-    kill(Pid::from_raw(first.id().cast_signed()), Signal::SIGSTOP).unwrap();
+    tell(&first, Signal::SIGSTOP);
     let second = listed();
     assert!(!second.status.success());
     let (said, process) = (text(&second.stderr), first.id());
@@ -230,7 +225,7 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
     first.kill().unwrap();
     first.wait().unwrap();
     until("the token is said to be free", || {
-        let free = format!("process {process} keeps nobody waiting");
+        let free = format!("process {process} no longer keeps other programs waiting");
         served.said().contains(&free)
     });
     let third = listed();
@@ -243,22 +238,19 @@ fn a_program_that_hangs_at_a_served_twin_is_named_and_nobody_waits_for_it_for_ev
 fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin]);
+    let served = Served::start(&place, &twin);
     let data = place.path("data");
     std::fs::write(&data, "to be signed").unwrap();
     let mut openssl = Command::new("timeout");
-    openssl.args(["--signal=KILL", "120", "openssl", "pkeyutl", "-sign"]);
-    openssl.args(["-provider", "pkcs11", "-provider", "default"]);
+    openssl.args("--signal=KILL 120 openssl pkeyutl -sign".split(' '));
+    openssl.args("-provider pkcs11 -provider default".split(' '));
     openssl
         .args(["-inkey", served.text("uri"), "-in"])
         .arg(&data);
     openssl.env("PKCS11_PROVIDER_MODULE", served.text("module"));
     let output = openssl.output().unwrap();
     let said = text(&output.stderr);
-    assert!(
-        said.contains("asks the module for something while it is at work"),
-        "{said}"
-    );
+    assert_says(&said, ["calls the module while the module is at work"]);
     served.end();
 }
 
@@ -266,30 +258,21 @@ fn openssl_that_hands_a_twin_its_own_cryptography_is_refused_and_does_not_hang()
 fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin]);
+    let served = Served::start(&place, &twin);
     let read = |program: &mut Command| {
         let output = program.output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
     let device = format!("pkcs11:?module-path={}", served.text("module"));
-    let mut other = place.keymark(&["bench", "--json", "--device", &device, "--pin-env", "PIN"]);
-    other.args([
-        "--algorithm",
-        "nistp256",
-        "--operation",
-        "sign",
-        "--runs",
-        "3",
-    ]);
+    let mut other = place.keymark(&format!("bench --json --device {device} --pin-env PIN"));
+    other.args("--algorithm nistp256 --operation sign --runs 3".split(' '));
     let rows = objects(&read(other.env("PIN", served.text("pin"))));
     assert_eq!(rows[0]["provenance"], "twin", "{rows:?}");
     let mut trace = place.keymark(&["trace", "--pkcs11", served.text("module"), "--"]);
-    let shown = read(trace.args(["pkcs11-tool", "--module", "{module}", "--list-slots"]));
-    assert!(
-        shown.contains("twin") && !shown.contains("measured"),
-        "{shown}"
-    );
+    let shown = read(trace.args("pkcs11-tool --module {module} --list-slots".split(' ')));
+    assert_says(&shown, ["twin"]);
+    assert_silent(&shown, ["measured"]);
     served.end();
 }
 
@@ -297,21 +280,19 @@ fn another_keymark_takes_a_served_twins_times_for_no_other_devices() {
 fn the_keys_that_are_served_can_be_chosen_and_are_kept_as_an_hsm_keeps_them() {
     let place = Place::new(KEYMARK);
     for token in ["softhsm", "kryoptic"] {
-        let served = Served::start(&place, &[token, "--algorithm", "nistp384"]);
+        let served = Served::start(&place, &format!("{token} --algorithm nistp384"));
         assert_eq!(served.told["keys"].as_array().unwrap().len(), 1);
         assert_eq!(served.text("device"), token);
         // It needs nothing in its environment, whatever token that is.
         let mut tool = served.pkcs11_tool();
         tool.env_clear()
-            .args(["--list-objects", "--type", "privkey"]);
+            .args("--list-objects --type privkey".split(' '));
         let output = tool.output().unwrap();
         let (listed, said) = (text(&output.stdout), text(&output.stderr));
         let access = listed.lines().find(|line| line.contains("Access:"));
         let access = access.unwrap_or_else(|| panic!("{listed}{said}"));
-        assert!(
-            access.contains("sensitive") && !access.contains("extract"),
-            "{access}"
-        );
+        assert_says(&access, ["sensitive"]);
+        assert_silent(&access, ["extract"]);
         served.end();
     }
 }
@@ -326,7 +307,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
         .map(|rest| rest.split_once("```").unwrap().0);
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let served = Served::start(&place, &format!("{twin} --algorithm rsa2048"));
     let module = Path::new(served.text("module"));
     let programs = Path::new(KEYMARK).parent().unwrap();
     let path = format!("/usr/sbin:/usr/bin:/sbin:/bin:{}", programs.display());
@@ -345,10 +326,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
         let output = shell.output().unwrap();
         let said = text(&output.stdout) + &text(&output.stderr);
         assert!(output.status.success(), "{lines}\n{said}");
-        assert!(
-            !said.contains("keymark's PKCS#11 module"),
-            "{lines}\n{said}"
-        );
+        assert_silent(&said, ["keymark's PKCS#11 module"]);
         seen += 1;
     }
     assert_eq!(seen, 10);
@@ -360,7 +338,7 @@ fn what_the_page_says_to_type_works_in_every_program() {
 fn what_token_serve_says_to_type_works() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let mut keymark = place.keymark(&["token", "serve", "--pkcs11", &twin]);
+    let mut keymark = place.keymark(&format!("token serve --pkcs11 {twin}"));
     let mut serving = keymark.stdout(Stdio::piped()).spawn().unwrap();
     let said = BufReader::new(serving.stdout.as_mut().unwrap()).lines();
     let said: Vec<String> = said
@@ -399,7 +377,7 @@ fn what_token_serve_says_to_type_works() {
     for name in ["openssl", "or"] {
         assert_eq!(run(name, "").len(), 256, "{name}");
     }
-    kill(Pid::from_raw(serving.id().cast_signed()), Signal::SIGINT).unwrap();
+    tell(&serving, Signal::SIGINT);
     assert!(serving.wait().unwrap().success());
 }
 
@@ -407,7 +385,7 @@ fn what_token_serve_says_to_type_works() {
 fn eight_threads_of_java_sign_with_nothing_in_their_environment() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let served = Served::start(&place, &[&twin, "--algorithm", "rsa2048"]);
+    let served = Served::start(&place, &format!("{twin} --algorithm rsa2048"));
     let module = Path::new(served.text("module"));
     let program = place.path("Sign.java");
     std::fs::write(&program, SIGN).unwrap();
@@ -449,39 +427,33 @@ class Sign {
 fn how_a_served_twin_takes_its_callers_can_be_chosen() {
     let place = Place::new(KEYMARK);
     let twin = format!("twin:{}", profile(&place).display());
-    let settings = |arguments: &[&str]| {
-        let served = Served::start(&place, &[&[twin.as_str()], arguments].concat());
+    let settings = |arguments: &str| {
+        let served = Served::start(&place, &format!("{twin} {arguments}"));
         let file = Settings::beside(served.text("module").as_ref());
         let twin = Settings::read(&file).unwrap().twin.unwrap();
         served.end();
         (twin.queue, twin.left, twin.lanes)
     };
-    assert_eq!(settings(&[]), (Queue::Fair, Left::Skipped, 1));
-    let other = ["--queue", "unfair", "--left", "served", "--lanes", "4"];
-    assert_eq!(settings(&other), (Queue::Unfair, Left::Served, 4));
+    assert_eq!(settings(""), (Queue::Fair, Left::Skipped, 1));
+    let other = "--queue unfair --left served --lanes 4";
+    assert_eq!(settings(other), (Queue::Unfair, Left::Served, 4));
 }
 
 #[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new(KEYMARK);
     for (arguments, expected) in [
-        (&["--pkcs11", "virtual"][..], "no token that can be served"),
+        ("--pkcs11 virtual", "cannot be served"),
+        ("--pkcs11 softhsm --algorithm mlkem768", "mlkem768"),
+        ("--device twin:nitrokey-hsm", "--pkcs11 twin:nitrokey-hsm"),
+        ("--pkcs11 softhsm --lanes 4", "it is not a twin"),
         (
-            &["--pkcs11", "softhsm", "--algorithm", "mlkem768"],
-            "mlkem768",
-        ),
-        (
-            &["--device", "twin:nitrokey-hsm"],
-            "--pkcs11 twin:nitrokey-hsm",
-        ),
-        (&["--pkcs11", "softhsm", "--lanes", "4"], "it is not a twin"),
-        (
-            &["--pkcs11", "twin:nitrokey-hsm", "--lanes", "65"],
+            "--pkcs11 twin:nitrokey-hsm --lanes 65",
             "65 is not in 1..=64",
         ),
-        (&["--queue", "unfair"], "--pkcs11"),
+        ("--queue unfair", "--pkcs11"),
     ] {
-        let output = place.output(&[&["token", "serve"], arguments].concat());
+        let output = place.output(&format!("token serve {arguments}"));
         assert!(!output.status.success());
         let said = text(&output.stderr).replace("\n  ", " ");
         assert!(said.contains(expected), "{said}");

@@ -7,7 +7,7 @@ use keymark_testkit::softhsm::{SoftHsmToken, URI};
 use keymark_testkit::waiting::until;
 
 use super::{bench, keymark, rows};
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 /// A token of the user's that may be written to, with a key of theirs that is called as keymark's are.
 struct Writable {
@@ -20,7 +20,7 @@ impl Writable {
     fn new() -> Self {
         let (place, token) = (Place::new(KEYMARK), SoftHsmToken::new());
         token.make_key("EC:prime256v1", "01", "keymark test key");
-        let devices = keymark(&place, &token, &["devices", "--json"]).output();
+        let devices = keymark(&place, &token, "devices --json").output();
         let serial = serial_in(&text(&devices.unwrap().stdout));
         Self {
             place,
@@ -29,13 +29,13 @@ impl Writable {
         }
     }
 
-    fn bench(&self, device: &str, more: &[&str]) -> Command {
+    fn bench(&self, device: &str, more: &str) -> Command {
         let mut command = bench(&self.place, &self.token, device, more);
         command.args(["--write-to", &self.serial]);
         command
     }
 
-    fn keymark(&self, arguments: &[&str]) -> Output {
+    fn keymark(&self, arguments: &str) -> Output {
         let mut command = keymark(&self.place, &self.token, arguments);
         command.output().unwrap()
     }
@@ -54,27 +54,13 @@ impl Writable {
 
     /// A run that is killed once it has written all its test keys.
     fn killed(&self) {
-        let more = [
-            "--algorithm",
-            "nistp256",
-            "--precision",
-            "0.001%",
-            "--max-time",
-            "60s",
-        ];
-        let mut command = keymark(&self.place, &self.token, &["bench", "--device", URI]);
-        command.args([
-            "--pin-env",
-            "PIN",
-            "--stack",
-            "raw",
-            "--write-to",
-            &self.serial,
-        ]);
-        let command = command
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let arguments = format!(
+            "bench --device {URI} --pin-env PIN --stack raw --write-to {} --algorithm nistp256 --precision 0.001% \
+             --max-time 60s",
+            self.serial
+        );
+        let mut command = keymark(&self.place, &self.token, &arguments);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut run = command.spawn().unwrap();
         let written = || {
             let texts = self.journals().into_iter().map(std::fs::read_to_string);
@@ -94,15 +80,8 @@ impl Writable {
 fn test_keys_are_on_the_token_that_is_named_while_a_run_lasts() {
     let user = Writable::new();
     let before = user.objects();
-    let workers = [
-        "--algorithm",
-        "rsa2048,nistp256",
-        "--concurrency",
-        "2",
-        "--processes",
-        "2",
-    ];
-    let rows = rows(&mut user.bench(URI, &workers));
+    let workers = "--algorithm rsa2048,nistp256 --concurrency 2 --processes 2";
+    let rows = rows(&mut user.bench(URI, workers));
     assert_eq!(rows.len(), 8, "{rows:?}");
     assert!(rows.iter().all(|row| row["failed"] == 0), "{rows:?}");
     assert_eq!(user.objects(), before);
@@ -113,12 +92,12 @@ fn test_keys_are_on_the_token_that_is_named_while_a_run_lasts() {
 fn programs_reach_test_keys_on_the_token_that_is_named() {
     let user = Writable::new();
     let before = user.objects();
-    let mut command = keymark(&user.place, &user.token, &["bench", "--device", URI]);
-    #[rustfmt::skip]
-    command.args([
-        "--json", "--pin-env", "PIN", "--write-to", &user.serial, "--runs", "3", "--algorithm", "rsa2048,nistp256",
-        "--operation", "sign,decrypt,authenticate", "--stack", "ssh,openssl,gnupg",
-    ]);
+    let arguments = format!(
+        "bench --device {URI} --json --pin-env PIN --write-to {} --runs 3 --algorithm rsa2048,nistp256 --operation \
+         sign,decrypt,authenticate --stack ssh,openssl,gnupg",
+        user.serial
+    );
+    let mut command = keymark(&user.place, &user.token, &arguments);
     let rows = rows(&mut command);
     assert!(rows.iter().all(|row| row["failed"] == 0), "{rows:?}");
     // Both ways of openssl for four capabilities, gpg for RSA's two, ssh for one of each algorithm.
@@ -135,21 +114,15 @@ fn what_a_killed_run_has_written_is_removed_by_the_next_and_nothing_else() {
     let left = user.objects();
     assert_eq!(left.matches("Private Key Object").count(), 3, "{left}");
     // Whoever does not write to it is told, and changes nothing.
-    let only = ["--algorithm", "nistp256", "--operation", "sign"];
+    let only = "--algorithm nistp256 --operation sign";
     for told in [
-        user.keymark(&["devices"]),
-        bench(&user.place, &user.token, URI, &only)
-            .output()
-            .unwrap(),
+        user.keymark("devices"),
+        bench(&user.place, &user.token, URI, only).output().unwrap(),
     ] {
-        assert!(
-            said(&told).contains("was left with a test key"),
-            "{}",
-            said(&told)
-        );
+        assert_says(&said(&told), ["still has a test key"]);
     }
     assert_eq!(user.objects(), left);
-    let next = user.bench(URI, &only).output().unwrap();
+    let next = user.bench(URI, only).output().unwrap();
     assert!(next.status.success(), "{}", said(&next));
     assert!(said(&next).contains("removing what run"), "{}", said(&next));
     assert_eq!(user.objects(), before);
@@ -161,7 +134,7 @@ fn what_a_killed_run_has_written_is_removed_on_request() {
     let user = Writable::new();
     let before = user.objects();
     user.killed();
-    let restore = ["token", "restore", &user.serial, "--pin-env", "PIN"];
+    let restore = format!("token restore {} --pin-env PIN", user.serial);
     let wrong = keymark(&user.place, &user.token, &restore)
         .env("PIN", "000000")
         .output();
@@ -183,22 +156,18 @@ fn a_write_that_is_cut_short_is_undone() {
     let user = Writable::new();
     let before = user.objects();
     let module = user.token.misbehaving_module();
-    let only = ["--algorithm", "nistp256", "--operation", "sign"];
+    let only = "--algorithm nistp256 --operation sign";
     for mode in ["die-before-write", "die-after-write"] {
-        let mut run = user.bench(module.to_str().unwrap(), &only);
+        let mut run = user.bench(module.to_str().unwrap(), only);
         let died = run.env("KEYMARK_TEST_MODULE", mode).output().unwrap();
         assert_eq!(died.status.code(), Some(1), "{mode}: {}", said(&died));
-        assert!(
-            said(&died).contains("C_CreateObject of misbehaving.so failed"),
-            "{mode}: {}",
-            said(&died)
-        );
+        assert_says(&said(&died), ["C_CreateObject of misbehaving.so failed"]);
         assert_eq!(
             user.objects(),
             before,
             "{mode}: another process has removed it"
         );
-        let restored = user.keymark(&["token", "restore", &user.serial, "--pin-env", "PIN"]);
+        let restored = user.keymark(&format!("token restore {} --pin-env PIN", user.serial));
         assert_eq!(
             restored.status.code(),
             Some(3),
@@ -213,15 +182,8 @@ fn keys_that_a_token_makes_on_itself_are_reached_by_processes() {
     let user = Writable::new();
     let before = user.objects();
     let module = user.token.misbehaving_module();
-    let workers = [
-        "--algorithm",
-        "rsa2048,nistp256",
-        "--operation",
-        "sign",
-        "--processes",
-        "2",
-    ];
-    let mut run = user.bench(module.to_str().unwrap(), &workers);
+    let workers = "--algorithm rsa2048,nistp256 --operation sign --processes 2";
+    let mut run = user.bench(module.to_str().unwrap(), workers);
     let rows = rows(run.env("KEYMARK_TEST_MODULE", "no-import"));
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows.iter().all(|row| row["failed"] == 0), "{rows:?}");

@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 /// A program that ends with the value.
 struct Running(Child);
@@ -28,8 +28,8 @@ impl Drop for Running {
 }
 
 /// `keymark tls serve`, and what it tells.
-fn serve(place: &Place, arguments: &[&str]) -> (Running, Value) {
-    let mut serve = place.keymark(&[&["tls", "serve", "--json"], arguments].concat());
+fn serve(place: &Place, arguments: &str) -> (Running, Value) {
+    let mut serve = place.keymark(&format!("tls serve --json {arguments}"));
     let mut serve = Running(serve.stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     let mut told = BufReader::new(serve.0.stdout.as_mut().unwrap());
@@ -38,59 +38,32 @@ fn serve(place: &Place, arguments: &[&str]) -> (Running, Value) {
     (serve, serde_json::from_str(&line).unwrap())
 }
 
-fn refused(place: &Place, arguments: &[&str]) -> (i32, String) {
-    let usual = [
-        "tls",
-        "bench",
-        "--users",
-        "2",
-        "--duration",
-        "2s",
-        "--no-save",
-    ];
-    let output = place.output(&[&usual, arguments].concat());
+fn refused(place: &Place, arguments: &str) -> (i32, String) {
+    let output = place.output(&format!(
+        "tls bench --users 2 --duration 2s --no-save {arguments}"
+    ));
     (output.status.code().unwrap(), said(&output))
 }
 
 /// Each with its reason and status.
 fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &str) {
     for (arguments, status, words) in [
+        ("/nothing".to_owned(), 3, "status 404"),
         (
-            &["--connect", address, "--path", "/nothing"][..],
-            3,
-            "status 404",
-        ),
-        (
-            &[
-                "--connect",
-                address,
-                "--path",
-                path,
-                "--authority",
-                authority,
-                "--server-name",
-                "www.example.org",
-            ],
+            format!("{path} --authority {authority} --server-name www.example.org"),
             3,
             "mismatch",
         ),
         (
-            &["--connect", address, "--path", path, "--kex", "ecdhe-p384"],
+            format!("{path} --kex ecdhe-p384"),
             3,
             "alert handshake_failure",
         ),
-        (
-            &["--connect", address, "--path", path, "--trace"],
-            2,
-            "cannot be used with",
-        ),
-        (
-            &["--connect", address, "--path", "document"],
-            2,
-            "begins with '/'",
-        ),
+        (format!("{path} --trace"), 2, "cannot be used with"),
+        ("document".to_owned(), 2, "begin with '/'"),
     ] {
-        let (code, said) = refused(place, arguments);
+        let arguments = format!("--connect {address} --path {arguments}");
+        let (code, said) = refused(place, &arguments);
         assert_eq!(code, status, "{arguments:?}: {said}");
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -99,17 +72,18 @@ fn what_it_is_not_is_said(place: &Place, address: &str, path: &str, authority: &
 #[test]
 fn a_server_of_keymark_s_is_measured_from_outside() {
     let place = Place::new(KEYMARK);
-    let (server, told) = serve(&place, &["--server", "nginx", "--algorithm", "nistp256"]);
+    let (server, told) = serve(&place, "--server nginx --algorithm nistp256");
     let authority = place.path("authority.pem");
     fs::write(&authority, told["authority"].as_str().unwrap()).unwrap();
     let authority = authority.display().to_string();
     let address = told["address"].as_str().unwrap();
     let path = told["path"].as_str().unwrap();
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "tls", "bench", "--connect", address, "--path", path, "--server-name", "localhost", "--authority", &authority,
-        "--users", "2", "--duration", "2s", "--json",
-    ]);
+    let rows = place.rows(
+        &format!(
+            "tls bench --connect {address} --path {path} --server-name localhost --authority {authority} \
+             --users 2 --duration 2s --json"
+        ),
+    );
     assert_eq!(rows.len(), 1);
     let row = &rows[0];
     assert_eq!(
@@ -145,7 +119,7 @@ fn a_server_of_keymark_s_is_measured_from_outside() {
     assert!(load["server_cpu_ns"].is_null() && load["drained_ns"].is_null());
     what_it_is_not_is_said(&place, address, path, &authority);
     drop(server);
-    let (code, said) = refused(&place, &["--connect", address]);
+    let (code, said) = refused(&place, &format!("--connect {address}"));
     assert!(code == 3 && said.contains("refused"), "{said}");
 }
 
@@ -186,7 +160,7 @@ fn without_end(place: &Place) -> (Running, String) {
 fn an_answer_without_end_is_refused() {
     let place = Place::new(KEYMARK);
     let (_server, address) = without_end(&place);
-    let (code, said) = refused(&place, &["--connect", &address, "--path", "/answer"]);
+    let (code, said) = refused(&place, &format!("--connect {address} --path /answer"));
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("a body of more than 16 MiB"), "{said}");
 }
@@ -197,10 +171,10 @@ fn the_first_signal_ends_the_wait_for_an_answer() {
     // Connections stand, and nobody ever takes them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
-    let mut bench = place.keymark(&["tls", "bench", "--connect", &address]);
+    let mut bench = place.keymark(&format!("tls bench --connect {address}"));
     let mut bench = bench.stderr(Stdio::piped()).spawn().unwrap();
     std::mem::forget(silent.accept().unwrap());
-    kill(Pid::from_raw(bench.id() as i32), Signal::SIGTERM).unwrap();
+    tell(&bench, Signal::SIGTERM);
     let ended = (0..50).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
         bench.try_wait().unwrap().is_some()
@@ -211,11 +185,7 @@ fn the_first_signal_ends_the_wait_for_an_answer() {
     let output = bench.wait_with_output().unwrap();
     assert!(ended, "it goes on for 5 s");
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
-    assert!(
-        said(&output).contains("nothing was measured"),
-        "{}",
-        said(&output)
-    );
+    assert_says(&said(&output), ["nothing was measured"]);
 }
 
 #[test]
@@ -227,7 +197,7 @@ fn others_servers_are_not_loaded() {
         ("nowhere.invalid:443", 3, "looking up nowhere.invalid"),
         ("localhost", 2, "HOST:PORT"),
     ] {
-        let (code, said) = refused(&place, &["--connect", address]);
+        let (code, said) = refused(&place, &format!("--connect {address}"));
         assert_eq!(code, status, "{address}: {said}");
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -242,17 +212,7 @@ fn nginx_with_tickets(place: &Place) -> (Running, u16) {
         .port();
     let file = |name: &str| place.path(name).display().to_string();
     let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-days",
-            "2",
-        ])
+        .args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2".split(' '))
         .args([
             "-keyout",
             &file("key.pem"),
@@ -304,11 +264,9 @@ fn a_server_that_would_resume_makes_full_handshakes() {
     let place = Place::new(KEYMARK);
     let (nginx, port) = nginx_with_tickets(&place);
     let address = format!("127.0.0.1:{port}");
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "tls", "bench", "--connect", &address, "--kex", "x25519,rsa", "--users", "2", "--duration", "2s", "--json",
-        "--no-save",
-    ]);
+    let rows = place.rows(&format!(
+        "tls bench --connect {address} --kex x25519,rsa --users 2 --duration 2s --json --no-save"
+    ));
     drop(nginx);
     let done: u64 = rows
         .iter()
@@ -452,7 +410,7 @@ fn served(server: &str, sections: &[(String, String)], files: &Path, port: u16) 
 /// Whether `openssl s_client` makes a handshake in which that kind of key signs.
 fn signs(port: u16, files: &Path, offered: &str, seen: &str) {
     let mut client = Command::new("timeout");
-    client.args(["30", "openssl", "s_client", "-verify_return_error"]);
+    client.args("30 openssl s_client -verify_return_error".split(' '));
     client.args(["-connect", &format!("127.0.0.1:{port}")]);
     client.args(["-verify_hostname", "www.example.org", "-sigalgs", offered]);
     client.arg("-CAfile").arg(files.join("ca.pem"));
@@ -462,7 +420,7 @@ fn signs(port: u16, files: &Path, offered: &str, seen: &str) {
     let shown = text(&done.stdout) + &told;
     assert!(
         shown.contains("Verify return code: 0 (ok)") && shown.contains(seen),
-        "{shown}\n{}",
+        "{shown}{}",
         log.unwrap_or_default()
     );
 }
@@ -493,7 +451,7 @@ fn what_is_printed_for_keys_on_a_token_is_served_and_answers_others() {
     ] {
         for (keys, kinds) in [(&["one"][..], &[rsa][..]), (&["one", "two"], &[rsa, ecdsa])] {
             let files = place.path(&format!("{server}-{way}-{}", keys.len()));
-            let mut config = place.keymark(&["tls", "config", "--server", server]);
+            let mut config = place.keymark(&format!("tls config --server {server}"));
             for label in keys {
                 config.args(["--device", &key(label)]);
             }

@@ -15,16 +15,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 const STEP: Duration = Duration::from_millis(10);
 
 /// Two cases, of which the second is under way when this returns; the row of the first.
 fn in_the_second(place: &Place) -> (Child, BufReader<std::process::ChildStdout>, Value, Pid) {
-    #[rustfmt::skip]
-    let mut bench = place.keymark(&[
-        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--users", "1,2", "--duration", "4s", "--json",
-    ]);
+    let mut bench = place
+        .keymark("tls bench --server nginx --algorithm nistp256 --users 1,2 --duration 4s --json");
     let mut bench = bench
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -78,9 +76,9 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
     let second: Value = serde_json::from_str(&line).unwrap();
     assert!(first["transactions"].as_u64() > Some(0), "{first}");
     let reason = second["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("serving by nginx failed: it has ended (signal: 9"),
-        "{reason}"
+    assert_says(
+        &reason,
+        ["serving by nginx failed: it has ended (signal: 9"],
     );
     // What was done until then is kept, and there is no rate of it.
     assert!(second["transactions"].as_u64() > Some(0), "{second}");
@@ -88,7 +86,7 @@ fn a_server_that_is_killed_under_load_ends_its_case_alone() {
         second["mean_s"].is_null() && second["server_cpu_s"].is_null(),
         "{second}"
     );
-    let shown = said(&place.output(&["show", "last"]));
+    let shown = said(&place.output("show last"));
     assert!(shown.contains("serving by nginx failed"), "{shown}");
     place.assert_gone();
 }
@@ -98,17 +96,17 @@ fn a_run_that_is_ended_keeps_what_is_finished() {
     let place = Place::new(KEYMARK);
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let (mut bench, _rows, first, _) = in_the_second(&place);
-        kill(Pid::from_raw(bench.id().cast_signed()), signal).unwrap();
+        tell(&bench, signal);
         let status = bench.wait().unwrap();
         if signal == Signal::SIGTERM {
             assert_eq!(status.code(), Some(130));
             place.assert_gone();
         }
-        let kept = place.rows(&["show", "last", "--json"]);
+        let kept = place.rows("show last --json");
         assert_eq!(kept[0]["transactions"], first["transactions"], "{signal}");
     }
     // The next start ends what the one that was killed has left.
-    place.stdout(&["tls", "bench", "--server", "nginx", "--dry-run"]);
+    place.stdout("tls bench --server nginx --dry-run");
     place.assert_gone();
 }
 
@@ -154,11 +152,12 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
         ("apache", "engine"),
         ("apache", "provider"),
     ] {
-        #[rustfmt::skip]
-        let mut bench = place.keymark(&[
-            "tls", "bench", "--server", server, "--device", &key, "--openssl", way, "--algorithm", "rsa2048",
-            "--users", "1", "--duration", "60s", "--pin-env", "TOKEN_PIN",
-        ]);
+        let mut bench = place.keymark(
+            &format!(
+                "tls bench --server {server} --device {key} --openssl {way} --algorithm rsa2048 --users 1 \
+                 --duration 60s --pin-env TOKEN_PIN"
+            ),
+        );
         let mut bench = bench
             .env(CONFIGURATION, token.configuration())
             .env("TOKEN_PIN", PIN)
@@ -181,7 +180,7 @@ fn a_kill_leaves_neither_servers_nor_a_pin() {
                 .all(|said| said.unwrap_or_default().is_empty())
         });
         assert!(!place.leftovers().is_empty(), "nobody has tidied up yet");
-        place.stdout(&["runs"]);
+        place.stdout("runs");
         place.assert_gone();
     }
 }
@@ -192,13 +191,10 @@ fn a_port_that_is_taken_is_named_as_the_reason() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     for server in ["nginx", "apache"] {
-        let output = place.output(&["tls", "serve", "--server", server, "--port", &port]);
+        let output = place.output(&format!("tls serve --server {server} --port {port}"));
         assert_eq!(output.status.code(), Some(3), "{}", said(&output));
         let said = said(&output);
-        assert!(
-            said.contains("failed: the port is taken (") && said.contains("take another"),
-            "{said}"
-        );
+        assert_says(&said, ["failed: the port is taken (", "take another"]);
         assert!(
             said.lines().all(|line| line.chars().count() < 250),
             "{said}"
@@ -211,11 +207,9 @@ fn a_port_that_is_taken_is_named_as_the_reason() {
 fn descriptors_are_raised_or_the_limit_is_explained() {
     let place = Place::new(KEYMARK);
     let limited = |limit: &str| {
-        #[rustfmt::skip]
-        let keymark = place.keymark(&[
-            "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--users", "100", "--duration", "2s", "--json",
-            "--no-save",
-        ]);
+        let keymark = place.keymark(
+            "tls bench --server nginx --algorithm nistp256 --users 100 --duration 2s --json --no-save",
+        );
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\""));
         shell.arg(keymark.get_program()).args(keymark.get_args());
@@ -231,10 +225,7 @@ fn descriptors_are_raised_or_the_limit_is_explained() {
     assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
     let row = objects(&text(&refused.stdout)).remove(0);
     let reason = row["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("descriptors are needed and 64 are allowed"),
-        "{reason}"
-    );
+    assert_says(&reason, ["file descriptors, but the limit is 64"]);
     assert!(reason.contains("ulimit -Hn"), "{reason}");
     let raised = limited("ulimit -Sn 64");
     assert_eq!(raised.status.code(), Some(0), "{}", said(&raised));
@@ -253,16 +244,14 @@ fn what_the_servers_openssl_lacks_is_said_before_it_starts() {
     if text(&known.stdout).contains("X25519MLKEM768") {
         return;
     }
-    #[rustfmt::skip]
-    let output = place.output(&[
-        "tls", "bench", "--server", "nginx,apache", "--algorithm", "nistp256", "--kex", "x25519mlkem768", "--users", "1",
-        "--duration", "2s", "--no-save",
-    ]);
+    let output = place.output(
+        "tls bench --server nginx,apache --algorithm nistp256 --kex x25519mlkem768 --users 1 --duration 2s \
+         --no-save",
+    );
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(
-        said(&output).contains("it needs OpenSSL 3.5, and the server uses"),
-        "{}",
-        said(&output)
+    assert_says(
+        &said(&output),
+        ["it needs OpenSSL 3.5, and the server uses"],
     );
     place.assert_gone();
 }

@@ -3,12 +3,11 @@
 use keymark_testkit::place::{Place, said};
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says};
 
 /// The cases of a run, as they are exchanged.
-fn cases(place: &Place, arguments: &[&str]) -> Vec<Value> {
-    let usual = ["tls", "bench", "--users", "3", "--duration", "2s"];
-    place.stdout(&[&usual, arguments].concat());
+fn cases(place: &Place, arguments: &str) -> Vec<Value> {
+    place.stdout(&format!("tls bench --users 3 --duration 2s {arguments}"));
     let record = place.record();
     record["cases"].as_array().unwrap().clone()
 }
@@ -32,31 +31,32 @@ fn one_each(case: &Value, functions: &[&str]) {
 fn a_server_asks_its_token_once_a_handshake() {
     let place = Place::new(KEYMARK);
     for way in ["engine", "provider"] {
-        #[rustfmt::skip]
-        let cases = cases(&place, &[
-            "--server", "nginx,apache", "--device", "softhsm", "--algorithm", "rsa2048,nistp256", "--trace",
-            "--openssl", way,
-        ]);
+        let cases = cases(
+            &place,
+            &format!(
+                "--server nginx,apache --device softhsm --algorithm rsa2048,nistp256 --trace --openssl {way}"
+            ),
+        );
         assert_eq!(cases.len(), 4);
         for case in &cases {
             one_each(case, &["C_Sign", "C_SignFinal"]);
             assert_eq!(case["server_load"]["alone"]["by"], "the token");
         }
     }
-    let shown = place.stdout(&["show", "last"]);
-    for words in [
-        "what the server asked of its token",
-        "C_SignInit",
-        "rest of the handshake",
-        "in the server",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    #[rustfmt::skip]
-    let decrypts = cases(&place, &[
-        "--server", "nginx", "--device", "softhsm", "--algorithm", "rsa2048", "--kex", "rsa", "--trace", "--openssl",
-        "provider",
-    ]);
+    let shown = place.stdout("show last");
+    assert_says(
+        &shown,
+        [
+            "what the server asked of its token",
+            "C_SignInit",
+            "rest of the handshake",
+            "in the server",
+        ],
+    );
+    let decrypts = cases(
+        &place,
+        "--server nginx --device softhsm --algorithm rsa2048 --kex rsa --trace --openssl provider",
+    );
     one_each(&decrypts[0], &["C_Decrypt"]);
     assert_eq!(decrypts[0]["server_load"]["alone"]["operation"], "decrypt");
     place.assert_gone();
@@ -65,10 +65,10 @@ fn a_server_asks_its_token_once_a_handshake() {
 #[test]
 fn who_waits_in_a_twin_s_queue_is_seen() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let cases = cases(&place, &[
-        "--server", "apache", "--device", "twin:tpm-stm", "--algorithm", "nistp256", "--trace", "--openssl", "engine",
-    ]);
+    let cases = cases(
+        &place,
+        "--server apache --device twin:tpm-stm --algorithm nistp256 --trace --openssl engine",
+    );
     one_each(&cases[0], &["C_Sign"]);
     let sign = &cases[0]["server_load"]["token_calls"]["functions"]["C_Sign"];
     let number = |name: &str| sign[name].as_f64().unwrap();
@@ -81,19 +81,18 @@ fn who_waits_in_a_twin_s_queue_is_seen() {
 #[test]
 fn of_a_key_in_a_file_the_servers_own_library_is_asked() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let refused = place.output(&["tls", "bench", "--trace", "--duration", "2s"]);
+    let refused = place.output("tls bench --trace --duration 2s");
     assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    let words = "the key of 'software' is on none";
+    let words = "the key of 'software' is not on one";
     assert!(said(&refused).contains(words), "{}", said(&refused));
-    let cases = cases(&place, &["--server", "nginx", "--algorithm", "rsa2048"]);
+    let cases = cases(&place, "--server nginx --algorithm rsa2048");
     let load = &cases[0]["server_load"];
     let by = load["alone"]["by"].as_str().unwrap();
     let version = load["server"]["openssl"].as_str().unwrap();
     assert_eq!(by, format!("libcrypto {version}"));
     assert_eq!(load["alone"]["operation"], "sign");
     assert!(load["token_calls"].is_null());
-    let shown = place.stdout(&["show", "last"]);
+    let shown = place.stdout("show last");
     assert!(shown.contains("of server CPU"), "{shown}");
     place.assert_gone();
 }

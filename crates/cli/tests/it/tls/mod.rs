@@ -12,20 +12,18 @@ use std::time::Duration;
 use keymark_testkit::place::{Place, objects, said, text};
 use keymark_testkit::process::naming;
 use keymark_testkit::waiting::until;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::KEYMARK;
+use crate::{KEYMARK, assert_says, tell};
 
 #[test]
 fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let rows = place.rows(&[
-        "tls", "bench", "--server", "nginx,apache", "--algorithm", "rsa2048,nistp256", "--kex", "ecdhe-p256",
-        "--users", "1,4", "--duration", "3s", "--json",
-    ]);
+    let rows = place.rows(
+        "tls bench --server nginx,apache --algorithm rsa2048,nistp256 --kex ecdhe-p256 --users 1,4 --duration \
+         3s --json",
+    );
     assert_eq!(rows.len(), 8, "{rows:?}");
     for row in &rows {
         let number = |name: &str| {
@@ -35,7 +33,7 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         };
         assert_eq!(row["operation"], "handshake");
         assert_eq!(
-            (&row["tls"], &row["kex"]),
+            (&row["parameters"]["tls"], &row["parameters"]["kex"]),
             (&"tls1.3".into(), &"ecdhe-p256".into())
         );
         assert_eq!(row["server"], row["stack"]);
@@ -61,37 +59,63 @@ fn servers_are_loaded_and_siege_s_figures_stand_in_rows() {
         );
     }
     // The archive has it all again, and so has the file that is exchanged.
-    let shown = place.rows(&["show", "last", "--json"]);
+    let shown = place.rows("show last --json");
     assert_eq!(shown, rows);
     let record = place.record();
     let load = &record["cases"][0]["server_load"];
     assert_eq!(load["server"]["session_tickets"], "off");
-    let tables = place.stdout(&["show", "last"]);
-    for words in [
-        "as siege counts",
-        "p95",
-        "nginx tls1.3 ecdhe-p256 c=4",
-        "apache ",
-    ] {
-        assert!(tables.contains(words), "{words}: {tables}");
-    }
+    let tables = place.stdout("show last");
+    assert_says(
+        &tables,
+        [
+            "as siege counts",
+            "p95",
+            "nginx tls1.3 ecdhe-p256 c=4",
+            "apache ",
+        ],
+    );
     place.assert_gone();
+}
+
+#[test]
+fn caddy_exchanges_keys_by_ml_kem_whatever_openssl_is_here() {
+    let place = Place::new(KEYMARK);
+    let rows = place.rows(
+        "tls bench --server caddy --algorithm rsa2048,nistp256 --kex x25519mlkem768 --users 2 --duration 3s --json \
+         --no-save",
+    );
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in &rows {
+        assert_eq!(
+            (&row["server"], &row["failed"]),
+            (&"caddy".into(), &0.into())
+        );
+        assert_eq!(row["kex"], "x25519mlkem768");
+        assert!(row["transactions"].as_f64().unwrap() >= 10.0, "{row}");
+    }
+    let on_token = place.output(
+        "tls bench --server caddy --device softhsm --algorithm nistp256 --duration 3s --no-save",
+    );
+    let said = said(&on_token);
+    assert!(
+        said.contains("Caddy reads private keys from files only"),
+        "{said}"
+    );
 }
 
 #[test]
 fn what_cannot_be_had_is_said_and_the_others_go_on() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let output = place.output(&[
-        "tls", "bench", "--server", "nginx", "--algorithm", "rsa1024,nistp256", "--kex", "rsa,x25519", "--users", "2",
-        "--duration", "2s", "--json", "--no-save",
-    ]);
+    let output = place.output(
+        "tls bench --server nginx --algorithm rsa1024,nistp256 --kex rsa,x25519 --users 2 --duration 2s --json \
+         --no-save",
+    );
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let rows = objects(&text(&output.stdout));
     let reason = |algorithm: &str, kex: &str| {
         let row = rows
             .iter()
-            .find(|row| row["algorithm"] == algorithm && row["kex"] == kex);
+            .find(|row| row["algorithm"] == algorithm && row["parameters"]["kex"] == kex);
         row.map(|row| row["reason"].as_str().unwrap_or_default().to_owned())
     };
     // A case that came to nothing has no figures of a load.
@@ -111,25 +135,21 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
     assert!(
         reasons
             .iter()
-            .any(|why| why.contains("no cipher for a certificate of nistp256"))
+            .any(|why| why.contains("no cipher for a nistp256 certificate"))
     );
     assert_eq!(reason("nistp256", "x25519").as_deref(), Some(""));
-    #[rustfmt::skip]
-    let weak = place.stdout(&[
-        "tls", "bench", "--server", "apache", "--algorithm", "rsa1024", "--kex", "dhe-1024", "--users", "2",
-        "--duration", "2s", "--allow-weak", "--no-save",
-    ]);
+    let weak = place.stdout(
+        "tls bench --server apache --algorithm rsa1024 --kex dhe-1024 --users 2 --duration 2s --allow-weak \
+         --no-save",
+    );
     assert!(weak.contains("apache tls1.2 dhe-1024 weak c=2"), "{weak}");
     for (arguments, words) in [
-        (
-            &["--server", "lighttpd"][..],
-            "there are apache, apache-prefork",
-        ),
-        (&["--kex", "ecdhe"], "ecdhe-p256"),
-        (&["--device", "nowhere"], "nowhere"),
-        (&["--rate", "5", "--delay", "5s"], "cannot be used with"),
+        ("--server lighttpd", "choose from apache, apache-prefork"),
+        ("--kex ecdhe", "ecdhe-p256"),
+        ("--device nowhere", "nowhere"),
+        ("--rate 5 --delay 5s", "cannot be used with"),
     ] {
-        let output = place.output(&[&["tls", "bench"], arguments].concat());
+        let output = place.output(&format!("tls bench {arguments}"));
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
     }
@@ -140,11 +160,12 @@ fn what_cannot_be_had_is_said_and_the_others_go_on() {
 fn keys_on_tokens_serve_by_engine_and_provider() {
     let place = Place::new(KEYMARK);
     for way in ["engine", "provider"] {
-        #[rustfmt::skip]
-        let rows = place.rows(&[
-            "tls", "bench", "--server", "apache,nginx", "--device", "softhsm", "--algorithm", "rsa2048,nistp256",
-            "--users", "2", "--duration", "2s", "--openssl", way, "--json", "--no-save",
-        ]);
+        let rows = place.rows(
+            &format!(
+                "tls bench --server apache,nginx --device softhsm --algorithm rsa2048,nistp256 --users 2 \
+                 --duration 2s --openssl {way} --json --no-save"
+            ),
+        );
         assert_eq!(rows.len(), 4, "{rows:?}");
         for row in &rows {
             assert_eq!(
@@ -161,12 +182,10 @@ fn keys_on_tokens_serve_by_engine_and_provider() {
 #[test]
 fn a_tpm_is_refused_with_the_reason() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let output = place.output(&[
-        "tls", "bench", "--device", "swtpm", "--algorithm", "rsa2048", "--users", "2", "--duration", "2s", "--no-save",
-    ]);
+    let output = place
+        .output("tls bench --device swtpm --algorithm rsa2048 --users 2 --duration 2s --no-save");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let words = "tpm2-pkcs11 does not serve workers";
+    let words = "tpm2-pkcs11 does not work in workers";
     assert!(said(&output).contains(words), "{}", said(&output));
     place.assert_gone();
 }
@@ -175,12 +194,10 @@ fn a_tpm_is_refused_with_the_reason() {
 fn an_open_loop_and_users_who_think_are_loads_too() {
     let place = Place::new(KEYMARK);
     // A shared machine may stand still for seconds: then once more.
-    let forty_a_second = |more: &[&str]| {
-        #[rustfmt::skip]
-        let usual = [
-            "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--duration", "4s", "--json", "--no-save",
-        ];
-        let command = [&usual, more].concat();
+    let forty_a_second = |more: &str| {
+        let command = format!(
+            "tls bench --server nginx --algorithm nistp256 --duration 4s --json --no-save {more}"
+        );
         let mut rows = std::iter::repeat_with(|| place.rows(&command).remove(0)).take(3);
         let near = |row: &Value| {
             let rate = row["rate_per_s"].as_f64();
@@ -189,10 +206,10 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
         rows.find(near)
             .expect("forty a second in one of three runs")
     };
-    let open = forty_a_second(&["--rate", "40"]);
+    let open = forty_a_second("--rate 40");
     assert_eq!(open["rate"], 40.0, "{open}");
     // Twenty users who pause half a second on average.
-    let thinking = forty_a_second(&["--users", "20", "--delay", "1s"]);
+    let thinking = forty_a_second("--users 20 --delay 1s");
     assert_eq!(thinking["delay_s"], 1.0, "{thinking}");
     place.assert_gone();
 }
@@ -200,8 +217,7 @@ fn an_open_loop_and_users_who_think_are_loads_too() {
 #[test]
 fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut serve = place.keymark(&["tls", "serve", "--server", "apache", "--algorithm", "nistp256", "--json"]);
+    let mut serve = place.keymark("tls serve --server apache --algorithm nistp256 --json");
     let mut serve = serve.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut told = BufReader::new(serve.stdout.as_mut().unwrap());
@@ -216,12 +232,8 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
         .args(["-verify_return_error", "-CAfile"])
         .arg(&authority);
     let client = client.stdin(Stdio::null()).output().unwrap();
-    assert!(
-        text(&client.stdout).contains("Verification: OK"),
-        "{}",
-        said(&client)
-    );
-    kill(Pid::from_raw(serve.id() as i32), Signal::SIGINT).unwrap();
+    assert_says(&text(&client.stdout), ["Verification: OK"]);
+    tell(&serve, Signal::SIGINT);
     assert!(serve.wait().unwrap().success());
     place.assert_gone();
 }
@@ -229,10 +241,9 @@ fn a_server_that_is_left_running_answers_others_and_is_gone_after_ctrl_c() {
 #[test]
 fn an_interrupted_run_keeps_what_is_finished_and_leaves_no_server() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut bench = place.keymark(&[
-        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--users", "1,2,3", "--duration", "3s", "--json",
-    ]);
+    let mut bench = place.keymark(
+        "tls bench --server nginx --algorithm nistp256 --users 1,2,3 --duration 3s --json",
+    );
     let mut bench = bench
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -242,9 +253,9 @@ fn an_interrupted_run_keeps_what_is_finished_and_leaves_no_server() {
     BufReader::new(bench.stdout.as_mut().unwrap())
         .read_line(&mut line)
         .unwrap();
-    kill(Pid::from_raw(bench.id() as i32), Signal::SIGINT).unwrap();
+    tell(&bench, Signal::SIGINT);
     assert_eq!(bench.wait().unwrap().code(), Some(130));
-    let rows = place.rows(&["show", "last", "--json"]);
+    let rows = place.rows("show last --json");
     let done = rows
         .iter()
         .filter(|row| row["transactions"].as_u64() > Some(0));
@@ -256,10 +267,8 @@ fn an_interrupted_run_keeps_what_is_finished_and_leaves_no_server() {
 #[test]
 fn an_interrupted_search_for_users_is_told_from_a_failure() {
     let place = Place::new(KEYMARK);
-    #[rustfmt::skip]
-    let mut bench = place.keymark(&[
-        "tls", "bench", "--server", "nginx", "--algorithm", "nistp256", "--saturate", "--duration", "8s",
-    ]);
+    let mut bench =
+        place.keymark("tls bench --server nginx --algorithm nistp256 --saturate --duration 8s");
     let mut bench = bench
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -267,7 +276,7 @@ fn an_interrupted_search_for_users_is_told_from_a_failure() {
         .unwrap();
     until("a server runs", || naming(&place.temporary()) > 0);
     std::thread::sleep(Duration::from_secs(1));
-    kill(Pid::from_raw(bench.id() as i32), Signal::SIGINT).unwrap();
+    tell(&bench, Signal::SIGINT);
     assert_eq!(bench.wait().unwrap().code(), Some(130));
     let case = &place.record()["cases"][0];
     assert_eq!(case["ending"]["stopped"], "interrupted", "{case}");
@@ -297,7 +306,7 @@ fn a_configuration_is_written_and_read() {
     ] {
         let device = "pkcs11:token=hsm;object=web?module-path=/usr/lib/softhsm/libsofthsm2.so";
         for device in ["software", device] {
-            let arguments = ["tls", "config", "--server", server, "--device", device];
+            let arguments = format!("tls config --server {server} --device {device}");
             let shown = place.stdout(&arguments);
             for word in [words[0], words[2]] {
                 assert!(shown.contains(word), "{word}: {shown}");
@@ -308,23 +317,23 @@ fn a_configuration_is_written_and_read() {
             );
         }
     }
-    let two = ["--server", "nginx", "--algorithm", "rsa2048,nistp256"];
-    let shown = place.stdout(&[&["tls", "config"][..], &two].concat());
-    for words in [
-        "rsa_keygen_bits:2048",
-        "P-256 -out /etc/keymark-tls/key-2.pem",
-        "ssl_certificate \"/etc/keymark-tls/certificate-2.pem\"",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
+    let shown = place.stdout("tls config --server nginx --algorithm rsa2048,nistp256");
+    assert_says(
+        &shown,
+        [
+            "rsa_keygen_bits:2048",
+            "P-256 -out /etc/keymark-tls/key-2.pem",
+            "ssl_certificate \"/etc/keymark-tls/certificate-2.pem\"",
+        ],
+    );
     for (algorithms, words) in [
         ("rsa2048,rsa3072", "an RSA and an ECDSA one"),
-        ("rsa2048,nistp256,nistp384", "one key, or two"),
+        ("rsa2048,nistp256,nistp384", "one key or two"),
         ("rsa1024", "80 bits of security"),
         ("cv25519", "a certificate for cv25519 is impossible"),
     ] {
-        let config = ["tls", "config", "--server", "apache", "--algorithm"];
-        let output = place.output(&[&config[..], &[algorithms]].concat());
+        let config = "tls config --server apache --algorithm";
+        let output = place.output(&format!("{config} {algorithms}"));
         assert!(!output.status.success() && said(&output).contains(words));
     }
     let file = place.path("site.conf");
@@ -334,13 +343,10 @@ fn a_configuration_is_written_and_read() {
          ssl_certificate_key /nowhere/rsa.key;\n  ssl_ciphers kRSA;\n}\n",
     )
     .unwrap();
-    let output = place.output(&["tls", "check", &file.display().to_string()]);
+    let output = place.output(&format!("tls check {}", file.display()));
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let shown = text(&output.stdout);
-    assert!(
-        shown.contains("site.conf:6") && shown.contains("ECDSA"),
-        "{shown}"
-    );
-    let missing = place.output(&["tls", "check", "/nowhere/nginx.conf"]);
+    assert_says(&shown, ["site.conf:6", "ECDSA"]);
+    let missing = place.output("tls check /nowhere/nginx.conf");
     assert_eq!(missing.status.code(), Some(3), "{}", said(&missing));
 }

@@ -5,6 +5,7 @@ use keymark_stats::{Estimate, Seconds, Sorted, Summary, Warning};
 
 use super::Row;
 use crate::document::{Distribution, Figure, Histogram, Subject};
+use crate::grouped::grouped;
 
 /// A quantile at each per cent, and both ends.
 const LEVELS: u32 = 100;
@@ -32,26 +33,12 @@ pub(super) fn distributions(record: &Record, rows: &[Row]) -> Vec<Figure> {
         1..=CURVES => return vec![figure(TITLE.to_owned(), all)],
         _ => {}
     }
-    let mut groups: Vec<Vec<Distribution>> = Vec::new();
-    for one in all {
-        let key = (one.algorithm, one.operation);
-        let same = |group: &&mut Vec<Distribution>| {
-            group
-                .first()
-                .is_some_and(|first| (first.algorithm, first.operation) == key)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(one),
-            None => groups.push(vec![one]),
-        }
-    }
     let mut figures = Vec::new();
-    for group in groups {
+    for ((algorithm, operation), group) in grouped(all, |one| (one.algorithm, one.operation)) {
         let pieces = group.len().div_ceil(CURVES);
         // Pieces of about the same size.
         for (number, piece) in (1..).zip(group.chunks(group.len().div_ceil(pieces))) {
-            let Some(first) = piece.first() else { continue };
-            let mut title = format!("{TITLE}: {} {}", first.algorithm, first.operation);
+            let mut title = format!("{TITLE}: {algorithm} {operation}");
             if pieces > 1 {
                 title += &format!(" ({number} of {pieces})");
             }

@@ -8,7 +8,7 @@ mod timeline;
 
 use std::collections::BTreeSet;
 
-use keymark_bench::case::{Case, Parameters, StackName};
+use keymark_bench::case::{Case, StackName};
 use keymark_bench::operation::Operation;
 use keymark_bench::record::Record;
 use keymark_bench::strength;
@@ -45,15 +45,10 @@ pub(super) fn figures(record: &Record, rows: &[Row]) -> Vec<Figure> {
     figures
 }
 
-/// One at a time, and as keys are used ordinarily.
-fn is_plain(case: &Case) -> bool {
-    case.is_alone() && !matches!(case.parameters, Parameters::Scheme { .. })
-}
-
 /// A picture of the plainest way to each key: the bare operation where it was measured.
 fn plainest(rows: &[Row]) -> Vec<(&Row, Mean)> {
     let mut found: Vec<(&Row, Mean)> = Vec::new();
-    let plain = rows.iter().filter(|row| is_plain(&row.case));
+    let plain = rows.iter().filter(|row| row.case.is_alone());
     for (row, mean) in plain.filter_map(|row| Some((row, mean(row)?))) {
         let same = |(other, _): &&mut (&Row, Mean)| {
             let key = |row: &Row| {

@@ -4,31 +4,26 @@ use keymark_stats::{PerSecond, Ratio, Usl};
 
 use crate::analysis::{Bounds, Scaling};
 use crate::document::{Figure, Subject, ThroughputCurve};
+use crate::grouped::grouped;
 
 /// Points of a law.
 const POINTS: u32 = 40;
 
 /// One for each algorithm and operation.
 pub(in crate::analysis) fn throughput(scaling: &[Scaling]) -> Vec<Figure> {
-    let mut figures: Vec<(String, Vec<ThroughputCurve>)> = Vec::new();
-    for group in scaling.iter().filter(|group| group.levels.len() > 1) {
-        let key = format!("{} {}", group.case.algorithm, group.case.operation);
-        match figures.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, curves)) => curves.push(curve(group)),
-            None => figures.push((key, vec![curve(group)])),
-        }
-    }
-    let figure = |(key, curves)| Figure::Throughput {
-        title: format!("throughput of several workers: {key}"),
-        curves,
+    let shown = scaling.iter().filter(|group| group.levels.len() > 1);
+    let groups = grouped(shown, |group| (group.case.algorithm, group.case.operation));
+    let figure = |((algorithm, operation), groups): (_, Vec<&Scaling>)| Figure::Throughput {
+        title: format!("throughput of several workers: {algorithm} {operation}"),
+        curves: groups.into_iter().map(curve).collect(),
     };
-    figures.into_iter().map(figure).collect()
+    groups.into_iter().map(figure).collect()
 }
 
 fn curve(group: &Scaling) -> ThroughputCurve {
     let mut bounds: Vec<(String, Ratio)> = Vec::new();
     if let Some(found) = &group.bounds {
-        let server = found.by_server().zip(found.server);
+        let server = found.by_server().zip(found.server.as_ref());
         bounds.extend(server.map(|(bound, (server, _))| (server.name.to_owned(), bound)));
         bounds.push(("cores".to_owned(), Bounds::by_cores(found)));
     }

@@ -1,11 +1,11 @@
 //! Axes, rows, columns and headings of panels.
 
 use super::layout::{self, EDGE, GAP, HEADING, Names, Place, ROW, SLANT};
-use super::xml::px;
 use super::{Canvas, SMALL, TEXT, text_width};
 use crate::charts::chart::{Along, Axis, Chart, Group, Panel, Scale};
 use crate::charts::metrics::{self, Weight};
 use crate::charts::scale::{self, Placed};
+use crate::xml::px;
 
 /// Where values of a panel are.
 pub(super) struct Space {

@@ -198,15 +198,8 @@ impl Layout {
 
 /// References that have their place on an axis.
 pub(super) fn rules(panel: &Panel, along: Along) -> impl Iterator<Item = &Rule> {
-    panel.marks.iter().filter_map(move |mark| match mark {
-        Mark::Rule(rule) if rule.along == along => Some(rule),
-        Mark::Dot(_)
-        | Mark::Bar(_)
-        | Mark::Line(_)
-        | Mark::Column(_)
-        | Mark::Cell(_)
-        | Mark::Rule(_) => None,
-    })
+    let rules = panel.marks.iter().filter_map(Mark::rule);
+    rules.filter(move |rule| rule.along == along)
 }
 
 /// What an axis of values is called, above it.

@@ -3,10 +3,10 @@
 use super::layout::{EDGE, LEGEND_LINE};
 use super::marks::Shape;
 use super::paint::Surface;
-use super::xml::px;
 use super::{Canvas, Paint, SMALL, text_width};
 use crate::charts::chart::{Chart, Fill, Mark};
 use crate::charts::metrics::{self, Weight};
+use crate::xml::px;
 
 /// An entry and its place.
 #[derive(Debug)]

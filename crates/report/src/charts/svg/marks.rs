@@ -3,12 +3,12 @@
 use super::axes::{Across, Down, Space};
 use super::layout::{CELL, ROW};
 use super::paint::Surface;
-use super::xml::px;
 use super::{Canvas, Paint, SMALL, text_width};
 use crate::charts::chart::{
     About, Along, Bar, Cell, Column, Dot, Fill, Line, Mark, Panel, Path, Reach, Size,
 };
 use crate::charts::theme;
+use crate::xml::px;
 
 /// Width of the line of bounds.
 const REACH: f64 = 1.6;
@@ -361,10 +361,8 @@ impl Canvas<'_> {
 
     /// Names beside dots, where they cover neither dots nor each other nor the edge.
     pub(super) fn labels(&mut self, panel: &Panel, space: &Space) {
-        let dots = panel.marks.iter().filter_map(|mark| match mark {
-            Mark::Dot(dot) => Some((dot, space.x(dot.x)?, space.y(dot.y)?)),
-            Mark::Bar(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
-        });
+        let dots = panel.marks.iter().filter_map(Mark::dot);
+        let dots = dots.filter_map(|dot| Some((dot, space.x(dot.x)?, space.y(dot.y)?)));
         let dots: Vec<(&Dot, f64, f64)> = dots.collect();
         let around = |x: f64, y: f64| [x - 7.0, y - 7.0, x + 7.0, y + 7.0];
         let mut taken: Vec<[f64; 4]> = dots.iter().map(|&(_, x, y)| around(x, y)).collect();

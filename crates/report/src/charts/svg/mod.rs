@@ -11,15 +11,14 @@ mod layout;
 mod legend;
 mod marks;
 mod paint;
-mod xml;
 
 use layout::Layout;
 use paint::Paint;
-use xml::{Xml, px};
 
 use crate::charts::chart::Chart;
 use crate::charts::metrics::{self, Weight};
 use crate::charts::theme::Theme;
+use crate::xml::{Xml, px};
 
 /// Verdana has the same widths.
 const FONT: &str = "DejaVu Sans, Verdana, Geneva, sans-serif";

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::xml::Xml;
 use crate::charts::chart::Fill;
 use crate::charts::theme::{Palette, Theme};
+use crate::xml::Xml;
 
 /// What is painted with, and which patterns were needed.
 pub(super) struct Paint {

@@ -6,6 +6,7 @@ mod rows;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::charts::chart::{Axis, Chart, Fill, Mark};
+use crate::lines::{words, wrapped};
 
 /// Which signs may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,28 +38,14 @@ pub fn draw(chart: &Chart, signs: Signs, columns: usize) -> String {
             Axis::Columns(_) => {}
         }
     }
-    lines.extend(chart.notes.iter().flat_map(|note| broken(note, width)));
+    let notes = chart.notes.iter();
+    lines.extend(notes.flat_map(|note| wrapped(note, width, "", words)));
     let mut text = String::new();
     for line in lines {
         text += &cut(written(&line, signs).trim_end(), width);
         text.push('\n');
     }
     text
-}
-
-/// In lines of so many columns, between words.
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// What stands for a figure that was had so.

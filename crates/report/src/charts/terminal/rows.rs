@@ -12,12 +12,8 @@ const COLUMN: usize = 14;
 
 /// Whether bars of several series lie one behind the other.
 pub(super) fn is_stacked(chart: &Chart) -> bool {
-    let marks = chart.panels.iter().flat_map(|panel| &panel.marks);
-    let mut bars = marks.filter_map(|mark| match mark {
-        Mark::Bar(bar) => Some(bar.from),
-        Mark::Dot(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
-    });
-    bars.any(|from| from.is_some())
+    let mut marks = chart.panels.iter().flat_map(|panel| &panel.marks);
+    marks.any(|mark| mark.bar().is_some_and(|bar| bar.from.is_some()))
 }
 
 pub(super) fn draw(
@@ -71,23 +67,15 @@ pub(super) fn draw(
 
 /// How the parts of a row's bar were had.
 fn had(panel: &Panel, row: usize) -> Option<Fill> {
-    panel.marks.iter().find_map(|mark| match mark {
-        Mark::Bar(bar) => (bar.row == row).then_some(bar.fill),
-        Mark::Dot(_) | Mark::Line(_) | Mark::Column(_) | Mark::Rule(_) | Mark::Cell(_) => None,
-    })
+    let mut bars = panel.marks.iter().filter_map(Mark::bar);
+    bars.find(|bar| bar.row == row).map(|bar| bar.fill)
 }
 
 /// Names of references, each above its place.
 fn rules(panel: &Panel, placed: &Placed, indent: usize, length: usize) -> Option<String> {
-    let mut named = panel.marks.iter().filter_map(|mark| match mark {
-        Mark::Rule(rule) if rule.along == Along::X => Some((placed.at(rule.at)?, &rule.label)),
-        Mark::Dot(_)
-        | Mark::Bar(_)
-        | Mark::Line(_)
-        | Mark::Column(_)
-        | Mark::Rule(_)
-        | Mark::Cell(_) => None,
-    });
+    let rules = panel.marks.iter().filter_map(Mark::rule);
+    let rules = rules.filter(|rule| rule.along == Along::X);
+    let mut named = rules.filter_map(|rule| Some((placed.at(rule.at)?, &rule.label)));
     let (at, label) = named.next()?;
     let at = indent + (at.round() as usize).min(length);
     let from = at.saturating_sub(label.width() / 2);
@@ -189,15 +177,8 @@ fn fields(
     labels: usize,
 ) -> Vec<String> {
     let cells = |row: usize, column: usize| {
-        panel.marks.iter().find_map(|mark| match mark {
-            Mark::Cell(cell) if (cell.row, cell.column) == (row, column) => Some(cell),
-            Mark::Dot(_)
-            | Mark::Bar(_)
-            | Mark::Line(_)
-            | Mark::Column(_)
-            | Mark::Rule(_)
-            | Mark::Cell(_) => None,
-        })
+        let mut cells = panel.marks.iter().filter_map(Mark::cell);
+        cells.find(|cell| (cell.row, cell.column) == (row, column))
     };
     let field = |text: &str, fill: Option<Fill>| {
         let sign = fill.map_or(' ', |fill| mark(fill, signs));

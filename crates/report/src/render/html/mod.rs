@@ -16,6 +16,8 @@ use keymark_bench::record::RunState;
 use crate::document::{Block, Document, Limits, Section};
 use crate::visible::{json, visible};
 
+use super::Format;
+
 use self::figure::Pictures;
 use self::method::Link;
 use self::table::Numbering;
@@ -123,6 +125,13 @@ pub const LIMITS: Limits = Limits {
     figures: 150,
     in_figure: 1_000,
     warnings: 1_000,
+};
+
+pub static FORMAT: Format = Format {
+    word: "html",
+    about: "One page for a browser, which works offline and from a file",
+    endings: &["html"],
+    write: |exported, out| Ok(out.write_all(render(exported.document(), Place::File)?.as_bytes())?),
 };
 
 /// The page, within [`LIMITS`].

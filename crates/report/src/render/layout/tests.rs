@@ -119,6 +119,7 @@ fn where_nothing_helps_figures_stay_whole() {
 
 #[test]
 fn signs_and_brackets_stay_with_their_words() {
+    let pieces = |heading| -> Vec<&str> { pieces(heading).map(|piece| piece.word).collect() };
     assert_eq!(pieces("+ gpg process"), ["+ gpg", "process"]);
     assert_eq!(pieces("≤ 2 s"), ["≤ 2 s"]);
     assert_eq!(pieces("mean (95 % interval)"), ["mean", "(95 % interval)"]);

@@ -12,7 +12,6 @@ const OCTAVES: u32 = 41;
 pub const BUCKETS: usize = ((OCTAVES - PRECISION + 1) << PRECISION) as usize;
 
 /// The bucket of a duration in nanoseconds.
-#[must_use]
 pub const fn bucket(nanoseconds: u64) -> usize {
     if nanoseconds < 1 << PRECISION {
         return nanoseconds as usize;
@@ -27,7 +26,6 @@ pub const fn bucket(nanoseconds: u64) -> usize {
 }
 
 /// The middle of a bucket.
-#[must_use]
 pub const fn middle(bucket: usize) -> Duration {
     let (octave, within) = (bucket >> PRECISION, bucket & ((1 << PRECISION) - 1));
     if octave == 0 {

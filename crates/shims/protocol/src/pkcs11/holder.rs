@@ -29,13 +29,11 @@ pub struct Holder {
 
 impl Holder {
     /// Process and call as one number.
-    #[must_use]
     pub const fn encode(process: u32, call: Call) -> u64 {
         (process as u64) << CALL | (call as u64 + 1)
     }
 
     /// From the two numbers; none if nobody has the token.
-    #[must_use]
     pub fn decode(number: u64, since: u64) -> Option<Self> {
         let call = (number & ((1 << CALL) - 1)).checked_sub(1)?;
         Some(Self {
@@ -46,7 +44,6 @@ impl Holder {
     }
 
     /// "logging in": what the call does, after "is".
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the others do not touch the token's state"

@@ -7,7 +7,6 @@ pub const DESCRIPTION: usize = 32;
 const TWIN: &str = "keymark's twin:";
 
 /// What the module of a twin says of itself: the device, as far as there is room for its name.
-#[must_use]
 pub fn of_twin(device: &str) -> [u8; DESCRIPTION] {
     let mut description = [b' '; DESCRIPTION];
     let mut length = 0;
@@ -23,7 +22,6 @@ pub fn of_twin(device: &str) -> [u8; DESCRIPTION] {
 }
 
 /// The device whose twin a module is, by the description that it gives: `nitrokey-hsm`.
-#[must_use]
 pub fn twin(description: &str) -> Option<&str> {
     description.strip_prefix(TWIN).map(str::trim_end)
 }

@@ -62,7 +62,6 @@ pub struct TwinSettings {
 
 impl TwinSettings {
     /// The twin of that profile, shared by that file.
-    #[must_use]
     pub fn of(profile: String, device: PathBuf, manner: Manner) -> Self {
         Self {
             profile,
@@ -153,7 +152,6 @@ pub enum SettingsError {
 
 impl Settings {
     /// Where the settings of a library stand that is loaded by that path.
-    #[must_use]
     pub fn beside(library: &Path) -> PathBuf {
         let mut path = library.as_os_str().to_owned();
         path.push(".toml");
@@ -161,9 +159,6 @@ impl Settings {
     }
 
     /// Reads the file; nothing is set where there is none.
-    ///
-    /// # Errors
-    /// When it is there and cannot be understood.
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
         match std::fs::read_to_string(path) {
             Ok(text) => toml::from_str(&text).map_err(|error| SettingsError::Malformed {
@@ -179,9 +174,6 @@ impl Settings {
     }
 
     /// Writes the file.
-    ///
-    /// # Errors
-    /// When a path is no text, or the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), SettingsError> {
         let text = toml::to_string(self).map_err(|error| SettingsError::Malformed {
             path: path.into(),

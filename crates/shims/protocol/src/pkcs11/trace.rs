@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::calls::Traced;
 use super::histogram::{BUCKETS, middle};
+use crate::TraceError;
 
 /// First words of a file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
@@ -64,19 +65,16 @@ pub enum Field {
 }
 
 /// Where a number stands in a slot, in bytes.
-#[must_use]
 pub fn field(traced: Traced, field: Field) -> usize {
     IDENTITY + traced.place() * RECORD + field as usize
 }
 
 /// Where the counter of a bucket stands in a slot, in bytes: 32 bits wide.
-#[must_use]
 pub fn counter(traced: Traced, bucket: usize) -> usize {
     IDENTITY + traced.place() * RECORD + FIELDS + 4 * bucket
 }
 
 /// Where a slot stands in the file, in bytes.
-#[must_use]
 pub const fn offset(slot: u64) -> u64 {
     HEADER as u64 + slot * SLOT as u64
 }
@@ -106,14 +104,12 @@ pub struct CallTimes {
 
 impl CallTimes {
     /// Mean of all but the first.
-    #[must_use]
     pub fn later(&self) -> Option<Duration> {
         let later = u32::try_from(self.count.checked_sub(1)?).ok()?;
         self.total.checked_sub(self.first)?.checked_div(later)
     }
 
     /// The time that this share of the calls took at most, from the histogram: within 1.6 %.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         if wanted >= self.count {
@@ -132,7 +128,6 @@ impl CallTimes {
 
     /// What came since an earlier reading of the same calls; none if nothing did. Of the first call and the longest one
     /// nobody knows whether they did.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<CallsSince> {
         let count = self.count.saturating_sub(earlier.count);
         let buckets = self.buckets.iter().filter_map(|(bucket, count)| {
@@ -198,26 +193,7 @@ pub struct TracedThread {
     pub calls: BTreeMap<Traced, CallTimes>,
 }
 
-/// Why a trace cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file.
-    #[error("cannot read the trace {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Its content.
-    #[error("{0} is not a trace of PKCS#11 calls, or belongs to another version of keymark")]
-    Foreign(PathBuf),
-}
-
 /// Makes an empty trace, for nobody but the user.
-///
-/// # Errors
-/// When the file cannot be made.
 pub fn create(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = File::options();
@@ -232,9 +208,6 @@ pub fn create(path: &Path) -> io::Result<File> {
 }
 
 /// What every thread did until now. A file that is not there is a program that called nothing.
-///
-/// # Errors
-/// When the file is no trace.
 pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
     let failed = |source| TraceError::Io {
         path: path.into(),
@@ -249,7 +222,10 @@ pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
         return Ok(Vec::new());
     }
     let mut header = [0; HEADER];
-    let foreign = || TraceError::Foreign(path.into());
+    let foreign = || TraceError::Foreign {
+        path: path.into(),
+        expected: "a trace of PKCS#11 calls, or belongs to another version of keymark",
+    };
     file.read_exact_at(&mut header, 0).map_err(|_| foreign())?;
     if word(&header, 0) != MAGIC {
         return Err(foreign());
@@ -395,7 +371,7 @@ mod tests {
         let path = directory.path().join("trace");
         for text in ["short".to_owned(), "long".repeat(5_000)] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(read(&path), Err(TraceError::Foreign(_))));
+            assert!(matches!(read(&path), Err(TraceError::Foreign { .. })));
         }
     }
 }

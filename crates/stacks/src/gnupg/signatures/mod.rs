@@ -33,9 +33,6 @@ pub(super) struct SignedMessages {
 
 impl SignedMessages {
     /// The check of the texts' signatures by a key of the home.
-    ///
-    /// # Errors
-    /// When gpg does not hand out the key's public half.
     pub(super) fn new(
         home: Arc<KeyHome>,
         key: &ListedKey,

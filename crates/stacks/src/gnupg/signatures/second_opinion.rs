@@ -8,9 +8,6 @@ use crate::gnupg::home::Home;
 use crate::gnupg::status;
 
 /// One gpg process for all of them; it looks at who signed, not at the text.
-///
-/// # Errors
-/// When it cannot be asked.
 pub(super) fn verdicts(
     home: &Home,
     signer: &str,

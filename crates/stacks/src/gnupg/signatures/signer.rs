@@ -48,7 +48,6 @@ enum Form {
 impl Signer {
     /// The key with that fingerprint in a certificate; none if it is not there, or one whose signatures
     /// cannot be checked here. (GnuPG makes keys of Ed448 in version 5, which rPGP does not read.)
-    #[must_use]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other packets of a certificate are no keys"
@@ -81,9 +80,6 @@ impl Signer {
     }
 
     /// Whether a message holds the text and this key's signature of it.
-    ///
-    /// # Errors
-    /// Why not.
     pub fn check(&self, text: &[u8], message: &[u8]) -> Result<(), String> {
         let message = SignedMessage::read(text, message)?;
         self.check_issuer(&message)?;

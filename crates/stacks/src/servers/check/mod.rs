@@ -13,7 +13,7 @@ use keymark_bench::error::Error;
 
 pub use advice::{Finding, Problem};
 
-use crate::servers::version::Version;
+use crate::servers::program::Version;
 
 /// Says it, unless it was said: a file may be included many times.
 fn say(findings: &mut Vec<Finding>, finding: Finding) {

@@ -10,7 +10,7 @@ fn report(configuration: &str, nginx: Option<&str>) -> (Report, tempfile::TempDi
         let identity = Identity::generate(word.parse().unwrap()).unwrap();
         fs::write(
             place.path().join(name),
-            identity.certificate().to_pem().unwrap(),
+            identity.certificate.to_pem().unwrap(),
         )
         .unwrap();
     }
@@ -159,7 +159,7 @@ fn rsa_first_in_the_servers_order_is_told() {
 fn what_is_included_is_read_and_what_is_missing_told() {
     let place = tempfile::tempdir().unwrap();
     let identity = Identity::generate("nistp256".parse().unwrap()).unwrap();
-    let pem = identity.certificate().to_pem().unwrap();
+    let pem = identity.certificate.to_pem().unwrap();
     fs::write(place.path().join("e.pem"), pem).unwrap();
     fs::create_dir(place.path().join("sites")).unwrap();
     let site = "server { listen 443 ssl;\n ssl_certificate e.pem; ssl_certificate_key k;\n ssl_certificate gone.pem;\n \

@@ -225,7 +225,7 @@ mod tests {
         for part in [
             "C_Login failed: CKR_PIN_INCORRECT",
             "sent once",
-            "gives back the tries",
+            "resets the tries",
         ] {
             assert!(said.contains(part), "{said}");
         }

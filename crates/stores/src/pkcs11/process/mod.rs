@@ -17,7 +17,7 @@ mod watch;
 
 use std::path::PathBuf;
 
-use keymark_bench::case::{DeviceName, Scheme};
+use keymark_bench::case::DeviceName;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 use keymark_bench::worker::{Order, Word};
@@ -33,6 +33,7 @@ use super::own::NewToken;
 use super::says::ModuleSays;
 use super::session_keys::Lifetime;
 use super::uri::{ObjectPart, TokenPart};
+use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
 use crate::user::TokenId;
 

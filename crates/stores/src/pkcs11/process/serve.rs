@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::places::keymark_process::accept;
-use keymark_bench::case::{DeviceName, Provenance, Scheme, StoreKind};
+use crate::scheme::Scheme;
+use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::worker::{self, Order, Talk, Workers};

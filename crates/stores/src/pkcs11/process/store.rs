@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use keymark_bench::case::Scheme;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
@@ -29,6 +28,7 @@ use crate::answer::Answers;
 use crate::device::Run;
 use crate::journal::Journal;
 use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
 use crate::user::{Pin, User};

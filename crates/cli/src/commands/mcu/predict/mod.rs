@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use keymark_bench::record::Record;
 use keymark_mcu::kernel::{Kernel, KernelError};
 use keymark_mcu::predict::Prediction;
 use keymark_mcu::target::Target;
@@ -18,11 +17,11 @@ use keymark_report::pictures::Kind;
 
 use super::record;
 use crate::args::{OptionAxis, PredictArguments};
-use crate::commands::{Outcome, open_archive, plot};
+use crate::commands::Outcome;
+use crate::documents::pictures;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output;
-use crate::parts;
+use crate::{frame, output, parts};
 
 pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Outcome {
     let targets = targets(arguments)?;
@@ -66,14 +65,10 @@ pub(super) fn run(arguments: &PredictArguments, archive: Option<&PathBuf>) -> Ou
     }
     let mut record = record::of(&predictions, arguments.tolerance)?;
     if let Some(file) = &arguments.plot {
-        let figures = plot::figures(std::slice::from_mut(&mut record));
-        plot::write(
-            &plot::charts(&figures, Some(Kind::Predictions))?,
-            file,
-            Theme::Light,
-        )?;
+        let charts = pictures::charts(std::slice::from_mut(&mut record), Some(Kind::Predictions))?;
+        pictures::write(&charts, file, Theme::Light)?;
     }
-    let saved = save(&record, archive);
+    let saved = frame::keep(&record, archive);
     Ok(if predictions.len() < wanted.len() {
         Exit::Failed
     } else {
@@ -191,21 +186,4 @@ pub(super) fn predict_all(wanted: &[(&Target, Kernel)]) -> Vec<Result<Prediction
 
 fn hit_rate(usage: CacheUse) -> Option<f64> {
     (usage.lookups > 0).then(|| usage.hits as f64 / usage.lookups as f64)
-}
-
-/// Predictions are worth showing whether or not they can be kept.
-fn save(record: &Record, archive: Option<&PathBuf>) -> Exit {
-    match open_archive(archive).and_then(|mut archive| archive.insert(record)) {
-        Ok(()) => {
-            output::note(&format!(
-                "saved as {}; 'keymark show' shows it beside other runs",
-                record.id
-            ));
-            Exit::Fine
-        }
-        Err(error) => {
-            output::error(&format!("cannot save the predictions: {error}"));
-            Exit::Failed
-        }
-    }
 }

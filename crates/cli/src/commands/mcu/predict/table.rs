@@ -1,19 +1,35 @@
 //! The tables of `keymark mcu predict`.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use keymark_mcu::predict::Prediction;
+use keymark_mcu::sensitivity::Assumption;
 use keymark_mcu::timing::{CacheUse, Stall};
-use keymark_report::render::text;
 use keymark_report::units;
 
 use super::hit_rate;
 use crate::args::PredictArguments;
 use crate::commands::mcu::count;
-use crate::output;
+use crate::output::{self, Table};
 
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
 
-/// A table with a column a prediction.
+/// A row of the table with a column a prediction, and a column of that with a line each.
+struct Line {
+    name: String,
+    cell: Box<dyn Fn(&Prediction) -> String>,
+}
+
+fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> Line {
+    Line {
+        name: name.into(),
+        cell: Box::new(cell),
+    }
+}
+
+/// A table with a column a prediction, or of many with a line each.
 pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
     let Some(first) = predictions.first() else {
         return;
@@ -22,62 +38,36 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         "{} (predicted; no device was measured)",
         first.kernel
     ));
+    let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
-        print_lines(predictions, arguments);
-        return;
+        let mut table =
+            Table::of(predictions.iter().copied()).column("prediction", |one| one.name());
+        for line in &lines {
+            table = table.column(line.name.as_str(), |one| (line.cell)(one));
+        }
+        table.print(1);
+        output::line(&format!(
+            "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
+             --json always does"
+        ));
+    } else {
+        lines.extend(phases(first));
+        lines.extend(details(predictions));
+        if arguments.sensitivity {
+            lines.extend(sensitivity(predictions));
+        }
+        let mut table = Table::of(&lines).column("", |line| line.name.clone());
+        for prediction in predictions {
+            table = table.column(prediction.name(), |line| (line.cell)(prediction));
+        }
+        table.print(1);
     }
-    let mut names = vec![String::new()];
-    names.extend(predictions.iter().map(|prediction| prediction.name()));
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut rows = head_rows(predictions, arguments);
-    rows.extend(phase_rows(predictions));
-    rows.extend(detail_rows(predictions));
-    if arguments.sensitivity {
-        rows.extend(sensitivity_rows(predictions));
-    }
-    output::print(&text::plain(&names, 1, rows));
     output::line("");
 }
 
-/// A table with a line a prediction: the head of the other, turned.
-fn print_lines(predictions: &[&Prediction], arguments: &PredictArguments) {
-    let head = head_rows(predictions, arguments);
-    let names: Vec<&str> = ["prediction"]
-        .into_iter()
-        .chain(head.iter().map(|row| row[0].as_str()))
-        .collect();
-    let rows = predictions.iter().enumerate().map(|(index, prediction)| {
-        [prediction.name()]
-            .into_iter()
-            .chain(head.iter().map(|row| row[index + 1].clone()))
-            .collect()
-    });
-    output::print(&text::plain(&names, 1, rows.collect()));
-    output::line(&format!(
-        "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
-         --json always does"
-    ));
-    output::line("");
-}
-
-fn line(
-    name: &str,
-    predictions: &[&Prediction],
-    cell: impl Fn(&Prediction) -> String,
-) -> Vec<String> {
-    [name.to_owned()]
-        .into_iter()
-        .chain(predictions.iter().map(|prediction| cell(prediction)))
-        .collect()
-}
-
-fn head_rows(predictions: &[&Prediction], arguments: &PredictArguments) -> Vec<Vec<String>> {
-    let first = predictions
-        .first()
-        .map_or(0.0, |prediction| prediction.seconds().0);
-    let tolerance = arguments.tolerance;
-    let under = format!("under {}", units::chosen(tolerance));
-    let sure = |prediction: &Prediction| {
+fn head(first: &Prediction, tolerance: Duration) -> Vec<Line> {
+    let first = first.seconds().0;
+    let sure = move |prediction: &Prediction| {
         let band = prediction.band();
         let limit = tolerance.as_secs_f64();
         match (band.high.0 <= limit, band.low.0 <= limit) {
@@ -88,149 +78,102 @@ fn head_rows(predictions: &[&Prediction], arguments: &PredictArguments) -> Vec<V
         .to_owned()
     };
     vec![
-        line("clock", predictions, |p| p.target.mcu.clock.to_string()),
-        line("time", predictions, |p| units::duration(p.seconds())),
-        line("band of the assumptions", predictions, |p| {
-            let band = p.band();
-            format!(
-                "{} – {}",
-                units::duration(band.low),
-                units::duration(band.high)
-            )
+        line("clock", |p| p.target.mcu.clock.to_string()),
+        line("time", |p| units::duration(p.seconds())),
+        line("band of the assumptions", |p| {
+            let [low, high] = [p.band().low, p.band().high].map(units::duration);
+            format!("{low} – {high}")
         }),
-        line(&under, predictions, sure),
-        line("speed-up", predictions, |p| {
-            format!("{:.2}", first / p.seconds().0)
-        }),
-        line("cycles", predictions, |p| count(p.cycles())),
-        line("instructions", predictions, |p| {
-            count(p.account.instructions())
-        }),
-        line("cycles an instruction", predictions, |p| {
-            format!(
-                "{:.2}",
-                p.cycles() as f64 / p.account.instructions().max(1) as f64
-            )
+        line(format!("under {}", units::chosen(tolerance)), sure),
+        line("speed-up", move |p| format!("{:.2}", first / p.seconds().0)),
+        line("cycles", |p| count(p.cycles())),
+        line("instructions", |p| count(p.account.instructions())),
+        line("cycles an instruction", |p| {
+            let instructions = p.account.instructions().max(1);
+            format!("{:.2}", p.cycles() as f64 / instructions as f64)
         }),
     ]
 }
 
-fn phase_rows(predictions: &[&Prediction]) -> Vec<Vec<String>> {
-    let numbers = predictions.first().map_or(&[][..], |first| &first.phases);
-    if numbers.len() < 2 {
+fn phases(first: &Prediction) -> Vec<Line> {
+    if first.phases.len() < 2 {
         return Vec::new();
     }
-    numbers
-        .iter()
-        .map(|phase| {
-            let name = format!("cycles: {}", predictions[0].kernel.phase_name(phase.number));
-            line(&name, predictions, |prediction| {
-                let cycles = prediction
-                    .phases
-                    .iter()
-                    .filter(|other| other.number == phase.number)
-                    .map(|other| other.account.cycles())
-                    .sum();
-                count(cycles)
-            })
+    let of_phase = |number: u8| {
+        let name = format!("cycles: {}", first.kernel.phase_name(number));
+        line(name, move |prediction: &Prediction| {
+            let phases = prediction.phases.iter();
+            let its = phases.filter(|phase| phase.number == number);
+            count(its.map(|phase| phase.account.cycles()).sum())
         })
+    };
+    first
+        .phases
+        .iter()
+        .map(|phase| of_phase(phase.number))
         .collect()
 }
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.
-fn detail_rows(predictions: &[&Prediction]) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    let kinds: Vec<_> = predictions
-        .iter()
-        .map(|prediction| prediction.account.kinds())
-        .collect();
-    for (index, (name, _)) in kinds.iter().take(1).flatten().enumerate() {
-        let counts = kinds.iter().map(|kinds| kinds[index].1.count);
-        if counts.clone().any(|instructions| instructions > 0) {
-            let cells = counts.map(count);
-            rows.push(
-                [format!("instructions: {name}")]
-                    .into_iter()
-                    .chain(cells)
-                    .collect(),
-            );
-        }
-    }
-    rows.push(line("IT that took no cycle", predictions, |p| {
-        count(p.account.folded())
-    }));
-    for &stall in Stall::ALL {
-        if predictions
-            .iter()
-            .any(|prediction| prediction.account.stall(stall) > 0)
-        {
-            rows.push(line(
-                &format!("stalls: {}", stall.name()),
-                predictions,
-                |p| count(p.account.stall(stall)),
-            ));
-        }
-    }
-    for (name, usage) in [
-        (
-            "hits: instruction cache",
-            (|p| p.account.instruction_cache) as fn(&Prediction) -> CacheUse,
-        ),
-        ("hits: data cache", |p| p.account.data_cache),
-    ] {
-        if predictions
-            .iter()
-            .any(|prediction| usage(prediction).lookups > 0)
-        {
-            rows.push(line(name, predictions, |p| {
-                hit_rate(usage(p))
-                    .map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", 100.0 * rate))
+fn details(predictions: &[&Prediction]) -> Vec<Line> {
+    let anywhere =
+        |number: &dyn Fn(&Prediction) -> u64| predictions.iter().any(|one| number(one) > 0);
+    let mut lines: Vec<Line> = Vec::new();
+    let classes = predictions.first().map(|first| first.account.kinds());
+    for (index, (name, _)) in classes.into_iter().flatten().enumerate() {
+        let number = move |p: &Prediction| p.account.kinds()[index].1.count;
+        if anywhere(&number) {
+            lines.push(line(format!("instructions: {name}"), move |p| {
+                count(number(p))
             }));
         }
     }
-    rows
+    lines.push(line("IT that took no cycle", |p| count(p.account.folded())));
+    for &stall in Stall::ALL {
+        let number = move |p: &Prediction| p.account.stall(stall);
+        if anywhere(&number) {
+            lines.push(line(format!("stalls: {}", stall.name()), move |p| {
+                count(number(p))
+            }));
+        }
+    }
+    let caches: [(&str, fn(&Prediction) -> CacheUse); 2] = [
+        ("hits: instruction cache", |p| p.account.instruction_cache),
+        ("hits: data cache", |p| p.account.data_cache),
+    ];
+    for (name, usage) in caches {
+        if anywhere(&|p| usage(p).lookups) {
+            lines.push(line(name, move |p| {
+                let rate = hit_rate(usage(p));
+                rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", 100.0 * rate))
+            }));
+        }
+    }
+    lines
 }
 
 /// The time with each assumption varied, against the prediction.
-fn sensitivity_rows(predictions: &[&Prediction]) -> Vec<Vec<String>> {
-    let mut assumptions: Vec<_> = predictions
-        .iter()
-        .flat_map(|prediction| {
-            prediction
-                .variations
-                .iter()
-                .map(|(assumption, _)| *assumption)
-        })
-        .collect();
-    assumptions.sort();
-    assumptions.dedup();
-    assumptions
-        .into_iter()
-        .map(|assumption| {
-            let remark = if assumption.is_doubt() {
-                ""
-            } else {
-                " (not in the band)"
-            };
-            line(
-                &format!("if: {}{remark}", assumption.name()),
-                predictions,
-                |prediction| {
-                    let found = prediction
-                        .variations
-                        .iter()
-                        .find(|(other, _)| *other == assumption);
-                    found.map_or_else(
-                        || "-".to_owned(),
-                        |(_, cycles)| {
-                            format!(
-                                "{:+.1} %",
-                                100.0 * (*cycles as f64 / prediction.cycles() as f64 - 1.0)
-                            )
-                        },
-                    )
+fn sensitivity(predictions: &[&Prediction]) -> Vec<Line> {
+    let variations = predictions.iter().flat_map(|one| &one.variations);
+    let assumptions: BTreeSet<_> = variations.map(|(assumption, _)| *assumption).collect();
+    let varied = |assumption: Assumption| {
+        let remark = if assumption.is_doubt() {
+            ""
+        } else {
+            " (not in the band)"
+        };
+        let name = format!("if: {}{remark}", assumption.name());
+        line(name, move |prediction: &Prediction| {
+            let mut variations = prediction.variations.iter();
+            let found = variations.find(|(other, _)| *other == assumption);
+            found.map_or_else(
+                || "-".to_owned(),
+                |(_, cycles)| {
+                    let ratio = *cycles as f64 / prediction.cycles() as f64;
+                    format!("{:+.1} %", 100.0 * (ratio - 1.0))
                 },
             )
         })
-        .collect()
+    };
+    assumptions.into_iter().map(varied).collect()
 }

@@ -19,7 +19,7 @@ use keymark_stores::pkcs11::wrapped::wrapped;
 
 use super::super::Outcome;
 use super::Origin;
-use super::child::{Ended, Told};
+use super::child::{Ended, ForwardedSignals};
 use crate::args::TraceArguments;
 use crate::exit::{Exit, Failure};
 use crate::{output, user};
@@ -28,7 +28,7 @@ use substitution::Substitution;
 /// Modules whose tokens are this CPU.
 const IN_SOFTWARE: [&str; 3] = ["softhsm", "kryoptic", "softokn"];
 
-pub(super) fn run(arguments: &TraceArguments, named: &str, told: Told) -> Outcome {
+pub(super) fn run(arguments: &TraceArguments, named: &str, signals: ForwardedSignals) -> Outcome {
     let module = module(named).map_err(Failure::nothing_usable)?;
     let place = PrivateDir::new().map_err(Failure::failed)?;
     let trace = place.path().join("trace");
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &TraceArguments, named: &str, told: Told) -> Outcom
     let mut command = Command::new(program);
     command.args(rest.iter().map(|argument| substitution.of(argument)));
     command.envs(substitution.environment(std::env::vars_os()));
-    let Some(ended) = told.run(&mut command)? else {
+    let Some(ended) = signals.run(&mut command)? else {
         return Ok(Exit::Interrupted);
     };
     let threads = read(&trace).map_err(Failure::failed)?;

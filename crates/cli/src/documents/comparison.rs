@@ -1,0 +1,118 @@
+//! Comparisons of runs.
+
+use keymark_bench::record::{Record, RunState};
+use keymark_report::archive::Archive;
+use keymark_report::compare::{
+    Comparison, Criteria, Difference, GeometricMean, Pair, Side, document,
+};
+use keymark_stats::{BetweenRuns, MIN_RUNS};
+use serde_json::json;
+
+use crate::args::TableArguments;
+use crate::exit::Failure;
+use crate::observers::print_json;
+use crate::output;
+
+/// What the archive knows of the machine, if sides need that.
+pub(crate) fn machine(sides: &[Side], archive: &Archive) -> Result<BetweenRuns, Failure> {
+    let measured = |side: &'_ Side| -> Vec<Record> {
+        let mut runs = side.runs.clone();
+        runs.retain(|run| run.state != RunState::Published);
+        runs
+    };
+    let measured: Vec<Vec<Record>> = sides.iter().map(measured).collect();
+    let few = || measured.iter().filter(|runs| runs.len() < MIN_RUNS);
+    let single: Vec<&Record> = few().flatten().collect();
+    if single.is_empty() {
+        return Ok(BetweenRuns::ASSUMED);
+    }
+    let all: Vec<&Record> = measured.iter().flatten().collect();
+    archive.between_runs(&all, &single).map_err(Failure::failed)
+}
+
+/// Every run against the first, each a side of its own.
+pub(crate) fn each_run(records: &[Record], archive: &Archive) -> Result<Comparison, Failure> {
+    let side = |record: &Record| Side {
+        name: record.id.to_string(),
+        runs: vec![record.clone()],
+    };
+    let sides: Vec<Side> = records.iter().map(side).collect();
+    let machine = machine(&sides, archive)?;
+    Ok(Comparison::of(&sides, machine, Criteria::default()))
+}
+
+/// Two sides that were just measured, the first being the baseline.
+pub(crate) fn between(
+    old: &[Record],
+    new: &[Record],
+    archive: &Archive,
+) -> Result<Comparison, Failure> {
+    let sides = [("first", old), ("second", new)].map(|(name, runs)| {
+        let series = runs.first().and_then(|run| run.series.as_ref());
+        Side {
+            name: series.map_or_else(|| name.to_owned(), |series| format!("series:{}", series.id)),
+            runs: runs.to_vec(),
+        }
+    });
+    let machine = machine(&sides, archive)?;
+    Ok(Comparison::of(&sides, machine, Criteria::default()))
+}
+
+/// A comparison as objects or as tables.
+pub(crate) fn print(
+    comparison: &Comparison,
+    means: &[GeometricMean],
+    json: bool,
+    tables: &TableArguments,
+) {
+    if json {
+        print_rows(comparison, means);
+    } else {
+        output::document(&document(comparison, means), tables);
+    }
+}
+
+/// One object a pair, and one a geometric mean.
+fn print_rows(comparison: &Comparison, means: &[GeometricMean]) {
+    for pair in &comparison.pairs {
+        print_json(&flat(comparison, pair));
+    }
+    for mean in means {
+        print_json(&json!({
+            "geometric_mean": mean.ratio.value,
+            "geometric_mean_low": mean.ratio.low,
+            "geometric_mean_high": mean.ratio.high,
+            "method": mean.ratio.method,
+            "cases": mean.cases,
+            "run": comparison.sides.get(mean.side).map(|side| &side.name),
+            "first_provenance": mean.provenance[0],
+            "second_provenance": mean.provenance[1],
+        }));
+    }
+}
+
+fn flat(comparison: &Comparison, pair: &Pair) -> serde_json::Value {
+    let differences = comparison.differences.iter();
+    let differences: Vec<String> = differences.map(Difference::to_string).collect();
+    json!({
+        "case": pair.old.to_string(),
+        "second_case": pair.new.to_string(),
+        "run": comparison.side(pair),
+        "first_device": pair.old.device,
+        "second_device": pair.new.device,
+        "first_provenance": pair.old.provenance,
+        "second_provenance": pair.new.provenance,
+        "first_mean_s": pair.old_mean,
+        "second_mean_s": pair.new_mean,
+        "first_runs": pair.runs[0],
+        "second_runs": pair.runs[1],
+        "ratio": pair.ratio.value,
+        "ratio_low": pair.ratio.low,
+        "ratio_high": pair.ratio.high,
+        "method": pair.ratio.method,
+        "verdict": pair.verdict.to_string(),
+        "first_assumed": pair.assumed[0],
+        "second_assumed": pair.assumed[1],
+        "differences": differences,
+    })
+}

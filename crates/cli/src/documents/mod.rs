@@ -1,0 +1,67 @@
+//! What there is to say about records, whichever command says it: documents, pictures, comparisons, reports.
+
+pub(crate) mod comparison;
+mod page_file;
+pub(crate) mod pictures;
+pub(crate) mod published;
+pub(crate) mod report;
+
+use keymark_bench::record::Record;
+use keymark_report::analysis::Analysis;
+use keymark_report::document::Document;
+use keymark_report::series;
+use keymark_report::units::counted;
+use keymark_report::visible::excerpt;
+use keymark_stacks::registry;
+
+use crate::args::TableArguments;
+use crate::observers::print_json;
+use crate::output;
+
+/// With what each family of stacks knows of its layers.
+pub(crate) fn analysis(record: &Record) -> Analysis {
+    Analysis::of(record, &registry::layers())
+}
+
+/// All that there is to say about a record.
+pub(crate) fn document(record: &Record) -> Document {
+    document_beside(record, &[])
+}
+
+/// The same with what was published of its operations.
+pub(crate) fn document_beside(record: &Record, articles: &[Record]) -> Document {
+    let analysis = analysis(record);
+    let mut document = analysis.document(record, &published::figures(record));
+    if !articles.is_empty() {
+        match analysis.beside(record, articles) {
+            Some(section) => document.sections.push(section),
+            None => output::warning("the published figures have no operation of this run"),
+        }
+    }
+    document
+}
+
+/// Whether a record from elsewhere says of its cases only what their stacks know.
+pub(crate) fn check(record: &Record) -> Result<(), String> {
+    let mut cases = record.plan.cases.iter();
+    cases.try_for_each(|case| {
+        registry::check(case)
+            .map_err(|reason| format!("record {} is refused: {reason}", excerpt(&record.id.0)))
+    })
+}
+
+/// What is said of a record that was taken in.
+pub(crate) fn imported(record: &Record) -> String {
+    let cases = counted(record.cases.len(), "case");
+    format!("imported {} with {cases}", excerpt(&record.id.0))
+}
+
+/// The runs of a series in one table.
+pub(crate) fn print_series(runs: &[Record], json: bool, tables: &TableArguments) {
+    let rows = series::rows(runs);
+    if json {
+        rows.iter().for_each(print_json);
+    } else {
+        output::document(&series::document(runs, &rows), tables);
+    }
+}

@@ -1,0 +1,53 @@
+//! The published figures that the card times of twins were derived from.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use keymark_bench::case::{DeviceName, Provenance, StackName};
+use keymark_bench::profile::{Profile, ProfileStore};
+use keymark_bench::record::Record;
+use keymark_report::analysis::PublishedFigure;
+use keymark_report::exchange::Shipped;
+use keymark_stats::Seconds;
+
+use crate::exit::Failure;
+
+/// Those that come with keymark, as records.
+pub(crate) fn records(shipped: &[Shipped]) -> Result<Vec<Record>, Failure> {
+    let record = |shipped: &Shipped| shipped.record().map_err(Failure::failed);
+    shipped.iter().map(record).collect()
+}
+
+/// Those of a run's twins; they are of gpg processes.
+pub(crate) fn figures(record: &Record) -> Vec<PublishedFigure> {
+    let twins: BTreeSet<&DeviceName> = record
+        .cases
+        .iter()
+        .filter(|case| case.case.provenance == Provenance::Twin)
+        .map(|case| &case.case.device)
+        .collect();
+    twins.into_iter().flat_map(of_twin).collect()
+}
+
+fn of_twin(device: &DeviceName) -> Vec<PublishedFigure> {
+    let name = device.as_str().strip_prefix("twin:");
+    // A profile of the user's own may be gone.
+    let profile = name.and_then(|name| Profile::find(name).ok());
+    // What is published of others than cards was not measured through gpg.
+    let of_card = profile.filter(|profile| profile.store == ProfileStore::OpenpgpCard);
+    let Some(profile) = of_card else {
+        return Vec::new();
+    };
+    let seconds = |time: Duration| Seconds(time.as_secs_f64());
+    let figures = profile.services.iter().filter_map(|(capability, service)| {
+        Some(PublishedFigure {
+            device: device.clone(),
+            algorithm: capability.algorithm,
+            operation: capability.operation,
+            stack: StackName::GNUPG,
+            card: seconds(service.time.mean()),
+            whole: seconds(service.published?),
+        })
+    });
+    figures.collect()
+}

@@ -1,0 +1,173 @@
+//! The frame that all runs have, whatever is measured: a record, its place in the archive, who watches, and what is
+//! said at the end.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use keymark_bench::case::Case;
+use keymark_bench::environment::Environment;
+use keymark_bench::plan::Plan;
+use keymark_bench::record::{CaseRecord, Record, RunId, RunState, SCHEMA};
+use keymark_bench::runner::Observer;
+use keymark_bench::stop::Stopped;
+use keymark_bench::store::StoreIdentity;
+use keymark_report::analysis::failures;
+use keymark_report::archive::RunWriter;
+
+use crate::args::TableArguments;
+use crate::documents::{self, report as reports};
+use crate::exit::{Exit, Failure};
+use crate::observers::JsonStream;
+use crate::{archive, output, rerun, view};
+
+/// A seed that nobody has chosen.
+pub(crate) fn fresh_seed() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    // Short enough to be typed again.
+    now.as_nanos() as u64 % 1_000_000_007
+}
+
+/// The cases that a dry run would measure.
+pub(crate) fn print_cases(cases: &[Case]) {
+    output::heading(&format!("{} cases", cases.len()));
+    for case in cases {
+        output::line(&format!("  {case}"));
+    }
+}
+
+/// The record before anything is measured.
+pub(crate) fn record(plan: Plan, stores: Vec<StoreIdentity>) -> Record {
+    let now = jiff::Timestamp::now();
+    let mut environment = Environment::capture(env!("KEYMARK_VERSION"));
+    environment.command = rerun::typed();
+    environment.view = view::view();
+    Record {
+        schema: SCHEMA,
+        id: RunId::fresh(now),
+        started: now,
+        state: RunState::Unfinished,
+        series: None,
+        environment,
+        harness: None,
+        stores,
+        cases: plan.cases.iter().cloned().map(CaseRecord::new).collect(),
+        plan,
+    }
+}
+
+/// Where a run goes, and how it is shown.
+pub(crate) struct Frame<'a> {
+    pub(crate) archive: Option<&'a PathBuf>,
+    pub(crate) no_save: bool,
+    pub(crate) json: bool,
+    pub(crate) report: bool,
+    pub(crate) tables: &'a TableArguments,
+}
+
+impl Frame<'_> {
+    /// Measures into the record, which is saved block by block, and shows it. Agents and test keys are gone by then;
+    /// `measure` returns what it could not undo.
+    pub(crate) fn run<E: Display>(
+        self,
+        mut record: Record,
+        interrupt: &AtomicBool,
+        measure: impl FnOnce(&mut Record, &mut dyn Observer) -> Vec<E>,
+    ) -> Exit {
+        let (plan, devices) = (record.plan.clone(), record.stores.clone());
+        // A run is worth more than its archive.
+        let mut opened = (!self.no_save).then(|| archive::open(self.archive));
+        let mut saving = opened.as_mut().map(|opened| match opened {
+            Ok(archive) => archive.begin(&record).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        });
+        if let Some(Err(error)) = &saving {
+            output::warning(&format!("{error}; the run continues without being saved"));
+        }
+        let mut stream = self
+            .json
+            .then(|| JsonStream::new(&plan, &devices, interrupt));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        if let Some(Ok(writer)) = &mut saving {
+            observers.push(writer);
+        }
+        observers.extend(stream.as_mut().map(|stream| stream as &mut dyn Observer));
+        let kept = measure(&mut record, &mut observers);
+        let saved = saving.map(|saving| saving.and_then(|writer| finish(writer, record.state)));
+        if !self.json {
+            output::document(&documents::document(&record), self.tables);
+        }
+        let exit = conclude(&record, saved.as_ref(), self.json);
+        if self.report {
+            let is_saved = saved.is_some_and(|saved| saved.is_ok());
+            report(is_saved.then_some(&record.id), self.archive);
+        }
+        for error in &kept {
+            output::error(&error.to_string());
+        }
+        if kept.is_empty() { exit } else { Exit::Failed }
+    }
+}
+
+/// Puts a run that is complete into the archive. It is worth showing whether or not that can be.
+pub(crate) fn keep(record: &Record, archive: Option<&PathBuf>) -> Exit {
+    let kept = archive::open(archive).and_then(|mut archive| archive.insert(record));
+    conclude(
+        record,
+        Some(&kept.map_err(|error| error.to_string())),
+        false,
+    )
+}
+
+/// Says where the run is and what failed in it.
+fn conclude(record: &Record, saved: Option<&Result<(), String>>, json: bool) -> Exit {
+    match saved {
+        Some(Err(error)) => output::error(&format!("cannot save the run: {error}")),
+        Some(Ok(())) if !json => output::note(&format!(
+            "saved as {}; 'keymark show' shows it again",
+            record.id
+        )),
+        Some(Ok(())) | None => {}
+    }
+    if json {
+        let failed = record.cases.iter();
+        let failed = failed.filter_map(|case| Some((&case.case, case.failure()?)));
+        for warning in failures(failed) {
+            output::warning(&warning);
+        }
+    }
+    let mut endings = record.cases.iter().filter_map(|case| case.ending.as_ref());
+    if record.state == RunState::Interrupted {
+        Exit::Interrupted
+    } else if saved.is_some_and(Result::is_err)
+        || endings.any(|ending| ending.stopped == Stopped::Failed)
+    {
+        Exit::Failed
+    } else {
+        Exit::Fine
+    }
+}
+
+/// Writes what is not written yet. An error is why the run is not wholly in the archive.
+fn finish(writer: RunWriter<'_>, state: RunState) -> Result<(), String> {
+    if !writer.is_up_to_date() {
+        output::note("another program has locked the archive; waiting for it");
+    }
+    writer.finish(state).map_err(|error| error.to_string())
+}
+
+/// Writes the report of a run that is in the archive, and says where it is. The run is worth more than its report.
+pub(crate) fn report(run: Option<&RunId>, archive: Option<&PathBuf>) {
+    let Some(run) = run else {
+        output::warning("a report needs a run in the archive");
+        return;
+    };
+    let opened = archive::open(archive).map_err(Failure::failed);
+    match opened.and_then(|archive| reports::beside(&archive, run)) {
+        Ok(path) => output::note(&format!("report: {}", path.display())),
+        Err(failure) => output::warning(&failure.message),
+    }
+}

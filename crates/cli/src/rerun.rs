@@ -1,0 +1,211 @@
+//! The command that makes a run again.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+
+use keymark_bench::case::{Case, Pacing, Provenance, Worker};
+use keymark_bench::operation::Operation;
+use keymark_bench::plan::{Order, Settings};
+use keymark_bench::record::{Record, RunState};
+use keymark_bench::stop::StopRule;
+use keymark_report::document::Again;
+use keymark_stacks::registry;
+
+/// What says where results go, or is recorded by itself, with a value.
+const WITH_VALUE: [&str; 2] = ["--archive", "--seed"];
+/// The same, without one.
+const ALONE: [&str; 4] = ["--json", "--wide", "--no-save", "--report"];
+
+/// The arguments that this keymark was given, as they are recorded. PINs are never among them.
+pub(crate) fn typed() -> Vec<String> {
+    let left = without(std::env::args_os().skip(1), &WITH_VALUE, &ALONE);
+    let text = |argument: OsString| argument.to_string_lossy().into_owned();
+    left.into_iter().map(text).collect()
+}
+
+/// How the run is made again; `None` for what was not run.
+pub(crate) fn of(record: &Record) -> Option<Again> {
+    let ran = |provenance| match provenance {
+        Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
+        Provenance::Predicted | Provenance::Published => false,
+    };
+    let any = record.cases.iter().any(|case| ran(case.case.provenance));
+    if record.state == RunState::Published || !any {
+        return None;
+    }
+    let own = &record.environment;
+    let seed = record.plan.settings.seed.to_string();
+    let (arguments, remark) = if own.command.is_empty() {
+        let remark = "This run's command was not recorded; this one measures the same cases, and perhaps others.";
+        (of_plan(record)?, remark.to_owned())
+    } else {
+        let remark = format!(
+            "With keymark {} and the versions above, on the same machine, plan and random numbers are the same; \
+             times differ.",
+            own.keymark
+        );
+        (own.command.clone(), remark)
+    };
+    let words = ["keymark".to_owned()].into_iter().chain(arguments);
+    let words: Vec<String> = words.chain(["--seed".to_owned(), seed]).collect();
+    let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    Some(Again {
+        run: record.id.to_string(),
+        command: quoted.join(" "),
+        remark: Some(remark),
+    })
+}
+
+/// The arguments without some options, of which the first have values of their own.
+pub(crate) fn without(
+    arguments: impl IntoIterator<Item = OsString>,
+    with_value: &[&str],
+    alone: &[&str],
+) -> Vec<OsString> {
+    let mut left = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let is = |option: &&str| argument == OsStr::new(option);
+        if alone.iter().any(is) {
+            continue;
+        }
+        if with_value.iter().any(is) {
+            arguments.next();
+            continue;
+        }
+        let text = argument.to_string_lossy();
+        let name = text.split_once('=').map(|(name, _)| name);
+        let known = |name: &str| with_value.contains(&name) || alone.contains(&name);
+        if !name.is_some_and(known) {
+            left.push(argument);
+        }
+    }
+    left
+}
+
+/// A selection that holds all cases of the plan, if `keymark bench` made it.
+fn of_plan(record: &Record) -> Option<Vec<String>> {
+    let cases: Vec<_> = record.plan.cases.iter().collect();
+    if cases
+        .iter()
+        .any(|case| case.operation == Operation::Handshake)
+    {
+        return None;
+    }
+    let mut arguments = vec!["bench".to_owned()];
+    let mut list = |option: &str, values: Vec<String>| {
+        let mut seen = BTreeSet::new();
+        let values: Vec<String> = values
+            .into_iter()
+            .filter(|value| seen.insert(value.clone()))
+            .collect();
+        if !values.is_empty() {
+            arguments.extend([option.to_owned(), values.join(",")]);
+        }
+    };
+    let each = |value: &dyn Fn(&Case) -> Option<String>| {
+        cases
+            .iter()
+            .filter_map(|case| value(case))
+            .collect::<Vec<_>>()
+    };
+    list("--device", each(&|case| Some(case.device.to_string())));
+    list(
+        "--algorithm",
+        each(&|case| Some(case.algorithm.to_string())),
+    );
+    list(
+        "--operation",
+        each(&|case| Some(case.operation.to_string())),
+    );
+    list("--stack", each(&|case| Some(case.stack.to_string())));
+    let workers = |wanted: Worker| {
+        each(&|case| (case.load.worker == wanted).then(|| case.concurrency().to_string()))
+    };
+    list("--concurrency", workers(Worker::Thread));
+    list("--processes", workers(Worker::Process));
+    let rate = each(&|case| match case.load.pacing {
+        Pacing::Open(rate) => Some(format!("{}/s", rate.per_second())),
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
+    });
+    list("--rate", rate.into_iter().take(1).collect());
+    for dimension in registry::dimensions() {
+        let has = |case: &Case| registry::dimensions_of(case.stack).contains(&dimension);
+        let its = cases.iter().copied().filter(|case| has(case));
+        let words: BTreeSet<&str> = its
+            .filter_map(|case| case.parameters.get(dimension.name).or(dimension.usual))
+            .collect();
+        if words.iter().any(|word| Some(*word) != dimension.usual) {
+            let words = words.into_iter().collect::<Vec<_>>().join(",");
+            arguments.extend([
+                "--parameter".to_owned(),
+                format!("{}={words}", dimension.name),
+            ]);
+        }
+    }
+    arguments.extend(how(&record.plan.settings));
+    Some(arguments)
+}
+
+/// When a case is done, and in which order.
+fn how(settings: &Settings) -> Vec<String> {
+    let time = |time: std::time::Duration| format!("{}ns", time.as_nanos());
+    let mut arguments = match settings.stop {
+        StopRule::Runs(runs) => vec!["--runs".to_owned(), runs.to_string()],
+        StopRule::Precision { target, max_time } => {
+            let target = format!("{}%", target.fraction() * 100.0);
+            let mut arguments = vec!["--precision".to_owned(), target];
+            arguments.extend(
+                max_time
+                    .into_iter()
+                    .flat_map(|max| ["--max-time".to_owned(), time(max)]),
+            );
+            arguments
+        }
+        StopRule::For(_) => Vec::new(),
+    };
+    let limit = settings.time_limit.into_iter();
+    arguments.extend(limit.flat_map(|limit| ["--total-time".to_owned(), time(limit)]));
+    match settings.order {
+        Order::Interleaved => {}
+        Order::Sequential => arguments.push("--sequential".to_owned()),
+    }
+    arguments
+}
+
+/// As a shell takes it for one word. `shlex` would quote each comma too, and commands are full of them.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+:,./%~@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('~') {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_each_word_as_it_was() {
+        for word in [
+            "a b",
+            "it's",
+            "$HOME",
+            "",
+            "*",
+            "pkcs11:token=my%20token;object=web",
+            "~",
+            "a\nb",
+            "ä",
+        ] {
+            let echo = format!("printf %s {}", quoted(word));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &echo])
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
+        }
+        assert_eq!(quoted("--runs=10"), "--runs=10");
+    }
+}

@@ -1,0 +1,241 @@
+//! Closed and open loops against servers of the tests' own: what is counted, not how quick it is.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use keymark_bench::case::{KeyExchange, TlsVersion};
+use keymark_bench::clock::MonotonicClock;
+use keymark_bench::server_load::{Durations, LoadLimit, TriedDemand};
+use keymark_load::{
+    Arrivals, Certificate, Context, Demand, FirstThink, Measurement, NoSteadyState, Observer,
+    Progress, Settings, Spacing, Target, Think, Users, WarmUp, run, search,
+};
+use keymark_stats::PerSecond;
+
+use crate::support::{Behaviour, Server, all_well, load, p256, users};
+
+fn target(server: &Server) -> Target {
+    server.target(TlsVersion::V1_3, KeyExchange::EcdheP256)
+}
+
+fn whole(measured: &Measurement) -> Durations {
+    let mut all = Durations::default();
+    let seconds = measured.seconds.iter();
+    seconds.for_each(|second| all.add(&second.whole));
+    all
+}
+
+fn arrivals(rate: f64, most: u32, seconds: u64) -> Settings {
+    Settings::new(
+        Demand::Arrivals(Arrivals {
+            rate: PerSecond(rate),
+            spacing: Spacing::Constant,
+            most_in_flight: NonZeroU32::new(most).unwrap(),
+        }),
+        Duration::from_secs(seconds),
+    )
+}
+
+#[test]
+fn an_open_loop_counts_the_wait_behind_a_stall() {
+    const STALL: Duration = Duration::from_millis(600);
+    let server = Server::start(&p256(), Behaviour::StallOnce(STALL));
+    // Fifty arrivals a second: thirty are due during the stall, whether there is room for them or one is open at once.
+    for most in [100, 1] {
+        server.seen.0.store(0, Ordering::Relaxed);
+        let measured = load(&target(&server), &arrivals(50.0, most, 2));
+        all_well(&measured);
+        let whole = whole(&measured);
+        let long = |than: Duration| -> u64 {
+            let than = than.as_nanos() as u64;
+            let buckets = whole.0.iter().filter(|(took, _)| *took > than);
+            buckets.map(|(_, count)| count).sum()
+        };
+        // Arrivals in the first half of the stall wait for the other half at least, and each of them says so.
+        assert!(long(STALL / 2) >= 14, "{most}: {}", long(STALL / 2));
+        assert!(long(STALL * 9 / 10) >= 1);
+        if most == 1 {
+            let half = (STALL / 2).as_nanos() as u64;
+            let first = measured.sample.iter().filter(|it| it.scheduled_ns < half);
+            let late = first.filter(|it| it.start_ns > it.scheduled_ns + 100_000_000);
+            assert!(late.count() >= 13);
+        }
+    }
+}
+
+#[test]
+fn a_closed_loop_does_not_see_them() {
+    let stall = Duration::from_millis(600);
+    let server = Server::start(&p256(), Behaviour::StallOnce(stall));
+    let measured = load(&target(&server), &users(1, 1500));
+    all_well(&measured);
+    let whole = whole(&measured);
+    let half = stall.as_nanos() as u64 / 2;
+    let long = whole.0.iter().filter(|(took, _)| *took > half);
+    // One, and what a busy machine may add.
+    assert!((1..4).contains(&long.map(|(_, count)| count).sum::<u64>()));
+}
+
+#[test]
+fn arrivals_that_never_began_are_told() {
+    let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(100)));
+    let measured = load(&target(&server), &arrivals(100.0, 2, 1));
+    let begun = measured.totals.transactions + measured.cut_off;
+    assert!(measured.failures.is_empty());
+    assert_eq!(begun + measured.waiting, 100);
+    assert!(measured.waiting > 50);
+}
+
+#[test]
+fn what_is_counted_agrees_with_itself() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let mut settings = users(4, 2500);
+    settings.threads = NonZeroU32::new(2).unwrap();
+    settings.sample = 20;
+    let measured = load(&target(&server), &settings);
+    all_well(&measured);
+    let done = measured.totals.transactions;
+    let seconds: Vec<u64> = measured
+        .seconds
+        .iter()
+        .map(|second| second.transactions())
+        .collect();
+    assert_eq!((seconds.len(), seconds.iter().sum()), (3, done));
+    for second in &measured.seconds {
+        for phase in [&second.connect, &second.handshake, &second.first_byte] {
+            assert_eq!(phase.count(), second.whole.count());
+        }
+    }
+    assert_eq!(measured.negotiated.len(), 1);
+    let steady = measured.steady().unwrap();
+    assert_eq!((steady.from_s, steady.to_s), (1, 2));
+    assert_eq!(steady.completed.iter().sum::<u64>(), seconds[1]);
+    assert!((steady.rate().0 - seconds[1] as f64).abs() < 1e-6);
+    assert_eq!(measured.sample.len(), 20);
+    for one in &measured.sample {
+        let parts = one.connect_ns + one.handshake_ns + one.first_byte_ns;
+        assert!(parts <= one.whole_ns && one.scheduled_ns == one.start_ns);
+    }
+    let totals = measured.totals;
+    assert_eq!((totals.transactions, totals.failed), (done, 0));
+    let mean = totals.time_ns / done;
+    assert!(totals.shortest_ns <= mean && mean <= totals.longest_ns);
+    let concurrency = totals.time_ns as f64 / measured.elapsed.as_nanos() as f64;
+    assert!(concurrency <= 4.01);
+    assert!(measured.processor() > Duration::ZERO);
+    assert_ne!(measured.limit(), LoadLimit::Unknown);
+    assert!(measured.cut_off <= 4);
+    let record = measured.record(Default::default());
+    assert!(record.client.starts_with("openssl 3."), "{}", record.client);
+    assert_eq!(record.latencies().len() as u64, seconds[1]);
+}
+
+#[test]
+fn users_think_between_transactions() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let mut settings = users(10, 1500);
+    settings.demand = Demand::Users(Users {
+        count: NonZeroU32::new(10).unwrap(),
+        think: Think::Uniform {
+            most: Duration::from_millis(200),
+            first: FirstThink::Residual,
+        },
+        ramp: Duration::from_millis(100),
+    });
+    let measured = load(&target(&server), &settings);
+    all_well(&measured);
+    // No user has more than one transaction in each pause of no length, nor fewer than in pauses of 200 ms and as much for
+    // the handshake.
+    assert!(
+        (30..600).contains(&measured.totals.transactions),
+        "{}",
+        measured.totals.transactions
+    );
+    assert!(measured.settled.is_some());
+}
+
+struct Count(u32, Progress);
+
+impl Observer for Count {
+    fn progress(&mut self, progress: &Progress) {
+        assert!(progress.transactions >= self.1.transactions);
+        *self = Self(self.0 + 1, *progress);
+    }
+}
+
+#[test]
+fn it_is_told_how_it_goes_and_stopped_by_a_flag() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    let none = Progress {
+        elapsed: Duration::ZERO,
+        left: Duration::ZERO,
+        transactions: 0,
+        failed: 0,
+        rate: PerSecond(0.0),
+        p99: None,
+    };
+    let mut count = Count(0, none);
+    let measured = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(1300));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let mut context = Context {
+            clock: &clock,
+            stop: &stop,
+            observer: &mut count,
+        };
+        run(&target(&server), &users(2, 600_000), &mut context).unwrap()
+    });
+    assert!(measured.elapsed < Duration::from_secs(60));
+    assert!((1..=measured.elapsed.as_millis() / 250).contains(&u128::from(count.0)));
+    assert!(count.1.p99.is_some() && count.1.transactions > 0);
+    assert!(count.1.transactions <= measured.totals.transactions);
+}
+
+#[test]
+fn a_server_that_takes_one_at_a_time_is_saturated_by_few() {
+    let server = Server::start(&p256(), Behaviour::Slow(Duration::from_millis(20)));
+    let measure = |demand| match demand {
+        TriedDemand::Users(count) => load(&target(&server), &users(count, 2000)).tried(demand),
+        TriedDemand::Rate(_) => panic!("no limit was given"),
+    };
+    let most = NonZeroU32::new(2).unwrap();
+    let found = search(most, None, measure).unwrap().unwrap();
+    let slow = |tried: &keymark_bench::server_load::Tried| {
+        tried.rate < 50.0 && tried.failed == 0.0 && tried.p99_ns >= 20_000_000
+    };
+    assert!(found.tried.iter().all(slow), "{found:?}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_it_begins() {
+    let server = Server::start(&p256(), Behaviour::Serve);
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    let mut context = Context {
+        clock: &clock,
+        stop: &stop,
+        observer: &mut keymark_load::Unwatched,
+    };
+    let mut error = |target: &Target, settings: &Settings| {
+        run(target, settings, &mut context).unwrap_err().to_string()
+    };
+    let mut koblitz = server.target(TlsVersion::V1_3, KeyExchange::X25519);
+    koblitz.expected.certificate = Certificate::Key("secp256k1".parse().unwrap());
+    let lacking = error(&koblitz, &users(1, 1000));
+    assert!(
+        lacking.contains("does not support certificates with secp256k1"),
+        "{lacking}"
+    );
+    assert!(error(&target(&server), &users(4_000_000_000, 1000)).contains("ulimit"));
+    assert!(error(&target(&server), &users(1, 0)).contains("duration"));
+    let nowhere =
+        Server::start(&p256(), Behaviour::Serve).target(TlsVersion::V1_3, KeyExchange::X448);
+    let mut short = users(1, 500);
+    short.warm_up = WarmUp::For(Duration::from_millis(100));
+    let measured = load(&nowhere, &short);
+    let none = measured.steady().unwrap_err();
+    assert!(matches!(none, NoSteadyState::TooShort { .. }), "{none}");
+}

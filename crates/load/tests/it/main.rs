@@ -1,0 +1,6 @@
+//! The client against servers of the tests' own and the installed nginx.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod loops;
+mod peers;
+mod support;

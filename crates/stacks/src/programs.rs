@@ -1,0 +1,279 @@
+//! What families of programs have in common: private files and sockets, processes, what is made once a run, and PINs
+//! that were refused.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::hash::Hash;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_bench::sample::CpuTime;
+use wait4::Wait4;
+
+use crate::private_dir::SOCKET_PATH;
+use crate::program;
+
+/// Writes a file that only this user can read.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let written = options
+        .open(path)
+        .and_then(|mut file| file.write_all(content));
+    written.map_err(|error| {
+        let call = format!("writing {}", path.display());
+        Error::call(call, error, "is the disk full?")
+    })
+}
+
+/// Whether the system takes the path of a socket: it cuts longer ones short.
+pub(crate) fn check_socket(path: &Path) -> Result<(), Error> {
+    let length = path.as_os_str().len();
+    if length <= SOCKET_PATH {
+        return Ok(());
+    }
+    Err(Error::call(
+        format!("making a socket {}", path.display()),
+        format!("its path would have {length} bytes; the system allows {SOCKET_PATH}"),
+        "set TMPDIR to a shorter directory",
+    ))
+}
+
+/// One process an operation, started and waited for within the timed region.
+pub(crate) struct OperationProcess {
+    /// As users know it.
+    pub(crate) call: &'static str,
+    /// The file that has its result.
+    pub(crate) output: PathBuf,
+    /// Where it complains.
+    said: PathBuf,
+    command: Option<Command>,
+}
+
+impl OperationProcess {
+    pub(crate) fn new(call: &'static str, output: PathBuf) -> Self {
+        Self {
+            call,
+            said: output.with_extension("said"),
+            output,
+            command: None,
+        }
+    }
+
+    /// Makes the next process ready.
+    pub(crate) fn arm(&mut self, mut command: Command) -> Result<(), Error> {
+        command
+            .stderr(create(&self.said)?)
+            // Ctrl-C is keymark's to handle: the operation under way is finished.
+            .process_group(0);
+        self.command = Some(command);
+        Ok(())
+    }
+
+    /// Runs it to its end, with that on its standard input.
+    pub(crate) fn run(
+        &mut self,
+        input: Option<&[u8]>,
+        failed: impl FnOnce(ExitStatus, &str) -> Error,
+    ) -> Result<CpuTime, Error> {
+        // The command stays where it is: what it holds is freed outside the timed region.
+        let Some(command) = &mut self.command else {
+            return Err(Error::call(self.call, "it was not armed", ""));
+        };
+        let mut child = command
+            .spawn()
+            .map_err(|error| Error::call(self.call, error, ""))?;
+        if let (Some(input), Some(mut to)) = (input, child.stdin.take()) {
+            // Who does not read it says why below.
+            let _ = to.write_all(input);
+        }
+        let used = child
+            .wait4()
+            .map_err(|error| Error::call("wait4", error, ""))?;
+        if !used.status.success() {
+            return Err(failed(used.status, &self.said()));
+        }
+        Ok(CpuTime::new(used.rusage.utime, used.rusage.stime))
+    }
+
+    /// What it said on its standard error.
+    pub(crate) fn said(&self) -> String {
+        let said = fs::read(&self.said).unwrap_or_default();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Copies its result, and returns how long it is.
+    pub(crate) fn collect(&self, output: &mut [u8]) -> Result<usize, Error> {
+        let result = fs::read(&self.output).map_err(|error| {
+            Error::call(format!("reading {}", self.output.display()), error, "")
+        })?;
+        let Some(room) = output.get_mut(..result.len()) else {
+            let reason = format!("{} bytes of output are too many", result.len());
+            return Err(Error::call(self.call, reason, ""));
+        };
+        room.copy_from_slice(&result);
+        Ok(result.len())
+    }
+}
+
+pub(crate) fn create(path: &Path) -> Result<File, Error> {
+    File::create(path)
+        .map_err(|error| Error::call(format!("creating {}", path.display()), error, ""))
+}
+
+/// How long an agent's answer is waited for: longer than any queue in front of a slow card, or than a finger takes to its
+/// button.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Connects to the agent that has this name in messages, whose answers are waited for so long.
+pub(crate) fn connect(agent: &str, socket: &Path, patience: Duration) -> Result<UnixStream, Error> {
+    let limited = |stream: UnixStream| limit(&stream, patience).map(|()| stream);
+    let connected = UnixStream::connect(socket).and_then(limited);
+    connected.map_err(|error| {
+        let call = format!("connect {}", socket.display());
+        Error::call(call, error, format!("is {agent} still running?"))
+    })
+}
+
+pub(crate) fn limit(stream: &UnixStream, patience: Duration) -> io::Result<()> {
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))
+}
+
+/// Why a call to an agent came to nothing.
+pub(crate) fn broken(agent: &str, call: &str, error: &io::Error) -> Error {
+    let reason = if error.kind() == io::ErrorKind::WouldBlock {
+        format!("{agent} does not answer")
+    } else {
+        format!("the connection to {agent} broke: {error}")
+    };
+    Error::call(call, reason, "did the agent end?")
+}
+
+/// How long a program may take to start.
+pub(crate) const START: Duration = Duration::from_secs(10);
+
+/// A program that runs until its standard input ends: when keymark is killed, it ends by itself.
+#[derive(Debug)]
+pub(crate) struct Daemon(Child);
+
+impl Daemon {
+    /// Starts it, has it read a line, and waits for the line that it says then. It complains in a file: nobody would
+    /// read a pipe for as long as it lives.
+    pub(crate) fn start(
+        mut command: Command,
+        call: &str,
+        complaints: &Path,
+        complaint: impl Fn(&str) -> String,
+    ) -> Result<(Self, String), Error> {
+        let failed = |reason: String| Error::call(call, reason, "");
+        let started = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(create(complaints)?)
+            // Ctrl-C is keymark's to handle.
+            .process_group(0)
+            .spawn();
+        let mut daemon = Self(started.map_err(|error| failed(error.to_string()))?);
+        match daemon.first_line() {
+            Ok(line) => Ok((daemon, line)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                // It is still there, and so is what it holds.
+                let _ = daemon.0.kill();
+                Err(failed(format!("it did not start within {START:?}")))
+            }
+            Err(error) => {
+                let ended = daemon.0.wait();
+                let ended = ended.map_or_else(|error| error.to_string(), |s| s.to_string());
+                let said = fs::read_to_string(complaints).unwrap_or_default();
+                let complaint = match complaint(&said) {
+                    said if said.is_empty() => error.to_string(),
+                    said => said,
+                };
+                Err(failed(format!("{ended}: {complaint}")))
+            }
+        }
+    }
+
+    fn first_line(&mut self) -> io::Result<String> {
+        let (Some(stdin), Some(stdout)) = (&mut self.0.stdin, self.0.stdout.take()) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        stdin.write_all(b"\n")?;
+        program::first_line(stdout, START)
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Ends it, and waits until it has ended.
+    pub(crate) fn end(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What is made when it is first asked for, and kept for as long as the run.
+#[derive(Debug)]
+pub(crate) struct MadeOnce<K, V>(Mutex<HashMap<K, Arc<V>>>);
+
+impl<K, V> Default for MadeOnce<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V> MadeOnce<K, V> {
+    /// The one of that name.
+    pub(crate) fn get(
+        &self,
+        name: K,
+        make: impl FnOnce() -> Result<V, Error>,
+    ) -> Result<Arc<V>, Error> {
+        let mut made = lock(&self.0);
+        if let Some(there) = made.get(&name) {
+            return Ok(Arc::clone(there));
+        }
+        let value = Arc::new(make()?);
+        made.insert(name, Arc::clone(&value));
+        Ok(value)
+    }
+}
+
+/// Tokens, by their URIs, that have refused their PIN, or may have: no program of the run sends it a second time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RefusedPins(Arc<Mutex<HashMap<String, Error>>>);
+
+impl RefusedPins {
+    /// Whether the token's PIN may be sent.
+    pub(crate) fn check(&self, token: &str) -> Result<(), Error> {
+        match lock(&self.0).get(token) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// It may not from now on, and that is said.
+    pub(crate) fn note(&self, token: &str, error: Error) {
+        lock(&self.0).insert(token.to_owned(), error);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

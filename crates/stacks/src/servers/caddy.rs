@@ -1,0 +1,243 @@
+//! Caddy, which has the TLS of Go: <https://caddyserver.com/docs/json/apps/http/servers/tls_connection_policies/>. It
+//! has X25519MLKEM768 whatever OpenSSL the machine has. Its keys are in files.
+
+use std::path::Path;
+use std::process::Command;
+
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::case::{KeyExchange, StackName, TlsVersion};
+use keymark_bench::error::Error;
+
+use crate::servers::administrator::{EnvironmentPlace, Section};
+use crate::servers::ciphers;
+use crate::servers::directory::ServerDirectory;
+use crate::servers::error::{Impossible, ServerError};
+use crate::servers::kind::{Installed, Library, ServerKind};
+use crate::servers::log::Fault;
+use crate::servers::program::{self, BroughtBy, Program, Version};
+use crate::servers::spec::ServerSpec;
+use crate::servers::text::{Directive, Frame, KeyReference, Tls};
+
+const CADDY: Program = Program {
+    name: "Caddy",
+    files: &["caddy"],
+    brought_by: BroughtBy::Other(
+        "'make caddy' builds it where Go is installed, or install it from caddyserver.com",
+    ),
+    // What was built from its module says only there which it is.
+    version: &[
+        (BUILD, "github.com/caddyserver/caddy/v2\tv"),
+        ("version", "v"),
+    ],
+};
+const BUILD: &str = "build-info";
+/// Suites of TLS 1.2 that it can be told to have.
+const SUITES: [&str; 6] = [
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+];
+
+/// Caddy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Caddy;
+
+impl ServerKind for Caddy {
+    fn stack(&self) -> StackName {
+        StackName::of("caddy")
+    }
+
+    fn program(&self) -> Program {
+        CADDY
+    }
+
+    fn library(&self, program: &Path) -> Result<Library, Error> {
+        let said = program::said(program, BUILD).map_err(|reason| CADDY.missing(reason))?;
+        let version = Version::behind("go\tgo", &said);
+        let untold = || CADDY.missing("it does not say which Go has built it".to_owned());
+        Ok(Library {
+            name: "go",
+            version: version.ok_or_else(untold)?,
+            openssl: None,
+        })
+    }
+
+    fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+        let lacks = |what: String| Impossible::Lacks(server.name(), what);
+        for identity in spec.certificates.iter() {
+            let algorithm = identity.algorithm;
+            if identity.token().is_some() {
+                return Err(Impossible::KeysInFilesAlone(server.name()).into());
+            }
+            let known = matches!(
+                algorithm.family(),
+                Family::Rsa(_)
+                    | Family::Ed25519
+                    | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521)
+            );
+            if !known {
+                return Err(lacks(format!("certificates with {algorithm}")).into());
+            }
+        }
+        if let Some(dh) = spec.handshakes.dh {
+            return Err(lacks(format!("DHE ({} bits)", dh.bits)).into());
+        }
+        for exchange in &spec.handshakes.groups {
+            if curve(*exchange).is_none() {
+                return Err(lacks(format!("the key exchange {exchange}")).into());
+            }
+        }
+        if spec.handshakes.has(TlsVersion::V1_2) && suites(&spec.handshakes.ciphers).is_empty() {
+            let ciphers = &spec.handshakes.ciphers;
+            return Err(lacks(format!("a cipher of TLS 1.2 that '{ciphers}' stands for")).into());
+        }
+        Ok(())
+    }
+
+    fn configuration(&self, frame: &Frame<'_>, tls: &Tls<'_>) -> Result<String, ServerError> {
+        Ok(configuration(frame, tls))
+    }
+
+    fn command(&self, command: &mut Command, directory: &ServerDirectory) {
+        let processors = directory.capacity.processes.to_string();
+        command
+            .env("GOMAXPROCS", processors)
+            .env("HOME", directory.private.path())
+            .arg("run")
+            .arg("--config")
+            .arg(&directory.configuration);
+    }
+
+    fn faults(&self) -> &'static [(&'static str, Fault)] {
+        &[
+            ("address already in use", Fault::PortTaken),
+            ("private key does not match public key", Fault::KeyMismatch),
+        ]
+    }
+
+    fn environment(&self) -> Option<EnvironmentPlace> {
+        None
+    }
+
+    fn guide(&self, tls: &Tls<'_>, _: &[String]) -> Vec<Section> {
+        let mut lines = Vec::new();
+        for pair in &tls.pairs {
+            if let KeyReference::File(key) = &pair.key {
+                lines.push(Directive::new(format!("tls {} {key} {{", pair.certificate)));
+                lines.push(Directive::new(format!(
+                    "    curves {}",
+                    curves(tls).join(" ")
+                )));
+                lines.push(Directive::new("}"));
+            }
+        }
+        if let Some(first) = lines.first_mut() {
+            *first = first.clone().because(
+                "With files of its own Caddy asks no authority for a certificate. It reads keys as its own user, and none on \
+                 tokens.",
+            );
+        }
+        vec![Section::part(
+            "The site",
+            "in its block, in /etc/caddy/Caddyfile",
+            &lines,
+        )]
+    }
+}
+
+/// As Caddy calls it.
+fn curve(exchange: KeyExchange) -> Option<&'static str> {
+    match exchange {
+        KeyExchange::X25519 => Some("x25519"),
+        KeyExchange::EcdheP256 => Some("secp256r1"),
+        KeyExchange::EcdheP384 => Some("secp384r1"),
+        KeyExchange::EcdheP521 => Some("secp521r1"),
+        KeyExchange::X25519MlKem768 => Some("x25519mlkem768"),
+        KeyExchange::Rsa
+        | KeyExchange::Dhe1024
+        | KeyExchange::Dhe2048
+        | KeyExchange::Dhe3072
+        | KeyExchange::Dhe4096
+        | KeyExchange::X448
+        | KeyExchange::SecP256r1MlKem768
+        | KeyExchange::SecP384r1MlKem1024 => None,
+    }
+}
+
+fn curves(tls: &Tls<'_>) -> Vec<&'static str> {
+    let groups = tls.handshakes.groups.iter();
+    groups.filter_map(|exchange| curve(*exchange)).collect()
+}
+
+/// Those of a cipher string that Caddy has, by their names in the registry.
+fn suites(ciphers: &impl ToString) -> Vec<String> {
+    let all = ciphers::resolved(&ciphers.to_string()).unwrap_or_default();
+    let names = all.into_iter().filter_map(|suite| suite.standard_name);
+    names
+        .filter(|name| SUITES.contains(&name.as_str()))
+        .collect()
+}
+
+/// The whole configuration, in JSON: nothing is asked of authorities, no administration listens, no ticket is given.
+fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
+    let Frame {
+        directory,
+        documents,
+        port,
+        ..
+    } = frame;
+    let quoted = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        words.join(", ")
+    };
+    let keys: Vec<String> = (tls.pairs.iter())
+        .filter_map(|pair| match &pair.key {
+            KeyReference::File(key) => Some(format!(
+                "{{\"certificate\": {}, \"key\": {key}}}",
+                pair.certificate
+            )),
+            KeyReference::Engine { .. } | KeyReference::Provider(_) => None,
+        })
+        .collect();
+    let versions: Vec<&str> = (tls.handshakes.versions.iter())
+        .map(|version| version.word())
+        .collect();
+    let (oldest, newest) = (versions.first(), versions.last());
+    let suites = suites(&tls.handshakes.ciphers);
+    let suites: Vec<&str> = suites.iter().map(String::as_str).collect();
+    format!(
+        r#"{{
+  "admin": {{"disabled": true, "config": {{"persist": false}}}},
+  "logging": {{"logs": {{"default": {{"level": "WARN", "writer": {{"output": "stderr"}}, "encoder": {{"format": "json"}}}}}}}},
+  "storage": {{"module": "file_system", "root": {directory}}},
+  "apps": {{
+    "tls": {{
+      "certificates": {{"load_files": [{keys}]}},
+      "session_tickets": {{"disabled": true}},
+      "disable_ocsp_stapling": true
+    }},
+    "http": {{"servers": {{"measured": {{
+      "listen": ["127.0.0.1:{port}"],
+      "protocols": ["h1"],
+      "automatic_https": {{"disable": true}},
+      "tls_connection_policies": [{{
+        "protocol_min": "{oldest}",
+        "protocol_max": "{newest}",
+        "cipher_suites": [{suites}],
+        "curves": [{curves}]
+      }}],
+      "routes": [{{"handle": [{{"handler": "file_server", "root": {documents}}}]}}]
+    }}}}}}
+  }}
+}}
+"#,
+        keys = keys.join(", "),
+        oldest = oldest.unwrap_or(&""),
+        newest = newest.unwrap_or(&""),
+        suites = quoted(&suites),
+        curves = quoted(&curves(tls)),
+    )
+}

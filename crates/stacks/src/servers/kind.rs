@@ -1,0 +1,181 @@
+//! What a kind of TLS server has to say of itself: a file each, and a line in [`KINDS`].
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use keymark_bench::case::StackName;
+use keymark_bench::error::Error;
+
+use crate::servers::administrator::{EnvironmentPlace, Section};
+use crate::servers::apache::Apache;
+use crate::servers::caddy::Caddy;
+use crate::servers::directory::ServerDirectory;
+use crate::servers::error::{Impossible, ServerError};
+use crate::servers::log::Fault;
+use crate::servers::nginx::Nginx;
+use crate::servers::openssl::LinkedOpenSsl;
+use crate::servers::program::{Program, SearchPath, Version};
+use crate::servers::spec::ServerSpec;
+use crate::servers::text::{Frame, Tls};
+
+/// The servers that can be measured.
+pub const KINDS: [&dyn ServerKind; 5] = [
+    &Apache::Event,
+    &Apache::Prefork,
+    &Apache::Worker,
+    &Nginx,
+    &Caddy,
+];
+
+/// A kind of TLS server.
+pub trait ServerKind: fmt::Debug + Send + Sync {
+    /// As it stands in tables and on the command line.
+    fn stack(&self) -> StackName;
+
+    /// Its program.
+    fn program(&self) -> Program;
+
+    /// What it does its cryptography with.
+    ///
+    /// # Errors
+    /// When that or another part of it is missing.
+    fn library(&self, program: &Path) -> Result<Library, Error>;
+
+    /// Whether it can be what is wanted.
+    ///
+    /// # Errors
+    /// When it cannot: why.
+    fn check(&self, server: &Installed, spec: &ServerSpec) -> Result<(), ServerError>;
+
+    /// Whether that version has two certificates on one host.
+    ///
+    /// # Errors
+    /// When it has not.
+    fn check_two(&self, _: &Version) -> Result<(), Impossible> {
+        Ok(())
+    }
+
+    /// The whole configuration of one that is measured.
+    ///
+    /// # Errors
+    /// When something cannot stand in it.
+    #[allow(private_interfaces, reason = "kinds are this crate's own")]
+    fn configuration(&self, frame: &Frame<'_>, tls: &Tls<'_>) -> Result<String, ServerError>;
+
+    /// What its program is started with, to stay in the foreground.
+    #[allow(private_interfaces, reason = "kinds are this crate's own")]
+    fn command(&self, command: &mut Command, directory: &ServerDirectory);
+
+    /// What else a record tells of it.
+    fn described(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Its own words for what goes wrong.
+    #[allow(private_interfaces, reason = "kinds are this crate's own")]
+    fn faults(&self) -> &'static [(&'static str, Fault)];
+
+    /// Where an administrator puts what OpenSSL and modules read from the environment; none where keys are in files alone.
+    fn environment(&self) -> Option<EnvironmentPlace>;
+
+    /// An administrator's steps, with the names of variables that modules read.
+    #[allow(private_interfaces, reason = "kinds are this crate's own")]
+    fn guide(&self, tls: &Tls<'_>, environment: &[String]) -> Vec<Section>;
+}
+
+/// The kind with that name.
+///
+/// # Errors
+/// When there is none, with those that are.
+pub fn kind(name: &str) -> Result<&'static dyn ServerKind, String> {
+    let known = KINDS.into_iter().find(|kind| kind.stack().word() == name);
+    known.ok_or_else(|| {
+        let words = KINDS.map(|kind| kind.stack().to_string()).join(", ");
+        format!("unknown server '{name}'; choose from {words}")
+    })
+}
+
+/// What a server does its cryptography with.
+#[derive(Debug, Clone)]
+pub struct Library {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: Version,
+    /// With what it has for keys on tokens, if it is OpenSSL.
+    pub openssl: Option<LinkedOpenSsl>,
+}
+
+impl Library {
+    pub(crate) fn of_openssl(openssl: LinkedOpenSsl) -> Self {
+        Self {
+            name: "openssl",
+            version: openssl.version.clone(),
+            openssl: Some(openssl),
+        }
+    }
+}
+
+/// One that is installed.
+#[derive(Debug, Clone)]
+pub struct Installed {
+    /// What it is.
+    pub kind: &'static dyn ServerKind,
+    /// Its program.
+    pub program: PathBuf,
+    /// Its version.
+    pub version: Version,
+    /// What it does its cryptography with.
+    pub library: Library,
+}
+
+impl Installed {
+    /// Looks for it.
+    ///
+    /// # Errors
+    /// When it is missing, with what brings it.
+    pub fn find(kind: &'static dyn ServerKind, search: &SearchPath) -> Result<Self, Error> {
+        let (program, version) = kind.program().find(search)?;
+        Ok(Self {
+            kind,
+            library: kind.library(&program)?,
+            program,
+            version,
+        })
+    }
+
+    /// As people call it.
+    pub fn name(&self) -> &'static str {
+        self.kind.program().name
+    }
+
+    /// What it reaches tokens by.
+    ///
+    /// # Errors
+    /// When it has keys in files alone.
+    pub fn openssl(&self) -> Result<&LinkedOpenSsl, Impossible> {
+        let openssl = self.library.openssl.as_ref();
+        openssl.ok_or(Impossible::KeysInFilesAlone(self.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_server_names_what_brings_it() {
+        let nowhere = tempfile::tempdir().unwrap();
+        let search = SearchPath::only(nowhere.path());
+        for kind in KINDS {
+            let error = Installed::find(kind, &search).unwrap_err().to_string();
+            assert!(
+                error.contains("not in /") && error.contains("install"),
+                "{error}"
+            );
+        }
+        let unknown = super::kind("lighttpd").unwrap_err();
+        assert!(unknown.contains("apache, ") && unknown.contains(", caddy"));
+    }
+}

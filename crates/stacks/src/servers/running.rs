@@ -1,0 +1,418 @@
+//! A server that runs, from its configuration to its end.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use keymark_bench::case::TlsVersion;
+use keymark_bench::clock::{Clock, MonotonicClock};
+use keymark_bench::error::Error;
+use keymark_load::{Certificate, Expected, Target, Timeouts, Weak, probe};
+use keymark_stores::places::process::Process;
+use keymark_stores::places::program;
+use keymark_stores::user::Pin;
+use nix::sys::signal::Signal;
+
+use crate::servers::directory::{DOCUMENT, ServerDirectory};
+use crate::servers::error::{Impossible, ServerError};
+use crate::servers::identity::{Identity, KeyLocation};
+use crate::servers::kind::Installed;
+use crate::servers::log::{self, Fault};
+use crate::servers::process::{self, ProcessorTime, Running};
+use crate::servers::spec::{Port, SecurityLevel, ServerSpec, is_weak};
+use crate::servers::token_trace::CallsSoFar;
+
+/// How long a server is waited for: a token may take seconds to log in, in each worker.
+const READY: Duration = Duration::from_secs(30);
+const STEP: Duration = Duration::from_millis(20);
+/// How long one answer is: a slow token takes seconds for a signature with a long key.
+const ANSWER: Timeouts = Timeouts {
+    connect: Duration::from_secs(15),
+    handshake: Duration::from_secs(15),
+    whole: Duration::from_secs(30),
+};
+const DRAIN_STEP: Duration = Duration::from_millis(5);
+/// Between a port that was free and a server at it, somebody else may take it.
+const TRIES: usize = 4;
+
+/// A TLS server. It is gone with the value, and its private directory as well.
+#[derive(Debug)]
+pub struct RunningServer {
+    running: Running,
+    address: SocketAddr,
+    installed: Installed,
+    spec: ServerSpec,
+    /// Removed last.
+    directory: ServerDirectory,
+}
+
+impl RunningServer {
+    /// Starts it, and waits until it answers.
+    ///
+    /// # Errors
+    /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
+    pub fn start(installed: &Installed, spec: &ServerSpec) -> Result<Self, ServerError> {
+        check(installed, spec)?;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (port, may_try_again) = match spec.port {
+                Port::Given(port) => (port.get(), false),
+                Port::Free => (free_port()?, tries < TRIES),
+            };
+            match Self::at(installed, spec, port) {
+                Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
+                done => return done.map_err(|unready| unready.error),
+            }
+        }
+    }
+
+    fn at(installed: &Installed, spec: &ServerSpec, port: u16) -> Result<Self, Unready> {
+        let directory = ServerDirectory::make(installed, spec, port)?;
+        let mut command = program::command(&installed.program);
+        installed.kind.command(&mut command, &directory);
+        let running = start_in(command, &directory)?;
+        let mut server = Self {
+            running,
+            address: (Ipv4Addr::LOCALHOST, port).into(),
+            installed: installed.clone(),
+            spec: spec.clone(),
+            directory,
+        };
+        server.wait()?;
+        Ok(server)
+    }
+
+    /// Until it answers, has ended, or time is up.
+    fn wait(&mut self) -> Result<(), Unready> {
+        let clock = MonotonicClock::new();
+        let deadline = clock.now().after(READY);
+        loop {
+            if let Some(status) = self.running.ended() {
+                return Err(self.unready(format!("it has ended ({status})")));
+            }
+            // Whoever else has the port may take connections and never answer.
+            let answer = if process::listens(self.running.number(), self.address.port()) {
+                self.answers()
+            } else {
+                Err("it does not listen".to_owned())
+            };
+            match answer {
+                // Workers that are there by now are taken down.
+                Ok(()) => return Ok(self.running.look().map(drop)?),
+                Err(why) if clock.now() >= deadline => {
+                    let seconds = READY.as_secs();
+                    return Err(
+                        self.unready(format!("it did not answer within {seconds} s ({why})"))
+                    );
+                }
+                Err(_) => std::thread::sleep(STEP),
+            }
+        }
+    }
+
+    /// Whether it answers a new connection with its certificate and its document; why not.
+    fn answers(&self) -> Result<(), String> {
+        let handshakes = &self.spec.handshakes;
+        let target = Target {
+            address: self.address,
+            server_name: "localhost".to_owned(),
+            path: self.path(),
+            expected: Expected {
+                version: handshakes
+                    .versions
+                    .last()
+                    .copied()
+                    .unwrap_or(TlsVersion::V1_3),
+                key_exchange: handshakes.exchange,
+                cipher: None,
+                certificate: Certificate::Any,
+                body: None,
+            },
+        };
+        let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+        // Weak keys are the server's business.
+        let probed = probe(&target, Weak::Allowed, &ANSWER, (&clock, &stop));
+        let probed = probed.map_err(|error| error.to_string())?;
+        let mut own = self.spec.certificates.iter();
+        if !own.any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first()) {
+            return Err("another server answers at that port".to_owned());
+        }
+        match (probed.body, u64::from(self.spec.body)) {
+            (sent, wanted) if sent == wanted => Ok(()),
+            (sent, wanted) => Err(format!("it sends {sent} bytes of {wanted}")),
+        }
+    }
+
+    fn unready(&self, how: String) -> Unready {
+        unready(
+            &format!("starting {}", self.installed.name()),
+            &how,
+            (self.running.log(), self.installed.kind.faults()),
+        )
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it serves, for clients: `/document`.
+    pub fn path(&self) -> String {
+        format!("/{DOCUMENT}")
+    }
+
+    /// Its program.
+    pub const fn installed(&self) -> &Installed {
+        &self.installed
+    }
+
+    /// What it was asked to be.
+    pub const fn spec(&self) -> &ServerSpec {
+        &self.spec
+    }
+
+    /// Its processes that live now, the master first.
+    ///
+    /// # Errors
+    /// When those that are new cannot be taken down.
+    pub fn processes(&self) -> Result<Vec<Process>, Error> {
+        self.running.look()
+    }
+
+    /// Processor time of all its processes since they were started, in steps of 10 ms.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn cpu_time(&self) -> Result<ProcessorTime, Error> {
+        self.running.processor_time()
+    }
+
+    /// Kills it and its workers, as an accident would.
+    ///
+    /// # Errors
+    /// When its processes cannot be taken down.
+    pub fn kill(&self) -> Result<(), Error> {
+        for process in self.processes()? {
+            process.signal(Signal::SIGKILL);
+        }
+        Ok(())
+    }
+
+    /// What it has asked of its token until now; none where nothing is counted.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn calls(&self) -> Result<Option<CallsSoFar>, Error> {
+        self.directory.traces.read()
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// When it does not: how it ended, and the end of its log.
+    pub fn check(&mut self) -> Result<(), Error> {
+        match self.running.ended() {
+            None => Ok(()),
+            Some(status) => {
+                let call = format!("serving by {}", self.installed.name());
+                let how = format!("it has ended ({status})");
+                let log = (self.running.log(), self.installed.kind.faults());
+                Err(unready(&call, &how, log).error.into())
+            }
+        }
+    }
+
+    /// Waits until no connection is open any more, those that clients have left included, and a new one is answered. A
+    /// server whose key is slow works on handshakes that nobody waits for; the next load would wait behind them. Says
+    /// how long it took.
+    ///
+    /// # Errors
+    /// When connections are left after that time, or the server has ended or does not answer.
+    pub fn drain(&mut self, limit: Duration) -> Result<Duration, Error> {
+        let clock = MonotonicClock::new();
+        let begin = clock.now();
+        let deadline = begin.after(limit);
+        let call = format!("draining {}", self.installed.name());
+        loop {
+            self.check()?;
+            let open = process::connections(self.address.port());
+            if open == 0 {
+                break;
+            }
+            if clock.now() >= deadline {
+                let reason = format!(
+                    "{open} connections are still open after {} s",
+                    limit.as_secs_f64()
+                );
+                return Err(Error::call(
+                    call,
+                    reason,
+                    "give it more time, or use a new server",
+                ));
+            }
+            std::thread::sleep(DRAIN_STEP);
+        }
+        self.answers()
+            .map_err(|why| Error::call(call, why, "its log says more"))?;
+        Ok(clock.now().since(begin))
+    }
+
+    /// What it has written, for the record: gone with the value.
+    pub fn log(&self) -> String {
+        log::read(self.running.log())
+    }
+
+    /// The last lines of that, without control characters.
+    pub fn log_end(&self) -> Vec<String> {
+        log::end(self.running.log())
+    }
+
+    /// Ends it, and says what it has written to its end.
+    pub fn stop(mut self) -> String {
+        self.running.stop();
+        self.log()
+    }
+
+    /// Everything about it, for the record.
+    pub fn describe(&self) -> BTreeMap<String, String> {
+        let worker = self.directory.worker.as_ref();
+        let user = worker.filter(|_| self.installed.library.openssl.is_some());
+        let user = user.map_or("as keymark", |worker| worker.name.as_str());
+        describe(&self.installed, &self.spec, user)
+    }
+}
+
+/// Starts a program that is configured in a directory of its own.
+pub(crate) fn start_in(
+    mut command: Command,
+    directory: &ServerDirectory,
+) -> Result<Running, Error> {
+    if let Some(pin) = &directory.pin {
+        let pin = pin.try_clone();
+        command.stdin(pin.map_err(|error| Error::call("handing the PIN over", error, ""))?);
+    }
+    let environment = directory.environment.iter();
+    command
+        .envs(environment.map(|(name, value)| (name, value)))
+        .env("LC_ALL", "C")
+        .current_dir(directory.private.path());
+    Running::start(&mut command, directory.private.path(), &directory.log)
+}
+
+/// Whether it can be what is wanted, before anything is started.
+fn check(server: &Installed, spec: &ServerSpec) -> Result<(), ServerError> {
+    if let (Weak::Refused, Some(weak)) = (spec.weak, spec.weaknesses().into_iter().next()) {
+        return Err(Impossible::Weak(weak).into());
+    }
+    let tokens = spec.certificates.iter().filter_map(Identity::token);
+    let mut tokens = tokens.map(|(key, way)| (&key.module, way, key.pin.as_ref().map(Pin::expose)));
+    let first = tokens.next();
+    if !tokens.all(|token| Some(token) == first) {
+        return Err(Impossible::TwoModules.into());
+    }
+    if spec.certificates.iter().count() > 1 {
+        server.kind.check_two(&server.version)?;
+    }
+    server.kind.check(server, spec)
+}
+
+/// Why a server did not start, and whether that is a fault that is known.
+#[derive(Debug)]
+pub(crate) struct Unready {
+    pub(crate) error: ServerError,
+    pub(crate) fault: Option<Fault>,
+}
+
+impl<E: Into<ServerError>> From<E> for Unready {
+    fn from(error: E) -> Self {
+        Self {
+            error: error.into(),
+            fault: None,
+        }
+    }
+}
+
+/// With what the log says.
+pub(crate) fn unready(call: &str, how: &str, (log, words): (&Path, &[(&str, Fault)])) -> Unready {
+    let text = log::read(log);
+    let told = Fault::in_log(&text, words);
+    let fault = told.as_ref().map(|(fault, _)| *fault);
+    let (said, advice) = match told {
+        Some((fault, line)) => (format!("{} ({line})", fault.reason()), fault.advice()),
+        None => match log::tail(log) {
+            tail if tail.is_empty() => (format!("{how}; its log is empty"), ""),
+            tail => (format!("{how}; its log ends: {tail}"), ""),
+        },
+    };
+    Unready {
+        error: Error::call(call, said, advice).into(),
+        fault,
+    }
+}
+
+/// A port on loopback at which nobody listens.
+pub(crate) fn free_port() -> Result<u16, Error> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|error| Error::call("looking for a free port", error, ""))
+}
+
+fn describe(installed: &Installed, spec: &ServerSpec, user: &str) -> BTreeMap<String, String> {
+    let handshakes = &spec.handshakes;
+    let mut described = BTreeMap::new();
+    let mut tell = |name: &str, value: String| described.insert(name.to_owned(), value);
+    tell("server", installed.name().to_lowercase());
+    tell("server_version", installed.version.to_string());
+    if let Some((name, value)) = installed.kind.described() {
+        tell(name, value.to_owned());
+    }
+    let library = &installed.library;
+    tell(library.name, library.version.to_string());
+    let words = |words: Vec<&str>, between| words.join(between);
+    let versions = handshakes.versions.iter().map(|version| version.word());
+    tell("protocol", words(versions.collect(), " "));
+    tell("ciphers", handshakes.ciphers.to_string());
+    let groups = handshakes.groups.iter().map(|exchange| exchange.word());
+    tell("groups", words(groups.collect(), ":"));
+    let dh = handshakes.dh.map(|dh| {
+        let bits = dh.bits;
+        format!("{bits} bits by openssl dhparam: exponents as long as the prime")
+    });
+    tell(
+        "dh_parameters",
+        dh.unwrap_or_else(|| "none given".to_owned()),
+    );
+    let level = match spec.level() {
+        SecurityLevel::One => format!("1, for {}", spec.weaknesses().join(" and ")),
+        SecurityLevel::Distributions => "of the distribution".to_owned(),
+    };
+    tell("security_level", level);
+    let identities: Vec<String> = spec.certificates.iter().map(identity_words).collect();
+    tell("certificates", identities.join(", "));
+    // With TLS 1.3 OpenSSL sends two all the same; no server takes one.
+    tell("session_tickets", "off".to_owned());
+    tell("session_cache", "off".to_owned());
+    tell("processes", spec.capacity.processes.to_string());
+    tell("connections", spec.capacity.connections.to_string());
+    tell("body_bytes", spec.body.to_string());
+    tell("worker_user", user.to_owned());
+    described
+}
+
+fn identity_words(identity: &Identity) -> String {
+    let weak = if is_weak(identity.algorithm) {
+        " (weak)"
+    } else {
+        ""
+    };
+    let location = match identity.key_location() {
+        KeyLocation::File => "in a file".to_owned(),
+        KeyLocation::Token(way) => format!("on a token by the {way}"),
+    };
+    format!("{}{weak} {location}", identity.algorithm)
+}

@@ -1,0 +1,14 @@
+//! The stacks on real programs: GnuPG, OpenSSH, OpenSSL, and TLS servers.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
+
+mod gnupg;
+mod keyrings;
+mod openssl;
+#[cfg(feature = "openpgp-card")]
+mod raw;
+#[cfg(feature = "pkcs11")]
+mod servers;
+mod signatures;
+mod ssh;
+mod suite;

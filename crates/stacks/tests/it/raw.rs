@@ -1,0 +1,229 @@
+//! The stack `raw`: every algorithm and operation that OpenSSL, the virtual card and twins offer, checked.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::{Algorithm, Family, SlhVariant};
+use keymark_bench::case::{Case, Parameters};
+use keymark_bench::operation::Operation;
+use keymark_bench::profile::{Profile, ProfileStore};
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, Performed, Stack};
+use keymark_stacks::raw::RawStack;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardMaker, MadeCards};
+use keymark_stores::software::library::Library;
+use keymark_stores::software::{SoftwareStore, library};
+use keymark_stores::store::KeyStore;
+
+use crate::suite::stack_passes;
+
+fn case(algorithm: Algorithm, operation: Operation) -> Case {
+    keymark_testkit::case(algorithm.name())
+        .operation(operation)
+        .concurrency(2)
+        .input_bytes(40)
+        .build()
+}
+
+/// Seconds a signature in a debug run; the fast variants cover the same code.
+fn is_slow(algorithm: Algorithm) -> bool {
+    matches!(algorithm.family(), Family::SlhDsa(_, SlhVariant::Small))
+}
+
+/// The algorithms of GnuPG 2.2 and 2.4.
+const GNUPGS: [&str; 21] = [
+    "rsa1024",
+    "rsa2048",
+    "rsa3072",
+    "rsa4096",
+    "dsa1024",
+    "dsa2048",
+    "dsa3072",
+    "elg2048",
+    "elg3072",
+    "elg4096",
+    "nistp256",
+    "nistp384",
+    "nistp521",
+    "brainpoolp256r1",
+    "brainpoolp384r1",
+    "brainpoolp512r1",
+    "secp256k1",
+    "cv25519",
+    "ed25519",
+    "cv448",
+    "ed448",
+];
+
+#[test]
+fn every_offered_operation_passes_its_check_and_a_wrong_result_does_not() {
+    let store = Arc::new(SoftwareStore::default());
+    let offered = store.capabilities().unwrap();
+    let stack = RawStack::new(store, 1);
+    assert!(offered.len() > 40, "{}", offered.len());
+    for capability in offered
+        .into_iter()
+        .filter(|capability| !is_slow(capability.algorithm))
+    {
+        let case = case(capability.algorithm, capability.operation);
+        stack_passes(&stack, &case).unwrap();
+    }
+}
+
+/// OpenSSL checks what libgcrypt makes, and makes what it is asked, of each algorithm that GnuPG has.
+#[test]
+fn libgcrypt_does_all_that_gnupg_has_with_the_same_keys() {
+    does_what_it_offers(Library::Libgcrypt, &GNUPGS);
+}
+
+/// The OpenSSL that is built in checks what the installed one makes, and makes what it is asked.
+#[test]
+fn the_systems_openssl_does_what_it_offers_with_the_same_keys() {
+    let names = [
+        "rsa4096", "dsa3072", "nistp521", "cv25519", "ed25519", "cv448", "ed448",
+    ];
+    does_what_it_offers(Library::OpenSslSystem, &names);
+}
+
+#[test]
+fn rustcrypto_does_what_it_offers_with_the_same_keys() {
+    let names = ["rsa4096", "nistp521", "cv25519", "ed25519"];
+    does_what_it_offers(Library::RustCrypto, &names);
+}
+
+/// These algorithms are among those that a library offers, and it does all of them.
+fn does_what_it_offers(library: Library, names: &[&str]) {
+    let mut offered = library::load(library).unwrap().capabilities();
+    for name in names {
+        let offers = |offer: &Capability| offer.algorithm.name() == *name;
+        assert!(offered.iter().any(offers), "{name} of {offered:?}");
+    }
+    let authenticates = |name: &str| Capability {
+        algorithm: name.parse().unwrap(),
+        operation: Operation::Authenticate,
+    };
+    offered.extend(["rsa2048", "ed25519", "nistp384"].map(authenticates));
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    for capability in offered {
+        let case = Case {
+            parameters: Parameters::from([("library", library.word())]),
+            ..case(capability.algorithm, capability.operation)
+        };
+        stack_passes(&stack, &case).unwrap();
+    }
+}
+
+#[test]
+fn what_the_systems_openssl_refuses_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let library = Library::OpenSslSystem;
+    let of = |name: &str, operation| Case {
+        parameters: Parameters::from([("library", library.word())]),
+        ..case(name.parse().unwrap(), operation)
+    };
+    for (name, operation) in [
+        ("mlkem768", Operation::Decapsulate),
+        ("elg2048", Operation::Decrypt),
+    ] {
+        let error = stack.prepare(&of(name, operation)).unwrap_err().to_string();
+        let expected = format!("the system's OpenSSL has no {operation} with {name}");
+        assert_eq!(error, expected);
+    }
+    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
+    let handle = &mut workload.crew.handles()[0];
+    let mut off_the_curve = workload.inputs[0].clone();
+    assert!(
+        handle.perform(&off_the_curve, &mut [0; 64]).is_err(),
+        "not armed"
+    );
+    off_the_curve.bytes[64] ^= 1;
+    let error = handle.arm(&off_the_curve).unwrap_err().to_string();
+    assert!(
+        error.starts_with("EVP_PKEY_derive_set_peer failed: "),
+        "{error}"
+    );
+
+    let mut workload = stack.prepare(&of("rsa2048", Operation::Sign)).unwrap();
+    let input = Input { bytes: vec![0; 31] };
+    let handle = &mut workload.crew.handles()[0];
+    let error = handle
+        .perform(&input, &mut [0; 256])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_sign failed: "), "{error}");
+}
+
+#[test]
+fn what_libgcrypt_refuses_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let of = |name: &str, operation| Case {
+        parameters: Parameters::from([("library", "libgcrypt")]),
+        ..case(name.parse().unwrap(), operation)
+    };
+    let error = stack.prepare(&of("mlkem768", Operation::Decapsulate));
+    let error = error.unwrap_err().to_string();
+    assert_eq!(error, "libgcrypt has no decapsulate with mlkem768");
+    let mut workload = stack.prepare(&of("nistp256", Operation::Decrypt)).unwrap();
+    let handle = &mut workload.crew.handles()[0];
+    let mut off_the_curve = workload.inputs[0].clone();
+    off_the_curve.bytes[64] ^= 1;
+    handle.arm(&off_the_curve).unwrap();
+    let error = handle.perform(&off_the_curve, &mut [0; 64]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("gcry_pk_decrypt failed: "), "{error}");
+    let nothing = handle.collect(Performed::default(), &mut [0; 64]);
+    assert!(nothing.is_err(), "no result of an earlier operation");
+}
+
+#[test]
+fn a_broken_ciphertext_ends_the_operation_with_the_failing_call() {
+    let stack = RawStack::new(Arc::new(SoftwareStore::default()), 1);
+    let mut workload = stack
+        .prepare(&case("mlkem768".parse().unwrap(), Operation::Decapsulate))
+        .unwrap();
+    let mut broken = workload.inputs[0].clone();
+    broken.bytes.pop();
+    let error = workload.crew.handles()[0]
+        .perform(&broken, &mut [0; 64])
+        .unwrap_err()
+        .to_string();
+    assert!(error.starts_with("EVP_PKEY_decapsulate failed"), "{error}");
+}
+
+fn on_card(store: &MadeCards, capability: Capability) -> Case {
+    let identity = store.identity().unwrap();
+    keymark_testkit::case(capability.algorithm.name())
+        .operation(capability.operation)
+        .device(identity.device.as_str())
+        .store(identity.kind)
+        .provenance(identity.provenance)
+        .concurrency(2)
+        .build()
+}
+
+fn performs(store: &Arc<MadeCards>, capability: Capability) {
+    let stack = RawStack::new(Arc::clone(store) as Arc<dyn KeyStore>, 1);
+    stack_passes(&stack, &on_card(store, capability)).unwrap();
+}
+
+#[test]
+fn every_capability_of_the_virtual_card_yields_right_results() {
+    let store = Arc::new(MadeCards::new(CardMaker::virtual_card(), Run::new(1)));
+    let capabilities = store.capabilities().unwrap();
+    assert_eq!(capabilities.len(), 3 * 3 + 3 * 3 + 1 + 2);
+    for capability in capabilities {
+        performs(&store, capability);
+    }
+}
+
+#[test]
+fn twins_do_what_their_profiles_say() {
+    let shipped = Profile::shipped().unwrap().into_iter();
+    for profile in shipped.filter(|profile| profile.store == ProfileStore::OpenpgpCard) {
+        let store = Arc::new(MadeCards::new(CardMaker::twin(profile), Run::new(1)));
+        let offered = store.capabilities().unwrap().into_iter();
+        for capability in offered.filter(|capability| capability.algorithm.name() != "rsa4096") {
+            performs(&store, capability);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The installed `openssl s_client`: code that is not keymark's.
+
+use std::fs;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use keymark_bench::case::{KeyExchange, TlsVersion};
+use keymark_stacks::servers::{
+    Certificates, Handshakes, Identity, Installed, KINDS, RunningServer, SearchPath, ServerError,
+    ServerSpec, kind,
+};
+use keymark_testkit::place::said;
+
+/// What it says when it has asked for the document over a connection of that kind.
+pub fn s_client(address: SocketAddr, arguments: &[&str]) -> String {
+    let mut child = Command::new("timeout")
+        .args([
+            "30",
+            "openssl",
+            "s_client",
+            "-connect",
+            &address.to_string(),
+        ])
+        .args(["-servername", "localhost", "-ign_eof"])
+        .args(arguments)
+        .env("OPENSSL_CONF", "/dev/null")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // It may have ended: a handshake that was refused.
+    let _ = input.write_all(b"GET /document HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    drop(input);
+    said(&child.wait_with_output().unwrap())
+}
+
+/// The same with the certificate verified.
+pub fn verified(server: &RunningServer, arguments: &[&str]) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("authorities.pem");
+    let authorities = server.spec().certificates.iter();
+    let pem: Vec<u8> = authorities
+        .flat_map(|identity| identity.authority.as_ref().unwrap().to_pem().unwrap())
+        .collect();
+    fs::write(&file, pem).unwrap();
+    let options = ["-verify_return_error", "-verify_hostname", "localhost"];
+    let trust = ["-CAfile", file.to_str().unwrap()];
+    s_client(
+        server.address(),
+        &[&trust[..], &options[..], arguments].concat(),
+    )
+}
+
+/// Whether the document has come.
+pub fn has_document(said: &str) -> bool {
+    said.contains("200 OK") && said.contains("A line of what keymark downloads")
+}
+
+/// A second connection with the session of a first one: whatever the server has given is taken along.
+pub fn second_connection(address: SocketAddr, arguments: &[&str]) -> String {
+    let place = tempfile::tempdir().unwrap();
+    let session = place.path().join("session");
+    let session = session.to_str().unwrap();
+    s_client(address, &[arguments, &["-sess_out", session]].concat());
+    if Path::new(session).exists() {
+        s_client(address, &[arguments, &["-sess_in", session]].concat())
+    } else {
+        s_client(address, arguments)
+    }
+}
+
+/// Those with OpenSSL, once each.
+pub const BOTH: [&str; 2] = ["apache", "nginx"];
+/// Every program, once each.
+pub const EACH: [&str; 3] = ["apache", "nginx", "caddy"];
+
+/// Every kind that there is.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| &*kind.stack().to_string().leak())
+}
+
+pub fn installed(software: &str) -> Installed {
+    Installed::find(kind(software).unwrap(), &SearchPath::usual()).unwrap()
+}
+
+pub fn identity(word: &str) -> Identity {
+    Identity::generate(word.parse().unwrap()).unwrap()
+}
+
+/// A key exchange in its usual version, or behind `1.2 `.
+pub fn handshakes(kex: &str) -> Handshakes {
+    let (version, word) = match kex.strip_prefix("1.2 ") {
+        Some(word) => (Some(TlsVersion::V1_2), word),
+        None => (None, kex),
+    };
+    let exchange: KeyExchange = word.parse().unwrap();
+    Handshakes::of(version.unwrap_or(exchange.usual_version()), exchange).unwrap()
+}
+
+pub fn spec(word: &str, kex: &str) -> ServerSpec {
+    ServerSpec::new(Certificates::one(identity(word)), handshakes(kex))
+}
+
+pub fn started(software: &str, spec: &ServerSpec) -> RunningServer {
+    RunningServer::start(&installed(software), spec)
+        .unwrap_or_else(|error| panic!("{software}: {error}"))
+}
+
+pub fn refused(software: &str, spec: &ServerSpec) -> ServerError {
+    RunningServer::start(&installed(software), spec).unwrap_err()
+}

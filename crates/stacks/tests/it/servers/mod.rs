@@ -1,0 +1,10 @@
+//! The installed Apache, nginx, haproxy, OpenSSL and SoftHSM2. It takes the packages apache2, nginx, haproxy, openssl,
+//! softhsm2, opensc and libengine-pkcs11-openssl.
+
+mod balancing;
+mod client;
+mod faults;
+mod files;
+mod guides;
+mod lifecycle;
+mod tokens;

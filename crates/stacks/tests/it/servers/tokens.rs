@@ -1,0 +1,184 @@
+//! Keys in SoftHSM2, by libp11's engine and by pkcs11-provider.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use keymark_stacks::servers::{
+    Certificates, Handshakes, Identity, Impossible, RunningServer, ServerError, ServerSpec,
+    TokenKey, TokenWay,
+};
+use keymark_stores::user::Pin;
+use keymark_testkit::softhsm::{CONFIGURATION, PIN, SoftHsmToken, URI};
+
+use super::client::{BOTH, handshakes, has_document, identity, installed, s_client, verified};
+
+const ALL: [&str; 3] = ["apache", "apache-prefork", "nginx"];
+
+fn token() -> SoftHsmToken {
+    let token = SoftHsmToken::new();
+    token.make_key("rsa:2048", "01", "rsa");
+    token.make_key("EC:prime256v1", "02", "ec");
+    token
+}
+
+fn key(token: &SoftHsmToken, module: &Path, label: &str, pin: &str) -> TokenKey {
+    let uri = format!("{URI};object={label}");
+    let mut key = TokenKey::new(module, &uri, Some(Pin::new(pin))).unwrap();
+    let configuration: OsString = token.configuration().into();
+    key.environment = vec![(CONFIGURATION.into(), configuration)];
+    key.own_directory = token.configuration().parent().map(Path::to_owned);
+    key
+}
+
+fn on_token(
+    software: &str,
+    token: &SoftHsmToken,
+    (word, label): (&str, &str),
+    way: TokenWay,
+) -> Result<Identity, ServerError> {
+    let key = key(token, &SoftHsmToken::library(), label, PIN);
+    Identity::on_token(&installed(software), word.parse().unwrap(), key, way)
+}
+
+/// pkcs11-provider is not in every distribution yet.
+fn ways() -> Vec<TokenWay> {
+    let nginx = installed("nginx");
+    let openssl = nginx.openssl().unwrap();
+    let ways = [TokenWay::Engine, TokenWay::Provider].into_iter();
+    let there: Vec<TokenWay> = ways.filter(|way| openssl.loadable(*way).is_ok()).collect();
+    assert!(
+        there.contains(&TokenWay::Engine),
+        "libengine-pkcs11-openssl"
+    );
+    there
+}
+
+fn start(software: &str, identity: Identity, kex: &str) -> Result<RunningServer, ServerError> {
+    let spec = ServerSpec::new(Certificates::one(identity), handshakes(kex));
+    RunningServer::start(&installed(software), &spec)
+}
+
+#[test]
+fn a_key_on_a_token_serves_on_each_software_by_each_way() {
+    let token = token();
+    for way in ways() {
+        for software in ALL {
+            for (key, kex, expected) in [
+                (("rsa2048", "rsa"), "1.2 ecdhe-p256", "ECDHE-RSA-"),
+                (("rsa2048", "rsa"), "x25519", "Peer signature type: RSA-PSS"),
+                (("nistp256", "ec"), "1.2 ecdhe-p256", "ECDHE-ECDSA-"),
+                (("nistp256", "ec"), "x25519", "Peer signature type: ECDSA"),
+            ] {
+                let identity = on_token(software, &token, key, way).unwrap();
+                let server = start(software, identity, kex)
+                    .unwrap_or_else(|error| panic!("{software} {way} {kex}: {error}"));
+                for _ in 0..3 {
+                    let said = verified(&server, &[]);
+                    assert!(said.contains(expected) && has_document(&said), "{said}");
+                    assert!(said.contains("Verification: OK"), "{said}");
+                }
+                let described = server.describe();
+                assert!(described["certificates"].ends_with(&format!("on a token by the {way}")));
+                let log = server.stop();
+                assert!(!log.contains(PIN), "{log}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rsa_key_exchange_is_impossible_by_the_engine_and_possible_by_the_provider() {
+    let token = token();
+    for software in BOTH {
+        let engine = on_token(software, &token, ("rsa2048", "rsa"), TokenWay::Engine).unwrap();
+        match start(software, engine, "rsa") {
+            Err(ServerError::Impossible(why @ Impossible::RsaExchangeByEngine { .. })) => {
+                assert!(why.to_string().contains("use the provider"), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+        if ways().contains(&TokenWay::Provider) {
+            let way = TokenWay::Provider;
+            let provider = on_token(software, &token, ("rsa2048", "rsa"), way).unwrap();
+            let server = start(software, provider, "rsa").unwrap();
+            let said = s_client(server.address(), &[]);
+            assert!(
+                said.contains("Cipher is AES256-GCM-SHA384") && has_document(&said),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_ecdsa_key_is_on_the_token_and_the_rsa_key_in_a_file() {
+    let token = token();
+    for way in ways() {
+        for software in BOTH {
+            let ecdsa = on_token(software, &token, ("nistp256", "ec"), way).unwrap();
+            let pair = Certificates::rsa_and_ecdsa(identity("rsa2048"), ecdsa).unwrap();
+            let spec = ServerSpec::new(pair, Handshakes::usual());
+            let server = RunningServer::start(&installed(software), &spec)
+                .unwrap_or_else(|error| panic!("{software} {way}: {error}"));
+            let old = verified(&server, &["-tls1_2", "-cipher", "aRSA"]);
+            assert!(old.contains("ECDHE-RSA") && has_document(&old), "{old}");
+            let new = verified(&server, &[]);
+            assert!(new.contains("type: ECDSA") && has_document(&new), "{new}");
+        }
+    }
+}
+
+/// OpenSC's module that writes down the calls to another one.
+fn spy(token: &SoftHsmToken) -> (PathBuf, PathBuf) {
+    let usual = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib/aarch64-linux-gnu",
+    ];
+    let files = usual.map(|directory| Path::new(directory).join("pkcs11-spy.so"));
+    let spy = files.into_iter().find(|file| file.exists());
+    (spy.expect("apt-get install opensc"), token.path("calls"))
+}
+
+#[test]
+fn a_wrong_pin_is_tried_once_and_no_server_is_started() {
+    for way in ways() {
+        let token = token();
+        let (spy, calls) = spy(&token);
+        for software in BOTH {
+            let _ = fs::remove_file(&calls);
+            let mut key = key(&token, &spy, "ec", "314159");
+            key.environment.extend([
+                ("PKCS11SPY".into(), SoftHsmToken::library().into()),
+                ("PKCS11SPY_OUTPUT".into(), calls.clone().into()),
+            ]);
+            let identity =
+                Identity::on_token(&installed(software), "nistp256".parse().unwrap(), key, way);
+            let error = identity.unwrap_err().to_string();
+            let log = fs::read_to_string(&calls).unwrap();
+            let logins = log.matches("C_Login\n").count();
+            assert_eq!(logins, 1, "{software} {way}: {error}\n{log}");
+            assert!(!error.contains("314159"), "{error}");
+            if way == TokenWay::Engine {
+                assert!(error.contains("which was tried once"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_engine_cannot_have_is_said_without_asking_the_token() {
+    let token = SoftHsmToken::new();
+    let ed25519 = ("ed25519", "none");
+    match on_token("nginx", &token, ed25519, TokenWay::Engine) {
+        Err(ServerError::Impossible(Impossible::NotByEngine(_))) => {}
+        other => panic!("{other:?}"),
+    }
+    let module = SoftHsmToken::library();
+    let Err(error) = TokenKey::new(&module, "pkcs11:token=t", None) else {
+        panic!("it names no key");
+    };
+    assert!(error.to_string().contains("names no key"), "{error}");
+    assert!(TokenKey::new(&module, "pkcs11:object=a?pin-value=1", None).is_err());
+}

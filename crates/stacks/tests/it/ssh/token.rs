@@ -1,0 +1,260 @@
+//! ssh-agent with a key on a PKCS#11 token, and OpenSSH's own programs on it: listing, signing, logging in to a server.
+
+use std::fs;
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_shim_protocol::pkcs11::settings::Settings;
+use keymark_shim_protocol::pkcs11::{Call, Traced, trace};
+use keymark_stacks::private_dir::PrivateDir;
+use keymark_stacks::ssh::OpenSsh;
+use keymark_stacks::ssh::agent::SshAgent;
+use keymark_stacks::ssh::key;
+use keymark_stores::access::Access;
+use keymark_stores::device::Run;
+use keymark_stores::pkcs11::wrapped::wrapped;
+use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::user::{Pin, PinSource, Pins, User};
+use keymark_testkit::place::said;
+use keymark_testkit::process::this_test_program;
+use keymark_testkit::softhsm::{PIN, SoftHsmToken, URI};
+use keymark_testkit::waiting::until;
+
+use super::{Place, text};
+use crate::suite::passes;
+
+/// Set in the child that runs the test: SoftHSM2 finds its tokens by its environment.
+const CHILD: &str = "KEYMARK_TEST_CHILD";
+const KEYS: [(&str, &str, &str, &str); 2] = [
+    ("rsa:2048", "01", "web", "rsa2048"),
+    ("EC:prime256v1", "02", "ec", "nistp256"),
+];
+
+fn in_a_child(name: &str) {
+    let token = SoftHsmToken::new();
+    for (kind, id, label, _) in KEYS {
+        token.make_key(kind, id, label);
+    }
+    let said = said(&token.run(this_test_program(name).env(CHILD, "1")));
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+/// An agent with the token's keys, and the public half of the one that is meant.
+struct Logged {
+    place: Place,
+    public: PublicKey,
+}
+
+impl Logged {
+    fn in_with(label: &str, algorithm: &str) -> Self {
+        Self::through(&SoftHsmToken::library(), label, algorithm)
+    }
+
+    /// By that module, behind which SoftHSM2 is.
+    fn through(module: &Path, label: &str, algorithm: &str) -> Self {
+        let pin = PinSource::Known(Pin::new(PIN));
+        let user = User {
+            pins: Pins {
+                user: pin.clone(),
+                admin: pin,
+            },
+            ..User::of_made_device()
+        };
+        let module = ModuleFile::new(module);
+        let uri = format!("{URI};object={label}").parse().unwrap();
+        let store = known_token(&module, &uri, &user).unwrap();
+        let store = store.open(&Run::new(0)).unwrap();
+        let key = store.key(Capability {
+            algorithm: algorithm.parse().unwrap(),
+            operation: Operation::Authenticate,
+        });
+        let key = key.unwrap();
+        let Access::Module(access) = store.access(&key).unwrap() else {
+            panic!("a token is behind a module");
+        };
+        let dir = PrivateDir::new().unwrap();
+        let program = access.for_programs().unwrap();
+        let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);
+        let agent = Arc::new(agent.unwrap());
+        Self {
+            place: Place { agent, dir },
+            public: store.public_key(&key).unwrap(),
+        }
+    }
+
+    fn public_line(&self) -> String {
+        key::public(&self.public).unwrap().to_openssh().unwrap()
+    }
+}
+
+#[test]
+fn an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it() {
+    const NAME: &str = "ssh::token::an_agent_signs_with_a_tokens_key_and_openssh_lists_and_uses_it";
+    if std::env::var_os(CHILD).is_none() {
+        return in_a_child(NAME);
+    }
+    for (_, _, label, algorithm) in KEYS {
+        let logged = Logged::in_with(label, algorithm);
+        let mut workload = logged.place.workload(&logged.public, 3).unwrap();
+        passes(&mut workload).unwrap();
+        let line = logged.public_line();
+        let blob = line.split(' ').nth(1).unwrap();
+        // What OpenSSH finds in the module by itself is the key.
+        let listed = Command::new("ssh-keygen")
+            .arg("-D")
+            .arg(SoftHsmToken::library())
+            .output()
+            .unwrap();
+        assert!(text(&listed).contains(blob), "{}", text(&listed));
+        let file = logged.place.file("key.pub", &line);
+        let tested = logged
+            .place
+            .command("ssh-add")
+            .arg("-T")
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(tested.status.success(), "{}", text(&tested));
+    }
+}
+
+/// OpenSSH's server on loopback, gone with the value.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    /// One that lets in whoever has the key, and only so.
+    fn start(logged: &Logged) -> Self {
+        let directory = logged.place.dir.path();
+        let host_key = directory.join("host");
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(&host_key)
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", text(&made));
+        let allowed = logged.place.file("authorized_keys", &logged.public_line());
+        let port = free_port();
+        let configuration = format!(
+            "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\n\
+             PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n",
+            host_key.display(),
+            allowed.display()
+        );
+        let configuration = logged.place.file("sshd_config", &configuration);
+        // Its privileges are separated in a directory that only a service of the system's makes.
+        let _ = fs::create_dir("/run/sshd");
+        let process = Command::new("/usr/sbin/sshd")
+            .args(["-D", "-e", "-f"])
+            .arg(&configuration)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("install it with 'apt-get install openssh-server'");
+        let mut server = Self { process, port };
+        until("the server listens", || {
+            if let Some(status) = server.process.try_wait().unwrap() {
+                let mut said = String::new();
+                let stderr = server.process.stderr.as_mut().unwrap();
+                stderr.read_to_string(&mut said).unwrap();
+                panic!("{status}: {said}");
+            }
+            TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_ok()
+        });
+        server
+    }
+
+    fn login(&self, logged: &Logged, identity: &Path) -> std::process::Output {
+        let mut ssh = logged.place.command("ssh");
+        ssh.args(["-F", "none", "-p", &self.port.to_string()])
+            .args(["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"])
+            .args([
+                "-o",
+                "UserKnownHostsFile=/dev/null",
+                "-o",
+                "IdentitiesOnly=yes",
+            ])
+            .arg("-i")
+            .arg(identity)
+            .args(["127.0.0.1", "echo $((6 * 7))"]);
+        ssh.output().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_lets_in_who_has_the_token_and_nobody_else() {
+    const NAME: &str = "ssh::token::a_server_lets_in_who_has_the_token_and_nobody_else";
+    if std::env::var_os(CHILD).is_none() {
+        return in_a_child(NAME);
+    }
+    for (_, _, label, algorithm) in KEYS {
+        let logged = Logged::in_with(label, algorithm);
+        let server = Server::start(&logged);
+        let mine = logged.place.file("mine.pub", &logged.public_line());
+        let output = server.login(&logged, &mine);
+        assert!(output.status.success(), "{}", text(&output));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "42\n");
+        let (_, _, other, other_algorithm) = KEYS[usize::from(label == KEYS[0].2)];
+        let other = Logged::in_with(other, other_algorithm);
+        let others = logged.place.file("others.pub", &other.public_line());
+        let refused = server.login(&other, &others);
+        assert!(!refused.status.success(), "{}", text(&refused));
+        assert!(
+            text(&refused).contains("Permission denied"),
+            "{}",
+            text(&refused)
+        );
+    }
+}
+
+#[test]
+fn a_login_through_keymarks_own_module_is_taken_down() {
+    const NAME: &str = "ssh::token::a_login_through_keymarks_own_module_is_taken_down";
+    if std::env::var_os(CHILD).is_none() {
+        return in_a_child(NAME);
+    }
+    let place = PrivateDir::new().unwrap();
+    let taken_down = place.path().join("trace");
+    let settings = Settings {
+        module: Some(SoftHsmToken::library()),
+        trace: Some(taken_down.clone()),
+        ..Settings::default()
+    };
+    let module = wrapped(&settings, place.path(), "traced.so").unwrap();
+    let (_, _, label, algorithm) = KEYS[0];
+    let logged = Logged::through(&module, label, algorithm);
+    let server = Server::start(&logged);
+    let mine = logged.place.file("mine.pub", &logged.public_line());
+    let output = server.login(&logged, &mine);
+    assert!(output.status.success(), "{}", text(&output));
+    // The agent's helper is a process of its own, and has signed once, for the server.
+    let threads = trace::read(&taken_down).unwrap();
+    let signed: Vec<(&str, u64)> = threads
+        .iter()
+        .filter_map(|thread| {
+            let times = thread.calls.get(&Traced::Whole(Call::C_Sign))?;
+            Some((thread.name.as_str(), times.count))
+        })
+        .collect();
+    assert_eq!(signed, [("ssh-pkcs11-help", 1)]);
+}
