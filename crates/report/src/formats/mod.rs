@@ -7,7 +7,6 @@ mod junit;
 mod measured;
 mod openmetrics;
 mod record;
-mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +15,6 @@ use crate::render::{Format, html, json, latex, markdown};
 /// All there are.
 pub static FORMATS: &[&Format] = &[
     &record::FORMAT,
-    &rows::FORMAT,
     &csv::FORMAT,
     &markdown::FORMAT,
     &json::FORMAT,
