@@ -44,6 +44,10 @@ pub enum FormatError {
 }
 
 /// What is written: runs, each by itself, or those of a series as one.
+#[allow(
+    missing_debug_implementations,
+    reason = "what makes the report has no form"
+)]
 pub enum Exported<'a> {
     /// Runs, and all that is said of them.
     Runs {

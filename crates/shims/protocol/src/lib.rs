@@ -7,9 +7,33 @@
     allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")
 )]
 
+use std::io;
+use std::path::PathBuf;
+
 pub mod pkcs11;
 pub mod trace;
 pub mod wire;
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file.
+    #[error("cannot read the trace {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its content.
+    #[error("{path} is not {expected}")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it would be.
+        expected: &'static str,
+    },
+}
 
 /// The socket of a served card; without it, calls are forwarded to the real PC/SC.
 pub const CARD: &str = "KEYMARK_PCSC_CARD";

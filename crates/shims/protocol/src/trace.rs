@@ -7,6 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::TraceError;
+
 /// Length of a record.
 pub const RECORD: usize = 64;
 const MAGIC: [u8; 4] = *b"KMT1";
@@ -156,22 +158,6 @@ impl TracedCall {
     }
 }
 
-/// Why a trace cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file.
-    #[error("cannot read the trace {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Its content.
-    #[error("{0} is not a trace of PC/SC calls, or is incomplete")]
-    Foreign(PathBuf),
-}
-
 /// Reads a trace that is still being written.
 #[derive(Debug)]
 pub struct TraceReader {
@@ -208,7 +194,10 @@ impl TraceReader {
                 self.at += bytes.len() as u64;
                 Ok(records)
             }
-            _ => Err(TraceError::Foreign(self.path.clone())),
+            _ => Err(TraceError::Foreign {
+                path: self.path.clone(),
+                expected: "a trace of PC/SC calls, or is incomplete",
+            }),
         }
     }
 }
@@ -270,7 +259,7 @@ mod tests {
             assert_eq!(reader.read().unwrap(), [record]);
         }
         file.write_all(b"torn").unwrap();
-        assert!(matches!(reader.read(), Err(TraceError::Foreign(_))));
+        assert!(matches!(reader.read(), Err(TraceError::Foreign { .. })));
         assert_eq!(record.call.name(), "SCardConnect");
         assert_eq!(record.duration(), Duration::from_nanos(2));
     }

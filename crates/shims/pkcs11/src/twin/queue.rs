@@ -33,11 +33,11 @@ pub(crate) struct Turn<'a> {
     device: &'a Device,
     arrival: u64,
     service: u64,
-    place: Place,
+    place: Position,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Position {
     /// From then on, to the end.
     Taken {
         before: u64,
@@ -52,7 +52,7 @@ impl Device {
     /// A place for who came then and needs so long, in nanoseconds.
     pub(crate) fn queue(&self, arrival: u64, service: u64) -> Turn<'_> {
         let place = match (self.queue, self.left) {
-            (Queue::Unfair, Left::Skipped | Left::Served) => Place::Anywhere,
+            (Queue::Unfair, Left::Skipped | Left::Served) => Position::Anywhere,
             (Queue::Fair, Left::Served) => self.take(arrival, service),
             (Queue::Fair, Left::Skipped) => self.ticket(std::process::id()),
         };
@@ -65,7 +65,7 @@ impl Device {
     }
 
     /// The lane that is free first, whenever that is.
-    fn take(&self, arrival: u64, service: u64) -> Place {
+    fn take(&self, arrival: u64, service: u64) -> Position {
         loop {
             let lane = self.first_free();
             let before = lane.load(Relaxed);
@@ -74,18 +74,18 @@ impl Device {
                 .compare_exchange(before, start + service, AcqRel, Relaxed)
                 .is_ok()
             {
-                return Place::Taken { before, start };
+                return Position::Taken { before, start };
             }
         }
     }
 
     /// The next ticket. It is put down before the tail moves on, and anybody moves the tail on, so that who
     /// dies in between is in nobody's way (Michael and Scott, 1996).
-    fn ticket(&self, process: u32) -> Place {
+    fn ticket(&self, process: u32) -> Position {
         loop {
             let ticket = self.tail().load(Acquire);
             if ticket - self.head().load(Acquire).min(ticket) >= Self::room() {
-                return Place::Anywhere;
+                return Position::Anywhere;
             }
             let holder = self.holder(ticket);
             let there = holder.load(Acquire);
@@ -99,7 +99,7 @@ impl Device {
                 .tail()
                 .compare_exchange(ticket, ticket + 1, AcqRel, Relaxed);
             if mine {
-                return Place::Ticket(ticket);
+                return Position::Ticket(ticket);
             }
         }
     }
@@ -143,7 +143,7 @@ impl Turn<'_> {
     pub(crate) fn give_back(self) {
         match self.place {
             // Only while nobody has come after.
-            Place::Taken { before, start } => {
+            Position::Taken { before, start } => {
                 let _ = self.device.first_free().compare_exchange(
                     start + self.service,
                     before,
@@ -151,11 +151,11 @@ impl Turn<'_> {
                     Relaxed,
                 );
             }
-            Place::Ticket(ticket) => {
+            Position::Ticket(ticket) => {
                 self.device.holder(ticket).store(held(ticket, 0), Relaxed);
                 self.device.pass_over(self.device.head().load(Acquire));
             }
-            Place::Anywhere => {}
+            Position::Anywhere => {}
         }
     }
 
@@ -163,9 +163,9 @@ impl Turn<'_> {
     /// `CLOCK_MONOTONIC`; what it was given may lie in the past already.
     pub(crate) fn wait(self) -> (u64, u64) {
         let start = match self.place {
-            Place::Taken { start, .. } => start,
-            Place::Ticket(ticket) => self.wait_for(ticket),
-            Place::Anywhere => self.wait_for_any(),
+            Position::Taken { start, .. } => start,
+            Position::Ticket(ticket) => self.wait_for(ticket),
+            Position::Anywhere => self.wait_for_any(),
         };
         (start, start + self.service)
     }

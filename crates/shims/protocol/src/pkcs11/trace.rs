@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::calls::Traced;
 use super::histogram::{BUCKETS, middle};
+use crate::TraceError;
 
 /// First words of a file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KMP11T01");
@@ -192,22 +193,6 @@ pub struct TracedThread {
     pub calls: BTreeMap<Traced, CallTimes>,
 }
 
-/// Why a trace cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file.
-    #[error("cannot read the trace {path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Its content.
-    #[error("{0} is not a trace of PKCS#11 calls, or belongs to another version of keymark")]
-    Foreign(PathBuf),
-}
-
 /// Makes an empty trace, for nobody but the user.
 pub fn create(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -237,7 +222,10 @@ pub fn read(path: &Path) -> Result<Vec<TracedThread>, TraceError> {
         return Ok(Vec::new());
     }
     let mut header = [0; HEADER];
-    let foreign = || TraceError::Foreign(path.into());
+    let foreign = || TraceError::Foreign {
+        path: path.into(),
+        expected: "a trace of PKCS#11 calls, or belongs to another version of keymark",
+    };
     file.read_exact_at(&mut header, 0).map_err(|_| foreign())?;
     if word(&header, 0) != MAGIC {
         return Err(foreign());
@@ -383,7 +371,7 @@ mod tests {
         let path = directory.path().join("trace");
         for text in ["short".to_owned(), "long".repeat(5_000)] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(read(&path), Err(TraceError::Foreign(_))));
+            assert!(matches!(read(&path), Err(TraceError::Foreign { .. })));
         }
     }
 }
