@@ -98,26 +98,43 @@ pub(crate) fn entry(indent: usize, name: &str, column: usize, value: &str) {
     print(&text::entry(indent, name, column, value, room()));
 }
 
-/// A heading of a table, and what stands below it.
-pub(crate) type Column<'a, T> = (String, Box<dyn Fn(&T) -> String + 'a>);
-
-/// A column of [`table`].
-pub(crate) fn column<'a, T>(
-    heading: impl Into<String>,
-    cell: impl Fn(&T) -> String + 'a,
-) -> Column<'a, T> {
-    (heading.into(), Box::new(cell))
+/// A table of words for stdout, described column by column.
+pub(crate) struct Table<T> {
+    rows: Vec<T>,
+    headings: Vec<String>,
+    cells: Vec<Vec<String>>,
 }
 
-/// A table of words on stdout; so many columns are aligned to the left.
-pub(crate) fn table<T>(left: usize, rows: impl IntoIterator<Item = T>, columns: &[Column<'_, T>]) {
-    let headings: Vec<&str> = columns
-        .iter()
-        .map(|(heading, _)| heading.as_str())
-        .collect();
-    let cells = |row: T| columns.iter().map(|(_, cell)| cell(&row)).collect();
-    let rows = rows.into_iter().map(cells).collect();
-    print(&text::plain(&headings, left, rows));
+impl<T> Table<T> {
+    /// With so many rows, and no column yet.
+    pub(crate) fn of(rows: impl IntoIterator<Item = T>) -> Self {
+        let rows: Vec<T> = rows.into_iter().collect();
+        let cells = rows.iter().map(|_| Vec::new()).collect();
+        Self {
+            rows,
+            headings: Vec::new(),
+            cells,
+        }
+    }
+
+    /// A heading, and what stands below it.
+    pub(crate) fn column(
+        mut self,
+        heading: impl Into<String>,
+        cell: impl Fn(&T) -> String,
+    ) -> Self {
+        self.headings.push(heading.into());
+        for (row, cells) in self.rows.iter().zip(&mut self.cells) {
+            cells.push(cell(row));
+        }
+        self
+    }
+
+    /// Prints it, so many columns aligned to the left.
+    pub(crate) fn print(self, left: usize) {
+        let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
+        print(&text::plain(&headings, left, self.cells));
+    }
 }
 
 /// Room for tables.

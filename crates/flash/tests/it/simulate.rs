@@ -41,38 +41,29 @@ fn every_design_runs_every_workload_where_it_fits() {
     }
 }
 
+/// What a design that does not fit needs, what there is, and why.
+fn does_not_fit(geometry: &Geometry, design: DesignKind) -> (usize, usize, String) {
+    match simulate(geometry, design, Workload::Mixed, Length::Writes(1), 1) {
+        Err(StorageError::DoesNotFit {
+            needed,
+            available,
+            why,
+            ..
+        }) => (needed, available, why),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_design_that_does_not_fit_says_what_it_needs() {
-    let error = simulate(
-        &geometry("stm32f405"),
-        DesignKind::SeparatePages,
-        Workload::Mixed,
-        Length::Writes(1),
-        1,
-    )
-    .unwrap_err();
-    let StorageError::DoesNotFit {
-        needed,
-        available,
-        ref why,
-        ..
-    } = error
-    else {
-        panic!("{error}")
-    };
+    let (needed, available, why) = does_not_fit(&geometry("stm32f405"), DesignKind::SeparatePages);
     assert_eq!((needed, available), (8, 4));
     assert!(why.contains("certificate"), "{why}");
 
     for design in DesignKind::ALL {
         let mut small = geometry("stm32l432");
         small.sectors[0].count = 5;
-        let error = simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap_err();
-        let StorageError::DoesNotFit {
-            needed, available, ..
-        } = error
-        else {
-            panic!("{error}")
-        };
+        let (needed, available, _) = does_not_fit(&small, design);
         // What it asks for is what it takes, in sectors or in bytes.
         small.sectors[0].count = if design == DesignKind::SeparatePages {
             needed
@@ -82,8 +73,13 @@ fn a_design_that_does_not_fit_says_what_it_needs() {
         assert!(needed > available);
         simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap();
         small.sectors[0].count -= 1;
-        simulate(&small, design, Workload::Mixed, Length::Writes(1), 1).unwrap_err();
+        does_not_fit(&small, design);
     }
+
+    let mut mixed = geometry("stm32f405");
+    mixed.sectors[0].bytes = 2048;
+    let (needed, available, why) = does_not_fit(&mixed, DesignKind::LogZeroing);
+    assert!(needed > available, "{why}");
 }
 
 #[test]
@@ -110,27 +106,6 @@ fn figures_of_long_use_have_seen_every_sector_collected() {
         )
         .is_settled()
     );
-}
-
-#[test]
-fn what_is_needed_is_more_than_there_is_on_mixed_sectors_too() {
-    let mut mixed = geometry("stm32f405");
-    mixed.sectors[0].bytes = 2048;
-    let error = simulate(
-        &mixed,
-        DesignKind::LogZeroing,
-        Workload::Mixed,
-        Length::Writes(1),
-        1,
-    )
-    .unwrap_err();
-    let StorageError::DoesNotFit {
-        needed, available, ..
-    } = error
-    else {
-        panic!("{error}")
-    };
-    assert!(needed > available, "{error}");
 }
 
 #[test]

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
 use keymark_bench::error::Error;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::places::memory_file::{self, STANDARD_INPUT};
 use keymark_stores::test_key::TestKey;
 use openssl::pkey::PKey;
@@ -98,7 +96,6 @@ impl Place {
     }
 
     /// A token's key, by an engine or a provider.
-    #[cfg(feature = "pkcs11")]
     pub(super) fn of_token(
         openssl: &OpenSsl,
         directory: PathBuf,
@@ -261,7 +258,6 @@ enum Configured {
 }
 
 /// A path that can stand in OpenSSL's configuration as it is (config(5)): no quote, no variable, no comment.
-#[cfg(feature = "pkcs11")]
 fn plain(path: &Path) -> Result<&str, Error> {
     let special =
         |letter: char| letter.is_control() || "\"'`\\$#;".contains(letter) || letter == ' ';
@@ -276,7 +272,6 @@ fn plain(path: &Path) -> Result<&str, Error> {
 }
 
 /// libp11's engine (its README), loaded when it is asked for.
-#[cfg(feature = "pkcs11")]
 fn engine_configuration(engine: &str, module: &str) -> String {
     format!(
         "openssl_conf = init\n[init]\nengines = engines\n[engines]\npkcs11 = pkcs11\n\
@@ -286,7 +281,6 @@ fn engine_configuration(engine: &str, module: &str) -> String {
 
 /// pkcs11-provider (provider-pkcs11(7)); a section called `default` would be the file's own (config(5)). It is told not to finalize the module when the program ends: SoftHSM2, which
 /// stands on OpenSSL itself, crashes then, as OpenSSL has been cleaned up before.
-#[cfg(feature = "pkcs11")]
 fn provider_configuration(provider: &str, module: &str) -> String {
     format!(
         "openssl_conf = init\n[init]\nproviders = providers\n[providers]\ndefault = of_default\npkcs11 = pkcs11\n\

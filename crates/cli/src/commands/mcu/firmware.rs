@@ -15,7 +15,7 @@ use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::file;
 use crate::observers::print_json;
-use crate::output::{self, column};
+use crate::output::{self, Table};
 use crate::parts;
 
 pub(super) fn run(arguments: &FirmwareArguments) -> Outcome {
@@ -104,41 +104,36 @@ fn report(mcu: &Microcontroller, profiler: &Profiler, output: &str) -> Value {
 }
 
 fn print_phases(profiler: &Profiler, clock: Megahertz) {
-    let mut columns = vec![
-        column("phase", |phase: &Phase| match phase.number {
+    let mut table = Table::of(profiler.pipeline().phases())
+        .column("phase", |phase| match phase.number {
             0 => "outside".to_owned(),
             number => number.to_string(),
-        }),
-        column("time", |phase| {
+        })
+        .column("time", |phase| {
             units::duration(clock.seconds(phase.account.cycles()))
-        }),
-        column("cycles", |phase| count(phase.account.cycles())),
-        column("instructions", |phase| count(phase.account.instructions())),
-        column("cycles an instruction", |phase| {
+        })
+        .column("cycles", |phase| count(phase.account.cycles()))
+        .column("instructions", |phase| count(phase.account.instructions()))
+        .column("cycles an instruction", |phase| {
             let instructions = phase.account.instructions().max(1);
             format!("{:.2}", phase.account.cycles() as f64 / instructions as f64)
-        }),
-    ];
-    columns.extend(Stall::ALL.iter().map(|&stall| {
-        column(stall.name(), move |phase: &Phase| {
-            count(phase.account.stall(stall))
-        })
-    }));
-    output::table(1, profiler.pipeline().phases(), &columns);
+        });
+    for &stall in Stall::ALL {
+        table = table.column(stall.name(), |phase| count(phase.account.stall(stall)));
+    }
+    table.print(1);
 }
 
 fn print_functions(profiler: &Profiler, top: usize) {
-    type Function = (String, Spent);
     let all = profiler.pipeline().now().max(1) as f64;
-    let columns = [
-        column("function", |(name, _): &Function| name.clone()),
-        column("share", |(_, spent)| {
-            format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
-        }),
-        column("cycles", |(_, spent)| count(spent.cycles)),
-        column("instructions", |(_, spent)| count(spent.instructions)),
-        column("calls", |(_, spent)| spent.calls.to_string()),
-    ];
     output::line("");
-    output::table(1, profiler.flat().into_iter().take(top), &columns);
+    Table::of(profiler.flat().into_iter().take(top))
+        .column("function", |(name, _)| name.clone())
+        .column("share", |(_, spent)| {
+            format!("{:.1} %", 100.0 * spent.cycles as f64 / all)
+        })
+        .column("cycles", |(_, spent)| count(spent.cycles))
+        .column("instructions", |(_, spent)| count(spent.instructions))
+        .column("calls", |(_, spent)| spent.calls.to_string())
+        .print(1);
 }

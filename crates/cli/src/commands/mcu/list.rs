@@ -10,7 +10,7 @@ use crate::args::JsonArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output::{self, column};
+use crate::output::{self, Table};
 
 pub(super) fn run(arguments: &JsonArguments) -> Outcome {
     let parts = Microcontroller::shipped().map_err(Failure::failed)?;
@@ -52,44 +52,35 @@ pub(super) fn run(arguments: &JsonArguments) -> Outcome {
 
 fn print_parts(parts: &[Microcontroller]) {
     let kibibytes = |bytes: u32| format!("{} KiB", bytes / 1024);
-    let named = |part: &&Microcontroller| {
-        [slice::from_ref(&part.name), &part.also]
-            .concat()
-            .join(", ")
-    };
-    let columns = [
-        column("mcu", named),
-        column("core", |part| part.core.to_string()),
-        column("product", |part| part.product.clone()),
-        column("clock", |part| part.clock.to_string()),
-        column("wait states", |part| part.flash.wait_states.to_string()),
-        column("flash", |part| kibibytes(part.layout.flash_size)),
-        column("RAM", |part| kibibytes(part.layout.ram_size)),
-    ];
-    output::table(3, parts, &columns);
+    Table::of(parts)
+        .column("mcu", |part| {
+            let names = [slice::from_ref(&part.name), part.also.as_slice()].concat();
+            names.join(", ")
+        })
+        .column("core", |part| part.core.to_string())
+        .column("product", |part| part.product.clone())
+        .column("clock", |part| part.clock.to_string())
+        .column("wait states", |part| part.flash.wait_states.to_string())
+        .column("flash", |part| kibibytes(part.layout.flash_size))
+        .column("RAM", |part| kibibytes(part.layout.ram_size))
+        .print(3);
     for part in parts {
         print_grounds(&part.name, &part.sources, &part.assumed);
     }
 }
 
 fn print_geometries(geometries: &[Geometry]) {
-    let sectors = |geometry: &&Geometry| {
-        let runs = geometry.sectors.iter();
-        let runs: Vec<String> = runs
-            .map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024))
-            .collect();
-        runs.join(", ")
-    };
-    let columns = [
-        column("flash geometry", |geometry: &&Geometry| {
-            geometry.name.clone()
-        }),
-        column("programs", |geometry| {
+    Table::of(geometries)
+        .column("flash geometry", |geometry| geometry.name.clone())
+        .column("programs", |geometry| {
             format!("{} bytes", geometry.program_unit_bytes)
-        }),
-        column("sectors", sectors),
-    ];
-    output::table(3, geometries, &columns);
+        })
+        .column("sectors", |geometry| {
+            let runs = geometry.sectors.iter();
+            let runs = runs.map(|run| format!("{} of {} KiB", run.count, run.bytes / 1024));
+            runs.collect::<Vec<_>>().join(", ")
+        })
+        .print(3);
     for geometry in geometries {
         print_grounds(&geometry.name, &geometry.sources, &geometry.assumed);
     }

@@ -14,7 +14,7 @@ use crate::args::StorageArguments;
 use crate::commands::Outcome;
 use crate::exit::{Exit, Failure};
 use crate::observers::print_json;
-use crate::output::{self, column};
+use crate::output::{self, Table};
 use crate::parts;
 
 pub(super) fn run(arguments: &StorageArguments) -> Outcome {
@@ -97,45 +97,47 @@ fn geometries(wanted: &[String]) -> Result<Vec<Geometry>, Failure> {
 }
 
 fn print_table(results: &[StorageResult]) {
-    type Of<'a> = &'a StorageResult;
-    let about = |result: &StorageResult, figure: String| {
-        if result.is_settled() {
-            figure
-        } else {
-            format!("~{figure}")
-        }
-    };
-    let time = |result: &StorageResult, time: Duration| {
-        about(result, units::duration(Seconds(time.as_secs_f64())))
-    };
-    let lifetime = |result: &StorageResult, number: Option<u64>, writes: u64| match (number, writes)
-    {
+    Table::of(results)
+        .column("geometry", |one| one.geometry.clone())
+        .column("design", |one| one.design.to_string())
+        .column("workload", |one| one.workload.to_string())
+        .column("writes", |one| super::count(one.writes))
+        .column("mean write", |one| time(one, one.latency_typical.mean))
+        .column("worst write", |one| time(one, one.latency_typical.worst))
+        .column("at maximum times", |one| {
+            time(one, one.latency_maximum.worst)
+        })
+        .column("erases", |one| one.erases.to_string())
+        .column("lifetime, signatures", |one| {
+            lifetime(one, one.lifetime_signatures, one.signatures)
+        })
+        .column("lifetime, writes", |one| {
+            lifetime(one, one.lifetime_writes, one.writes)
+        })
+        .column("space used", |one| {
+            format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
+        })
+        .print(3);
+}
+
+fn about(result: &StorageResult, figure: String) -> String {
+    if result.is_settled() {
+        figure
+    } else {
+        format!("~{figure}")
+    }
+}
+
+fn time(result: &StorageResult, time: Duration) -> String {
+    about(result, units::duration(Seconds(time.as_secs_f64())))
+}
+
+fn lifetime(result: &StorageResult, number: Option<u64>, writes: u64) -> String {
+    match (number, writes) {
         (Some(number), _) => about(result, super::count(number)),
         (None, 0) => "-".to_owned(),
         (None, _) => "no erase".to_owned(),
-    };
-    let columns = [
-        column("geometry", |one: &Of<'_>| one.geometry.clone()),
-        column("design", |one| one.design.to_string()),
-        column("workload", |one| one.workload.to_string()),
-        column("writes", |one| super::count(one.writes)),
-        column("mean write", |one| time(one, one.latency_typical.mean)),
-        column("worst write", |one| time(one, one.latency_typical.worst)),
-        column("at maximum times", |one| {
-            time(one, one.latency_maximum.worst)
-        }),
-        column("erases", |one| one.erases.to_string()),
-        column("lifetime, signatures", |one| {
-            lifetime(one, one.lifetime_signatures, one.signatures)
-        }),
-        column("lifetime, writes", |one| {
-            lifetime(one, one.lifetime_writes, one.writes)
-        }),
-        column("space used", |one| {
-            format!("{} of {} B", one.space.used_bytes, one.space.reserved_bytes)
-        }),
-    ];
-    output::table(3, results, &columns);
+    }
 }
 
 fn row(result: &StorageResult) -> Value {

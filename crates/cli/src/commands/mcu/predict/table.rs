@@ -11,13 +11,23 @@ use keymark_report::units;
 use super::hit_rate;
 use crate::args::PredictArguments;
 use crate::commands::mcu::count;
-use crate::output::{self, Column, column};
+use crate::output::{self, Table};
 
 /// More predictions than this have a line each, without where their cycles went.
 const MOST_COLUMNS: usize = 5;
 
 /// A row of the table with a column a prediction, and a column of that with a line each.
-type Line<'a> = Column<'a, &'a Prediction>;
+struct Line {
+    name: String,
+    cell: Box<dyn Fn(&Prediction) -> String>,
+}
+
+fn line(name: impl Into<String>, cell: impl Fn(&Prediction) -> String + 'static) -> Line {
+    Line {
+        name: name.into(),
+        cell: Box::new(cell),
+    }
+}
 
 /// A table with a column a prediction, or of many with a line each.
 pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
@@ -28,11 +38,14 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         "{} (predicted; no device was measured)",
         first.kernel
     ));
-    let name = column("prediction", |one: &&Prediction| one.name());
     let mut lines = head(first, arguments.tolerance);
     if predictions.len() > MOST_COLUMNS {
-        lines.insert(0, name);
-        output::table(1, predictions.iter().copied(), &lines);
+        let mut table =
+            Table::of(predictions.iter().copied()).column("prediction", |one| one.name());
+        for line in &lines {
+            table = table.column(line.name.as_str(), |one| (line.cell)(one));
+        }
+        table.print(1);
         output::line(&format!(
             "for up to {MOST_COLUMNS} predictions the table shows where their cycles go and what --sensitivity adds; \
              --json always does"
@@ -43,20 +56,18 @@ pub(super) fn print(predictions: &[&Prediction], arguments: &PredictArguments) {
         if arguments.sensitivity {
             lines.extend(sensitivity(predictions));
         }
-        let mut columns = vec![column("", |(heading, _): &&Line<'_>| heading.clone())];
-        columns.extend(predictions.iter().map(|prediction| {
-            column(prediction.name(), move |(_, cell): &&Line<'_>| {
-                cell(prediction)
-            })
-        }));
-        output::table(1, &lines, &columns);
+        let mut table = Table::of(&lines).column("", |line| line.name.clone());
+        for prediction in predictions {
+            table = table.column(prediction.name(), |line| (line.cell)(prediction));
+        }
+        table.print(1);
     }
     output::line("");
 }
 
-fn head<'a>(first: &Prediction, tolerance: Duration) -> Vec<Line<'a>> {
+fn head(first: &Prediction, tolerance: Duration) -> Vec<Line> {
     let first = first.seconds().0;
-    let sure = move |prediction: &&Prediction| {
+    let sure = move |prediction: &Prediction| {
         let band = prediction.band();
         let limit = tolerance.as_secs_f64();
         match (band.high.0 <= limit, band.low.0 <= limit) {
@@ -67,30 +78,30 @@ fn head<'a>(first: &Prediction, tolerance: Duration) -> Vec<Line<'a>> {
         .to_owned()
     };
     vec![
-        column("clock", |p: &&Prediction| p.target.mcu.clock.to_string()),
-        column("time", |p| units::duration(p.seconds())),
-        column("band of the assumptions", |p| {
+        line("clock", |p| p.target.mcu.clock.to_string()),
+        line("time", |p| units::duration(p.seconds())),
+        line("band of the assumptions", |p| {
             let [low, high] = [p.band().low, p.band().high].map(units::duration);
             format!("{low} – {high}")
         }),
-        column(format!("under {}", units::chosen(tolerance)), sure),
-        column("speed-up", move |p| format!("{:.2}", first / p.seconds().0)),
-        column("cycles", |p| count(p.cycles())),
-        column("instructions", |p| count(p.account.instructions())),
-        column("cycles an instruction", |p| {
+        line(format!("under {}", units::chosen(tolerance)), sure),
+        line("speed-up", move |p| format!("{:.2}", first / p.seconds().0)),
+        line("cycles", |p| count(p.cycles())),
+        line("instructions", |p| count(p.account.instructions())),
+        line("cycles an instruction", |p| {
             let instructions = p.account.instructions().max(1);
             format!("{:.2}", p.cycles() as f64 / instructions as f64)
         }),
     ]
 }
 
-fn phases<'a>(first: &Prediction) -> Vec<Line<'a>> {
+fn phases(first: &Prediction) -> Vec<Line> {
     if first.phases.len() < 2 {
         return Vec::new();
     }
-    let line = |number| {
+    let of_phase = |number: u8| {
         let name = format!("cycles: {}", first.kernel.phase_name(number));
-        column(name, move |prediction: &&Prediction| {
+        line(name, move |prediction: &Prediction| {
             let phases = prediction.phases.iter();
             let its = phases.filter(|phase| phase.number == number);
             count(its.map(|phase| phase.account.cycles()).sum())
@@ -99,31 +110,29 @@ fn phases<'a>(first: &Prediction) -> Vec<Line<'a>> {
     first
         .phases
         .iter()
-        .map(|phase| line(phase.number))
+        .map(|phase| of_phase(phase.number))
         .collect()
 }
 
 /// Instructions by class, stalls by cause, hit rates; lines that are empty everywhere are left out.
-fn details<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
+fn details(predictions: &[&Prediction]) -> Vec<Line> {
     let anywhere =
         |number: &dyn Fn(&Prediction) -> u64| predictions.iter().any(|one| number(one) > 0);
-    let mut lines: Vec<Line<'a>> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     let classes = predictions.first().map(|first| first.account.kinds());
     for (index, (name, _)) in classes.into_iter().flatten().enumerate() {
         let number = move |p: &Prediction| p.account.kinds()[index].1.count;
         if anywhere(&number) {
-            lines.push(column(format!("instructions: {name}"), move |p| {
+            lines.push(line(format!("instructions: {name}"), move |p| {
                 count(number(p))
             }));
         }
     }
-    lines.push(column("IT that took no cycle", |p| {
-        count(p.account.folded())
-    }));
+    lines.push(line("IT that took no cycle", |p| count(p.account.folded())));
     for &stall in Stall::ALL {
         let number = move |p: &Prediction| p.account.stall(stall);
         if anywhere(&number) {
-            lines.push(column(format!("stalls: {}", stall.name()), move |p| {
+            lines.push(line(format!("stalls: {}", stall.name()), move |p| {
                 count(number(p))
             }));
         }
@@ -134,7 +143,7 @@ fn details<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
     ];
     for (name, usage) in caches {
         if anywhere(&|p| usage(p).lookups) {
-            lines.push(column(name, move |p| {
+            lines.push(line(name, move |p| {
                 let rate = hit_rate(usage(p));
                 rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.1} %", 100.0 * rate))
             }));
@@ -144,17 +153,17 @@ fn details<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
 }
 
 /// The time with each assumption varied, against the prediction.
-fn sensitivity<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
-    let varied = predictions.iter().flat_map(|one| &one.variations);
-    let assumptions: BTreeSet<_> = varied.map(|(assumption, _)| *assumption).collect();
-    let line = |assumption: Assumption| {
+fn sensitivity(predictions: &[&Prediction]) -> Vec<Line> {
+    let variations = predictions.iter().flat_map(|one| &one.variations);
+    let assumptions: BTreeSet<_> = variations.map(|(assumption, _)| *assumption).collect();
+    let varied = |assumption: Assumption| {
         let remark = if assumption.is_doubt() {
             ""
         } else {
             " (not in the band)"
         };
         let name = format!("if: {}{remark}", assumption.name());
-        column(name, move |prediction: &&Prediction| {
+        line(name, move |prediction: &Prediction| {
             let mut variations = prediction.variations.iter();
             let found = variations.find(|(other, _)| *other == assumption);
             found.map_or_else(
@@ -166,5 +175,5 @@ fn sensitivity<'a>(predictions: &[&Prediction]) -> Vec<Line<'a>> {
             )
         })
     };
-    assumptions.into_iter().map(line).collect()
+    assumptions.into_iter().map(varied).collect()
 }
