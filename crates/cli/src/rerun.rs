@@ -8,7 +8,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::plan::{Order, Settings};
 use keymark_bench::record::{Record, RunState};
 use keymark_bench::stop::StopRule;
-use keymark_report::document::Again;
+use keymark_report::document::Rerun;
 use keymark_stacks::registry;
 
 /// What says where results go, or is recorded by itself, with a value.
@@ -24,7 +24,7 @@ pub(crate) fn typed() -> Vec<String> {
 }
 
 /// How the run is made again; `None` for what was not run.
-pub(crate) fn of(record: &Record) -> Option<Again> {
+pub(crate) fn of(record: &Record) -> Option<Rerun> {
     let ran = |provenance| match provenance {
         Provenance::Measured | Provenance::Virtual | Provenance::Twin => true,
         Provenance::Predicted | Provenance::Published => false,
@@ -49,7 +49,7 @@ pub(crate) fn of(record: &Record) -> Option<Again> {
     let words = ["keymark".to_owned()].into_iter().chain(arguments);
     let words: Vec<String> = words.chain(["--seed".to_owned(), seed]).collect();
     let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    Some(Again {
+    Some(Rerun {
         run: record.id.to_string(),
         command: quoted.join(" "),
         remark: Some(remark),

@@ -1,8 +1,8 @@
 //! Bindings to C libraries, each with a safe interface: what the crates that wrap them lack. Unsafe code stands here
 //! and in the shims, which C calls, and nowhere else.
 
-#[cfg(feature = "pkcs11")]
 pub mod cryptoki;
 pub mod evp;
 pub mod gcrypt;
 pub mod libcrypto;
+mod loader;

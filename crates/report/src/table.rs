@@ -1,214 +1,205 @@
-//! The main table for programs: one flat JSON object a row, and CSV.
+//! The main table for programs: one flat JSON object a row, and CSV. Times are in seconds. The names of its columns are
+//! the interface of `--json` and of CSV, and what they mean stands in docs/output.md.
 
 use keymark_bench::case::{Pacing, Parameters};
-use keymark_stats::Seconds;
-use serde::Serialize;
+use keymark_stats::{Method, PerSecond, Ratio, Seconds, Summary};
+use serde::{Serialize, Serializer};
 
-use crate::analysis::Row;
+use crate::analysis::{Row, Saturated, UnderLoad};
 use crate::visible::no_formula;
 
-/// What a stack distinguishes: an object in JSON, and in CSV one cell such as `protection=cached`.
+/// What stands in a column of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum ParameterCell {
-    /// As in a record.
-    Object(Parameters),
-    /// In one cell.
+enum Value {
+    /// A word of keymark's own.
+    Word(String),
+    /// What comes from outside.
     Text(String),
+    Whole(u64),
+    Number(f64),
+    Method(Method),
+    /// What a stack distinguishes: an object in JSON, and in CSV one cell such as `protection=cached`.
+    Parameters(Parameters),
 }
 
-impl Default for ParameterCell {
-    fn default() -> Self {
-        Self::Object(Parameters::NONE)
+impl Value {
+    fn word(word: impl ToString) -> Option<Self> {
+        Some(Self::Word(word.to_string()))
     }
-}
 
-/// One row as a flat object; times in seconds. This is the interface of `--json` and of CSV.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[allow(
-    missing_docs,
-    reason = "the names are the documentation; see docs/output.md"
-)]
-pub struct FlatRow {
-    pub device: String,
-    pub store: String,
-    pub algorithm: String,
-    pub operation: String,
-    pub stack: String,
-    pub parameters: ParameterCell,
-    pub concurrency: u32,
-    pub rate: Option<f64>,
-    pub replica: u32,
-    pub provenance: String,
-    pub n: Option<u64>,
-    pub mean_s: Option<f64>,
-    pub ci_low_s: Option<f64>,
-    pub ci_high_s: Option<f64>,
-    pub ci_method: Option<keymark_stats::Method>,
-    pub median_s: Option<f64>,
-    pub p90_s: Option<f64>,
-    pub p99_s: Option<f64>,
-    pub max_s: Option<f64>,
-    pub stddev_s: Option<f64>,
-    pub ops_per_s: Option<f64>,
-    pub ratio: Option<f64>,
-    pub ratio_low: Option<f64>,
-    pub ratio_high: Option<f64>,
-    pub user_s: Option<f64>,
-    pub system_s: Option<f64>,
-    pub failed: usize,
-    pub reason: Option<String>,
-    pub code: Option<String>,
-    pub think_s: Option<f64>,
-    pub worker: String,
-    pub backlog_per_s: Option<f64>,
-    pub assumed: Option<String>,
-    pub median_low_s: Option<f64>,
-    pub median_high_s: Option<f64>,
-    pub p99_low_s: Option<f64>,
-    pub p99_high_s: Option<f64>,
-    pub ops_low_per_s: Option<f64>,
-    pub ops_high_per_s: Option<f64>,
-    pub raw_mean_s: Option<f64>,
-    pub server: Option<String>,
-    pub users: Option<u32>,
-    pub delay_s: Option<f64>,
-    pub transactions: Option<u64>,
-    pub availability: Option<f64>,
-    pub response_s: Option<f64>,
-    pub rate_per_s: Option<f64>,
-    pub concurrency_mean: Option<f64>,
-    pub longest_s: Option<f64>,
-    pub shortest_s: Option<f64>,
-    pub p50_s: Option<f64>,
-    pub p95_s: Option<f64>,
-    pub server_cpu_s: Option<f64>,
-    pub client_cpu_s: Option<f64>,
-    pub knee_users: Option<u32>,
-    pub limit_rate_per_s: Option<f64>,
-}
+    fn text(text: impl ToString) -> Option<Self> {
+        Some(Self::Text(text.to_string()))
+    }
 
-impl From<&Row> for FlatRow {
-    fn from(row: &Row) -> Self {
-        let case = &row.case;
-        let summary = row.summary.as_ref();
-        let time = |pick: &dyn Fn(&keymark_stats::Summary) -> Option<Seconds>| {
-            summary.and_then(pick).map(|t| t.0)
-        };
-        Self {
-            device: case.device.to_string(),
-            store: case.store.to_string(),
-            algorithm: case.algorithm.to_string(),
-            operation: case.operation.to_string(),
-            stack: case.stack.to_string(),
-            parameters: ParameterCell::Object(case.parameters.clone()),
-            concurrency: case.concurrency(),
-            rate: match case.load.pacing {
-                Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
-                Pacing::Open(rate) => Some(rate.per_second()),
-            },
-            replica: case.replica,
-            provenance: case.provenance.to_string(),
-            n: row.n(),
-            mean_s: row.mean().map(|mean| mean.0),
-            ci_low_s: time(&|summary| summary.mean.low),
-            ci_high_s: time(&|summary| summary.mean.high),
-            ci_method: summary.map(|summary| summary.mean.method),
-            median_s: time(&|summary| Some(summary.median.value)),
-            p90_s: time(&|summary| Some(summary.p90.value)),
-            p99_s: time(&|summary| Some(summary.p99.value)),
-            max_s: time(&|summary| Some(summary.max)),
-            stddev_s: time(&|summary| summary.stddev.map(|estimate| estimate.value)),
-            ops_per_s: row.throughput.map(|rate| rate.value.0),
-            ratio: row.ratio.map(|ratio| ratio.value.0),
-            ratio_low: row.ratio.and_then(|ratio| ratio.low).map(|low| low.0),
-            ratio_high: row.ratio.and_then(|ratio| ratio.high).map(|high| high.0),
-            user_s: row.child_cpu.map(|(user, _)| user.0),
-            system_s: row.child_cpu.map(|(_, system)| system.0),
-            failed: row.failed,
-            reason: row.failure.clone(),
-            code: row.code.as_ref().map(ToString::to_string),
-            think_s: match case.load.pacing {
-                Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
-                Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
-            },
-            worker: case.load.worker.to_string(),
-            backlog_per_s: row
-                .overload
-                .and_then(|overload| overload.growth)
-                .map(|growth| growth.0),
-            assumed: row.assumed.map(|assumed| assumed.to_string()),
-            median_low_s: time(&|summary| summary.median.low),
-            median_high_s: time(&|summary| summary.median.high),
-            p99_low_s: time(&|summary| summary.p99.low),
-            p99_high_s: time(&|summary| summary.p99.high),
-            ops_low_per_s: row.throughput.and_then(|rate| rate.low).map(|low| low.0),
-            ops_high_per_s: row.throughput.and_then(|rate| rate.high).map(|high| high.0),
-            raw_mean_s: time(&|summary| summary.controlled.map(|before| before.raw.value)),
-            ..Self::of_load(row)
+    /// As no spreadsheet takes it for a formula.
+    fn in_csv(self) -> Self {
+        match self {
+            Self::Text(text) => Self::Text(no_formula(&text).into_owned()),
+            Self::Parameters(parameters) => Self::Word(parameters.to_string()),
+            Self::Word(_) | Self::Whole(_) | Self::Number(_) | Self::Method(_) => self,
         }
     }
 }
 
-impl FlatRow {
-    /// The columns of a load on a server; the others are empty.
-    fn of_load(row: &Row) -> Self {
-        let case = &row.case;
-        let Some(load) = &row.under_load else {
-            return Self::default();
-        };
-        let delay = match case.load.pacing {
-            Pacing::Thinking(longest) => Some(longest.as_secs_f64()),
-            Pacing::Closed | Pacing::Saturating { .. } => Some(0.0),
+macro_rules! values {
+    ($($kind:ty => $value:expr),* $(,)?) => {
+        $(impl From<$kind> for Value {
+            fn from(value: $kind) -> Self {
+                $value(value)
+            }
+        })*
+    };
+}
+
+values! {
+    u64 => Value::Whole,
+    u32 => |number| Value::Whole(u64::from(number)),
+    usize => |number| Value::Whole(number as u64),
+    f64 => Value::Number,
+    Method => Value::Method,
+    Seconds => |time: Seconds| Value::Number(time.0),
+    PerSecond => |rate: PerSecond| Value::Number(rate.0),
+    Ratio => |ratio: Ratio| Value::Number(ratio.0),
+}
+
+type Of = fn(&Row) -> Option<Value>;
+
+/// Every column, and what stands in it.
+const COLUMNS: [(&str, Of); 56] = [
+    ("device", |row| Value::text(&row.case.device)),
+    ("store", |row| Value::word(row.case.store)),
+    ("algorithm", |row| Value::word(row.case.algorithm)),
+    ("operation", |row| Value::word(row.case.operation)),
+    ("stack", |row| Value::word(row.case.stack)),
+    ("parameters", |row| {
+        Some(Value::Parameters(row.case.parameters.clone()))
+    }),
+    ("concurrency", |row| Some(row.case.concurrency().into())),
+    ("rate", |row| match row.case.load.pacing {
+        Pacing::Closed | Pacing::Thinking(_) | Pacing::Saturating { .. } => None,
+        Pacing::Open(rate) => Some(rate.per_second().into()),
+    }),
+    ("replica", |row| Some(row.case.replica.into())),
+    ("provenance", |row| Value::word(row.case.provenance)),
+    ("n", |row| Some(row.n()?.into())),
+    ("mean_s", |row| Some(row.mean()?.into())),
+    ("ci_low_s", |row| Some(summary(row)?.mean.low?.into())),
+    ("ci_high_s", |row| Some(summary(row)?.mean.high?.into())),
+    ("ci_method", |row| Some(summary(row)?.mean.method.into())),
+    ("median_s", |row| Some(summary(row)?.median.value.into())),
+    ("p90_s", |row| Some(summary(row)?.p90.value.into())),
+    ("p99_s", |row| Some(summary(row)?.p99.value.into())),
+    ("max_s", |row| Some(summary(row)?.max.into())),
+    ("stddev_s", |row| Some(summary(row)?.stddev?.value.into())),
+    ("ops_per_s", |row| Some(row.throughput?.value.into())),
+    ("ratio", |row| Some(row.ratio?.value.into())),
+    ("ratio_low", |row| Some(row.ratio?.low?.into())),
+    ("ratio_high", |row| Some(row.ratio?.high?.into())),
+    ("user_s", |row| Some(row.child_cpu?.0.into())),
+    ("system_s", |row| Some(row.child_cpu?.1.into())),
+    ("failed", |row| Some(row.failed.into())),
+    ("reason", |row| Value::text(row.failure.as_ref()?)),
+    ("code", |row| Value::text(row.code.as_ref()?)),
+    ("think_s", |row| match row.case.load.pacing {
+        Pacing::Closed | Pacing::Open(_) | Pacing::Saturating { .. } => None,
+        Pacing::Thinking(longest) => Some(longest.as_secs_f64().into()),
+    }),
+    ("worker", |row| Value::word(row.case.load.worker)),
+    ("backlog_per_s", |row| Some(row.overload?.growth?.into())),
+    ("assumed", |row| Value::word(row.assumed?)),
+    ("median_low_s", |row| Some(summary(row)?.median.low?.into())),
+    ("median_high_s", |row| {
+        Some(summary(row)?.median.high?.into())
+    }),
+    ("p99_low_s", |row| Some(summary(row)?.p99.low?.into())),
+    ("p99_high_s", |row| Some(summary(row)?.p99.high?.into())),
+    ("ops_low_per_s", |row| Some(row.throughput?.low?.into())),
+    ("ops_high_per_s", |row| Some(row.throughput?.high?.into())),
+    ("raw_mean_s", |row| {
+        Some(summary(row)?.controlled?.raw.value.into())
+    }),
+    // Of a load on a server; the others have none.
+    ("server", |row| {
+        row.under_load?;
+        Value::word(row.case.stack)
+    }),
+    ("users", |row| {
+        let best = load(row)?.saturated.map(|found| found.best_users);
+        Some(best.unwrap_or(row.case.concurrency()).into())
+    }),
+    ("delay_s", |row| {
+        row.under_load?;
+        match row.case.load.pacing {
+            Pacing::Thinking(longest) => Some(longest.as_secs_f64().into()),
+            Pacing::Closed | Pacing::Saturating { .. } => Some(Value::Number(0.0)),
             Pacing::Open(_) => None,
-        };
-        Self {
-            server: Some(case.stack.to_string()),
-            users: Some(
-                load.saturated
-                    .map_or(case.concurrency(), |found| found.best_users),
-            ),
-            delay_s: delay,
-            transactions: Some(load.transactions),
-            availability: Some(load.availability),
-            response_s: Some(load.response_time.0),
-            rate_per_s: row.throughput.map(|rate| rate.value.0),
-            concurrency_mean: Some(load.concurrency),
-            longest_s: Some(load.longest.0),
-            shortest_s: Some(load.shortest.0),
-            p50_s: row.summary.as_ref().map(|summary| summary.median.value.0),
-            p95_s: load.p95.map(|p95| p95.0),
-            server_cpu_s: load.server_cpu.map(|time| time.0),
-            client_cpu_s: Some(load.client_cpu.0),
-            knee_users: load.saturated.map(|found| found.knee_users),
-            limit_rate_per_s: (load.saturated)
-                .and_then(|found| found.within_limit)
-                .map(|rate| rate.0),
-            ..Self::default()
         }
-    }
+    }),
+    ("transactions", |row| Some(load(row)?.transactions.into())),
+    ("availability", |row| Some(load(row)?.availability.into())),
+    ("response_s", |row| Some(load(row)?.response_time.into())),
+    ("rate_per_s", |row| {
+        row.under_load?;
+        Some(row.throughput?.value.into())
+    }),
+    ("concurrency_mean", |row| {
+        Some(load(row)?.concurrency.into())
+    }),
+    ("longest_s", |row| Some(load(row)?.longest.into())),
+    ("shortest_s", |row| Some(load(row)?.shortest.into())),
+    ("p50_s", |row| {
+        row.under_load?;
+        Some(summary(row)?.median.value.into())
+    }),
+    ("p95_s", |row| Some(load(row)?.p95?.into())),
+    ("server_cpu_s", |row| Some(load(row)?.server_cpu?.into())),
+    ("client_cpu_s", |row| Some(load(row)?.client_cpu.into())),
+    ("knee_users", |row| Some(limits(row)?.knee_users.into())),
+    ("limit_rate_per_s", |row| {
+        Some(limits(row)?.within_limit?.into())
+    }),
+];
 
-    /// What comes from outside, as no spreadsheet takes it for a formula. The other words are keymark's own.
-    fn without_formulas(self) -> Self {
-        let text = |text: String| no_formula(&text).into_owned();
-        Self {
-            device: text(self.device),
-            parameters: match self.parameters {
-                ParameterCell::Object(parameters) => ParameterCell::Text(parameters.to_string()),
-                cell @ ParameterCell::Text(_) => cell,
-            },
-            reason: self.reason.map(text),
-            code: self.code.map(text),
-            ..self
-        }
+fn summary(row: &Row) -> Option<&Summary> {
+    row.summary.as_ref()
+}
+
+fn load(row: &Row) -> Option<&UnderLoad> {
+    row.under_load.as_ref()
+}
+
+fn limits(row: &Row) -> Option<Saturated> {
+    load(row)?.saturated
+}
+
+/// One row as a flat object.
+#[derive(Debug)]
+pub struct FlatRow<'a>(&'a Row);
+
+impl<'a> From<&'a Row> for FlatRow<'a> {
+    fn from(row: &'a Row) -> Self {
+        Self(row)
+    }
+}
+
+impl Serialize for FlatRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(COLUMNS.iter().map(|(name, of)| (name, of(self.0))))
     }
 }
 
 /// Rows as CSV with a header line.
 pub fn csv(rows: &[Row], out: impl std::io::Write) -> Result<(), csv::Error> {
-    let mut writer = csv::Writer::from_writer(out);
+    let mut writer = csv::WriterBuilder::new()
+        .has_headers(false)
+        .from_writer(out);
+    if !rows.is_empty() {
+        writer.write_record(COLUMNS.map(|(name, _)| name))?;
+    }
     for row in rows {
-        writer.serialize(FlatRow::from(row).without_formulas())?;
+        let cells = COLUMNS.map(|(_, of)| of(row).map(Value::in_csv));
+        writer.serialize(cells.as_slice())?;
     }
     writer.flush().map_err(csv::Error::from)
 }

@@ -3,14 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use keymark_stores::card::Aid;
 use keymark_stores::device::Wish;
-#[cfg(feature = "openpgp-card")]
-use keymark_stores::openpgp_card::Aid;
 use keymark_stores::user::User;
 
-#[cfg(feature = "openpgp-card")]
 pub use crate::gnupg::owner::Borrowed;
-#[cfg(feature = "openpgp-card")]
 use crate::gnupg::{Gnupg, owner::OwnersAgent};
 
 /// How often, and how far apart, it is looked whether scdaemon has let go: two seconds together.
@@ -74,11 +71,6 @@ impl fmt::Display for HeldCard {
     }
 }
 
-/// Nothing is borrowed from anybody.
-#[cfg(not(feature = "openpgp-card"))]
-#[derive(Debug)]
-pub enum Borrowed {}
-
 /// Who has the tokens in these readers; nobody is disturbed by the question.
 pub(crate) fn holders(readers: &[String]) -> Vec<HeldCard> {
     if readers.is_empty() {
@@ -92,7 +84,6 @@ pub(crate) fn holders(readers: &[String]) -> Vec<HeldCard> {
     readers.iter().map(held).collect()
 }
 
-#[cfg(feature = "openpgp-card")]
 fn holder() -> Holder {
     let scdaemon = || {
         let mut owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
@@ -105,13 +96,7 @@ fn holder() -> Holder {
     scdaemon().unwrap_or(Holder::Unknown)
 }
 
-#[cfg(not(feature = "openpgp-card"))]
-const fn holder() -> Holder {
-    Holder::Unknown
-}
-
 /// As cards are named everywhere.
-#[cfg(feature = "openpgp-card")]
 fn name(aid: &str) -> Option<String> {
     Aid::new(&hex::decode(aid).ok()?).map(|aid| aid.to_string())
 }
@@ -165,15 +150,9 @@ pub(crate) fn ask_for<L>(user: &User, look: impl Fn() -> Option<L>) -> Option<(L
     Some((free?, borrowed))
 }
 
-#[cfg(feature = "openpgp-card")]
 fn release() -> Option<Borrowed> {
     let owner = OwnersAgent::with_scdaemon(&Gnupg::find(None).ok()?)?;
     owner.release().ok()
-}
-
-#[cfg(not(feature = "openpgp-card"))]
-const fn release() -> Option<Borrowed> {
-    None
 }
 
 #[cfg(test)]
@@ -213,7 +192,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "openpgp-card")]
     fn cards_are_named_as_everywhere() {
         let aid = "D276000124010304FF4B245E25D20000";
         assert_eq!(name(aid).as_deref(), Some("ff4b:245e25d2"));

@@ -15,10 +15,8 @@ mod programs;
 pub mod provider;
 pub mod raw;
 pub mod registry;
-#[cfg(feature = "pkcs11")]
 pub mod servers;
 pub mod ssh;
-#[cfg(feature = "pkcs11")]
 pub mod tls;
 
 pub use keymark_stores::places::{private_dir, process};

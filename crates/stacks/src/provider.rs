@@ -93,7 +93,6 @@ pub struct Use {
     pub store: Arc<dyn KeyStore>,
 }
 
-#[cfg(feature = "pkcs11")]
 /// Whether the device has keys that other programs see.
 pub(crate) fn has_key_on_token(device: &dyn Device) -> Result<(), Error> {
     if !device.present().is_empty() {

@@ -29,7 +29,6 @@ pub enum AnswerForm {
 
 impl AnswerForm {
     /// The check of a challenge, for answers of this form.
-    #[must_use]
     pub fn checked(
         self,
         algorithm: Algorithm,

@@ -39,9 +39,6 @@ impl std::fmt::Debug for Challenge {
 impl Challenge {
     /// Makes inputs for an operation with a key, wherever its private half is; messages to be signed
     /// have `input_bytes` bytes and are drawn with the seed.
-    ///
-    /// # Errors
-    /// When OpenSSL fails, or the algorithm lacks the operation.
     pub fn new(
         key: &PublicKey,
         operation: Operation,
@@ -52,9 +49,6 @@ impl Challenge {
     }
 
     /// The same for a key that is used by that scheme.
-    ///
-    /// # Errors
-    /// When OpenSSL fails, or the algorithm lacks the operation.
     pub fn by(
         key: &PublicKey,
         operation: Operation,
@@ -119,7 +113,6 @@ impl Challenge {
 }
 
 /// OpenSSL's digest that is signed in place of the message.
-#[must_use]
 pub fn digest(algorithm: Algorithm) -> Option<MessageDigest> {
     algorithm.digest().map(|digest| match digest {
         Digest::Sha256 => MessageDigest::sha256(),

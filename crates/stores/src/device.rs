@@ -8,11 +8,13 @@ use std::time::Duration;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
 
+use crate::access::{AccessKind, KeyUse};
 use crate::journal::{Journal, Journals};
 use crate::scheme::Scheme;
 use crate::software::SoftwareStore;
-use crate::store::KeyStore;
+use crate::store::{KeyStore, unsupported};
 use crate::user::{TokenId, User};
 
 /// Which devices to look for.
@@ -32,10 +34,16 @@ pub enum Wish {
 
 /// A family of key stores: one folder, registered in [`crate::registry`].
 pub trait StoreFamily: Sync {
+    /// What its devices are.
+    fn store(&self) -> StoreKind;
+
+    /// Opens a key for a worker that is a process, as the store's errand describes it
+    /// ([`Access::errand`](crate::access::Access::errand)).
+    fn open_errand(&self, _errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+        Err(unsupported("another process of keymark's", used.capability))
+    }
+
     /// Looks for the devices that are wanted.
-    ///
-    /// # Errors
-    /// When a wanted one cannot be used.
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error>;
 }
 
@@ -87,8 +95,8 @@ pub trait Device: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// How other programs will reach its keys.
-    fn reach(&self) -> Reach;
+    /// The capabilities of access that its keys have.
+    fn access(&self) -> &'static [AccessKind];
 
     /// What it says of itself, for people.
     fn facts(&self) -> Vec<Fact>;
@@ -99,53 +107,25 @@ pub trait Device: Debug + Send + Sync {
     }
 
     /// Whether a run can ask it for all of this together.
-    ///
-    /// # Errors
-    /// When it cannot.
     fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
         let _ = wanted;
         Ok(())
     }
 
     /// Has the user agree, in one question, to what a run destroys on it that asks for all of this.
-    ///
-    /// # Errors
-    /// When the user does not.
     fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
         let _ = wanted;
         Ok(())
     }
 
     /// Removes what a run that died has left on it, by its journal.
-    ///
-    /// # Errors
-    /// When something stays.
     fn undo(&self, left: Journal) -> Result<(), Error> {
         let call = format!("restoring {}", left.content().token);
         Err(Error::call(call, "it belongs to another device", ""))
     }
 
     /// Makes it ready for a run.
-    ///
-    /// # Errors
-    /// When it cannot be.
     fn open(&self, run: &Run) -> Result<Arc<dyn KeyStore>, Error>;
-}
-
-/// The kind of [`crate::access::Access`] that a device's keys have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// In files.
-    File,
-    /// On a card in a reader.
-    #[cfg(feature = "openpgp-card")]
-    Card,
-    /// On a token behind a PKCS#11 module.
-    #[cfg(feature = "pkcs11")]
-    Module,
-    /// In a TPM.
-    #[cfg(feature = "tpm")]
-    Tpm,
 }
 
 /// One line of what a device says of itself.
@@ -193,12 +173,18 @@ pub struct Run {
 
 impl Run {
     /// A run with test keys of its own.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             test_keys: Arc::default(),
             journals: None,
         }
+    }
+}
+
+impl dyn Device + '_ {
+    /// Whether its keys have the capability of access.
+    pub fn has(&self, kind: AccessKind) -> bool {
+        self.access().contains(&kind)
     }
 }

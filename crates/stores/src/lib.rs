@@ -7,15 +7,13 @@
 
 pub mod access;
 pub mod answer;
+pub mod card;
 pub mod challenge;
 pub mod device;
-mod elgamal;
-#[cfg(any(feature = "pkcs11", feature = "tpm"))]
 mod emulator;
 pub mod journal;
 #[cfg(feature = "openpgp-card")]
 pub mod openpgp_card;
-#[cfg(feature = "pkcs11")]
 pub mod pkcs11;
 pub mod places;
 pub mod public_key;
@@ -24,8 +22,8 @@ pub mod scheme;
 pub mod software;
 pub mod store;
 pub mod test_key;
-#[cfg(feature = "openpgp-card")]
 pub mod tokens;
 #[cfg(feature = "tpm")]
 pub mod tpm;
 pub mod user;
+pub mod worker;

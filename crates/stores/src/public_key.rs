@@ -12,15 +12,14 @@ use openssl::error::ErrorStack;
 use openssl::hash::hash;
 use openssl::md::{Md, MdRef};
 use openssl::md_ctx::MdCtx;
-#[cfg(feature = "pkcs11")]
 use openssl::pkey::KeyType;
 use openssl::pkey::{Id, PKey, PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 use openssl::rsa::Rsa;
 
-use crate::elgamal::ElgamalPublic;
 use crate::scheme::Scheme;
 use crate::scheme::padded;
+use crate::software::elgamal::ElgamalPublic;
 use crate::test_key::{Secret, TestKey, nid};
 
 /// The public half of a key.
@@ -46,9 +45,6 @@ impl std::fmt::Debug for PublicKey {
 
 impl PublicKey {
     /// The public half of a test key.
-    ///
-    /// # Errors
-    /// When OpenSSL cannot extract it.
     pub fn of(key: &TestKey) -> Result<Self, Error> {
         let numbers = match &key.secret {
             Secret::Evp(pkey) => pkey
@@ -64,9 +60,6 @@ impl PublicKey {
     }
 
     /// An RSA key from its modulus and exponent.
-    ///
-    /// # Errors
-    /// When they are none.
     pub fn rsa(algorithm: Algorithm, n: &[u8], e: &[u8]) -> Result<Self, ErrorStack> {
         let (n, e) = (BigNum::from_slice(n)?, BigNum::from_slice(e)?);
         let key = PKey::from_rsa(Rsa::from_public_components(n, e)?)?;
@@ -74,9 +67,6 @@ impl PublicKey {
     }
 
     /// A DSA key from its parameters and its number.
-    ///
-    /// # Errors
-    /// When they are none.
     pub fn dsa(algorithm: Algorithm, [p, q, g, y]: [&[u8]; 4]) -> Result<Self, ErrorStack> {
         let number = BigNum::from_slice;
         let key = Dsa::from_public_components(number(p)?, number(q)?, number(g)?, number(y)?)?;
@@ -85,9 +75,6 @@ impl PublicKey {
 
     /// A key from its point (SEC 1, uncompressed) or its string of RFC 7748 or 8032, which may
     /// stand behind OpenPGP's 0x40.
-    ///
-    /// # Errors
-    /// When it is not on the algorithm's curve.
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are alike in this"
@@ -112,10 +99,6 @@ impl PublicKey {
     }
 
     /// A key of ML-DSA (FIPS 204 §7.2) or ML-KEM (FIPS 203 §7.1) from its octets.
-    ///
-    /// # Errors
-    /// When they are none.
-    #[cfg(feature = "pkcs11")]
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are not of this kind"
@@ -135,7 +118,6 @@ impl PublicKey {
     }
 
     /// That key, of a certificate.
-    #[cfg(feature = "pkcs11")]
     pub(crate) const fn of_public(algorithm: Algorithm, key: PKey<Public>) -> Self {
         Self::evp(algorithm, key)
     }
@@ -146,15 +128,11 @@ impl PublicKey {
     }
 
     /// Its algorithm.
-    #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
     /// SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER, of all but Elgamal.
-    ///
-    /// # Errors
-    /// When OpenSSL has no such form.
     pub fn spki_der(&self) -> Result<Vec<u8>, ErrorStack> {
         match &self.numbers {
             PublicNumbers::Evp(key) => key.public_key_to_der(),
@@ -163,17 +141,11 @@ impl PublicKey {
     }
 
     /// Something encrypted to the key, or an ephemeral key, and the secret that has to come out.
-    ///
-    /// # Errors
-    /// When OpenSSL fails.
     pub fn encrypt(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
         self.encrypt_by(None)
     }
 
     /// The same by another scheme of RSA.
-    ///
-    /// # Errors
-    /// When OpenSSL fails.
     pub fn encrypt_by(&self, scheme: Option<Scheme>) -> Result<(Vec<u8>, Vec<u8>), Error> {
         let made = match (&self.numbers, self.algorithm.family()) {
             (PublicNumbers::Elgamal(key), _) => {
@@ -188,17 +160,11 @@ impl PublicKey {
 
     /// Whether `signature` (DER for DSA and ECDSA) is one of the message, or of the digest that the
     /// algorithm's challenges have.
-    ///
-    /// # Errors
-    /// When it is malformed.
     pub fn verify(&self, signed: &[u8], signature: &[u8]) -> Result<bool, ErrorStack> {
         self.verify_digest(Md::sha256(), signed, signature)
     }
 
     /// The same for a signature by that scheme, of which `signed` may be the message.
-    ///
-    /// # Errors
-    /// When it is malformed.
     pub fn verify_by(
         &self,
         scheme: Option<Scheme>,
@@ -216,9 +182,6 @@ impl PublicKey {
     }
 
     /// The same for a digest made with `md`, which RSA signs along with it.
-    ///
-    /// # Errors
-    /// When the signature is malformed.
     pub fn verify_digest(
         &self,
         md: &MdRef,

@@ -14,60 +14,33 @@ use crate::scheme::Scheme;
 /// Where private keys live. Capabilities are asked for, never assumed.
 pub trait KeyStore: Debug + Send + Sync {
     /// Which device this is.
-    ///
-    /// # Errors
-    /// When the device cannot be asked.
     fn identity(&self) -> Result<StoreIdentity, Error>;
 
     /// What it offers.
-    ///
-    /// # Errors
-    /// When the device cannot be asked.
     fn capabilities(&self) -> Result<Vec<Capability>, Error>;
 
     /// The key for a capability: one that is there, or a test key that is provisioned where that is
     /// allowed. The same key at every call.
-    ///
-    /// # Errors
-    /// When there is none and none may be made.
     fn key(&self, capability: Capability) -> Result<KeyRef, Error>;
 
     /// The public half of a key.
-    ///
-    /// # Errors
-    /// When the store does not give it.
     fn public_key(&self, key: &KeyRef) -> Result<PublicKey, Error>;
 
     /// The form in which a key's answers come.
-    ///
-    /// # Errors
-    /// When there is no such key.
     fn answers(&self, key: &KeyRef) -> Result<Answers, Error>;
 
     /// How another program reaches the key.
-    ///
-    /// # Errors
-    /// When no other program can.
     fn access(&self, key: &KeyRef) -> Result<Access, Error>;
 
     /// A handle on a key, one per worker; parsing and set-up that a caller does once happen here.
-    ///
-    /// # Errors
-    /// When the key is not there or cannot do what the reference says.
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error>;
 
     /// A handle that uses the key otherwise than usual, as the device offers it.
-    ///
-    /// # Errors
-    /// When the key is not there, or the device does not offer that.
     fn open_by(&self, key: &KeyRef, scheme: Scheme) -> Result<Box<dyn KeyHandle>, Error> {
         Err(unused(key, scheme))
     }
 
     /// The workers of a case, each with a handle; by that scheme, or as usual.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     fn crew(&self, key: &KeyRef, scheme: Option<Scheme>, workers: usize) -> Result<Crew, Error> {
         if workers > 1 {
             self.check_threads()?;
@@ -80,24 +53,17 @@ pub trait KeyStore: Debug + Send + Sync {
     }
 
     /// Whether several threads of this process may use it at once.
-    ///
-    /// # Errors
-    /// When its library is known to be unsafe there.
     fn check_threads(&self) -> Result<(), Error> {
         Ok(())
     }
 
     /// Undoes what provisioning changed on a device that outlives this run.
-    ///
-    /// # Errors
-    /// When the device refuses: it keeps a test key.
     fn restore(&self) -> Result<(), Error> {
         Ok(())
     }
 }
 
 /// The refusal of a scheme.
-#[must_use]
 pub fn unused(key: &KeyRef, scheme: Scheme) -> Error {
     Error::call(
         format!("opening the key '{}'", key.label),
@@ -107,7 +73,6 @@ pub fn unused(key: &KeyRef, scheme: Scheme) -> Error {
 }
 
 /// The refusal of a capability.
-#[must_use]
 pub fn unsupported(by: impl Into<String>, capability: Capability) -> Error {
     Error::Unsupported {
         by: by.into(),

@@ -12,8 +12,8 @@ use openssl::rsa::{Rsa, RsaRef};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::elgamal::Elgamal;
 use crate::public_key::public_bytes;
+use crate::software::elgamal::Elgamal;
 
 /// A private key. Not for keeping secrets with: it only ever measures.
 pub struct TestKey {
@@ -85,9 +85,6 @@ impl std::fmt::Debug for Numbers {
 
 impl TestKey {
     /// Generates a key.
-    ///
-    /// # Errors
-    /// When OpenSSL lacks the algorithm or fails.
     #[allow(
         clippy::wildcard_enum_match_arm,
         reason = "the other families are alike in this"
@@ -109,9 +106,6 @@ impl TestKey {
     }
 
     /// Its numbers.
-    ///
-    /// # Errors
-    /// When OpenSSL has no such numbers of a key of this algorithm (ML-KEM, ML-DSA, SLH-DSA).
     pub fn numbers(&self) -> Result<Numbers, Error> {
         let numbers = match &self.secret {
             Secret::Elgamal(key) => {
@@ -127,7 +121,6 @@ impl TestKey {
     }
 
     /// Its octets, of algorithms whose private keys are a string of them.
-    #[cfg(feature = "pkcs11")]
     pub(crate) fn raw_private(&self) -> Result<Zeroizing<Vec<u8>>, ErrorStack> {
         match &self.secret {
             Secret::Evp(pkey) => pkey.raw_private_key().map(Zeroizing::new),
@@ -136,9 +129,6 @@ impl TestKey {
     }
 
     /// PrivateKeyInfo (RFC 5958) in DER, of all but Elgamal.
-    ///
-    /// # Errors
-    /// When OpenSSL has no such form.
     pub fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         let der = match &self.secret {
             Secret::Evp(pkey) => pkey.private_key_to_pkcs8(),
@@ -149,9 +139,6 @@ impl TestKey {
     }
 
     /// The key in a form that another process can take.
-    ///
-    /// # Errors
-    /// When OpenSSL has no such form.
     pub fn sealed(&self) -> Result<SealedKey, Error> {
         let numbers = match &self.secret {
             Secret::Evp(_) => vec![self.pkcs8_der()?],
@@ -164,9 +151,6 @@ impl TestKey {
     }
 
     /// The key that was sealed.
-    ///
-    /// # Errors
-    /// When it is none.
     pub fn unsealed(sealed: &SealedKey) -> Result<Self, Error> {
         let secret = match sealed.numbers.as_slice() {
             [der] => PKey::private_key_from_der(der).map(Secret::Evp),
@@ -181,7 +165,6 @@ impl TestKey {
     }
 
     /// Room that the longest result of an operation needs, in bytes.
-    #[must_use]
     pub fn output_capacity(&self) -> usize {
         match &self.secret {
             Secret::Elgamal(key) => key.size(),

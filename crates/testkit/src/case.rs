@@ -33,12 +33,10 @@ pub fn case(algorithm: &str) -> CaseBuilder {
 
 /// A case in the making; see [`case`] for what it begins as.
 #[derive(Debug, Clone)]
-#[must_use]
 pub struct CaseBuilder(Case);
 
 impl CaseBuilder {
     /// The case.
-    #[must_use]
     pub fn build(self) -> Case {
         self.0
     }

@@ -74,7 +74,6 @@ impl std::fmt::Debug for FakeStack {
 
 impl FakeStack {
     /// A stack of that name.
-    #[must_use]
     pub fn new(name: StackName, clock: Arc<ManualClock>, scripting: Scripting) -> Self {
         Self {
             name,
@@ -85,14 +84,12 @@ impl FakeStack {
     }
 
     /// Handles that are entered, and the most that were at a time.
-    #[must_use]
     pub fn entered(&self) -> (usize, usize) {
         let Entered { now, most, .. } = self.entered.as_ref();
         (now.load(Ordering::SeqCst), most.load(Ordering::SeqCst))
     }
 
     /// How often one was.
-    #[must_use]
     pub fn times_entered(&self) -> usize {
         self.entered.times.load(Ordering::SeqCst)
     }

@@ -22,7 +22,6 @@ impl Inserted {
     ///
     /// # Panics
     /// When pcscd is gone.
-    #[must_use]
     pub fn new(pcscd: &PrivatePcscd, card: &Reader) -> Self {
         let mut vpcd = Vpcd::connect(&pcscd.vpcd_address(), card.connect()).unwrap();
         Self {
@@ -57,7 +56,6 @@ impl CardInReader {
     ///
     /// # Panics
     /// When a package is missing.
-    #[must_use]
     pub fn new(card: Reader) -> Self {
         let directory = short_directory();
         let pcscd = PrivatePcscd::start(directory.path()).unwrap();
@@ -70,7 +68,6 @@ impl CardInReader {
     }
 
     /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
-    #[must_use]
     pub fn socket(&self) -> &Path {
         self.pcscd.socket()
     }

@@ -21,7 +21,6 @@ impl Misbehaving {
     ///
     /// # Panics
     /// When SoftHSM2, OpenSC's `pkcs11-tool` or a C compiler is missing.
-    #[must_use]
     pub fn new(keymark: impl Into<PathBuf>) -> Self {
         let token = SoftHsmToken::new();
         token.make_key("EC:prime256v1", "01", "web");
@@ -34,7 +33,6 @@ impl Misbehaving {
     }
 
     /// keymark with the user's token, the module in that mode, and logs of its calls.
-    #[must_use]
     pub fn keymark(&self, mode: &str, arguments: &str) -> Command {
         let mut command = self.place.keymark(arguments);
         command
@@ -50,7 +48,6 @@ impl Misbehaving {
     ///
     /// # Panics
     /// When keymark cannot be started.
-    #[must_use]
     pub fn run(&self, mode: &str, pin: &str, device: &str, more: &str) -> Output {
         let line = format!("bench --json --device {device} --pin-env PIN --runs 6 {more}");
         let mut command = self.keymark(mode, &line);
@@ -58,13 +55,11 @@ impl Misbehaving {
     }
 
     /// Each `C_Login` that the module has seen.
-    #[must_use]
     pub fn logins(&self) -> String {
         std::fs::read_to_string(self.token.path("logins")).unwrap_or_default()
     }
 
     /// The processes that have made that call, in its order: `C_Initialize`, or `C_Sign` once each.
-    #[must_use]
     pub fn processes(&self, call: &str) -> Vec<u32> {
         let calls = std::fs::read_to_string(self.token.path("calls")).unwrap_or_default();
         let of_call = calls.lines().filter_map(|line| line.strip_prefix(call));

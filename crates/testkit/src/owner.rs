@@ -19,7 +19,6 @@ impl Owner {
     ///
     /// # Panics
     /// When they cannot be copied.
-    #[must_use]
     pub fn with_keys_of(other: &Path, pcscd: &Path) -> Self {
         let home = short_directory();
         for name in ["pubring.kbx", "trustdb.gpg"] {
@@ -33,7 +32,6 @@ impl Owner {
     }
 
     /// The home.
-    #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }

@@ -108,7 +108,6 @@ impl Isolation {
     const ALL: [Self; 3] = [Self::Mounts, Self::User, Self::Nothing];
 
     /// What is possible here, best first.
-    #[must_use]
     pub fn possible() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -154,18 +153,12 @@ pub struct PrivatePcscd {
 impl PrivatePcscd {
     /// Starts one with its socket and configuration in the directory, as isolated as can be, and
     /// returns when it answers.
-    ///
-    /// # Errors
-    /// When a package is missing or it does not start.
     pub fn start(directory: &Path) -> Result<Self, PcscdError> {
         let best = Isolation::ALL.into_iter().find(|best| best.works());
         Self::start_with(directory, best.unwrap_or(Isolation::Nothing))
     }
 
     /// The same with that isolation.
-    ///
-    /// # Errors
-    /// When a package is missing or it does not start.
     pub fn start_with(directory: &Path, isolation: Isolation) -> Result<Self, PcscdError> {
         for (path, package) in [(PCSCD, "pcscd"), (DRIVER, "vsmartcard-vpcd")] {
             if !Path::new(path).exists() {
@@ -218,25 +211,21 @@ impl PrivatePcscd {
     }
 
     /// What `PCSCLITE_CSOCK_NAME` has to be for its clients.
-    #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
     /// Where cards are inserted ([`keymark_stores::tokens::vpcd::Vpcd::connect`]).
-    #[must_use]
     pub fn vpcd_address(&self) -> String {
         format!("{}:{}", Ipv4Addr::LOCALHOST, self.port)
     }
 
     /// Its process, for measuring what it takes.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.process.child.id()
     }
 
     /// What it complained of.
-    #[must_use]
     pub fn log(&self) -> String {
         let log = fs::read(self.directory.join(LOG)).unwrap_or_default();
         String::from_utf8_lossy(&log).trim().to_owned()

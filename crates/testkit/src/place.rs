@@ -58,7 +58,6 @@ impl Place {
     ///
     /// # Panics
     /// When no directory can be made.
-    #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let place = Self {
             program: program.into(),
@@ -69,25 +68,21 @@ impl Place {
     }
 
     /// The place itself.
-    #[must_use]
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
     /// A file in it.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
     /// keymark's `TMPDIR`.
-    #[must_use]
     pub fn temporary(&self) -> PathBuf {
         self.path("t")
     }
 
     /// keymark's archive.
-    #[must_use]
     pub fn archive(&self) -> PathBuf {
         self.path("runs.sqlite3")
     }
@@ -96,7 +91,6 @@ impl Place {
     ///
     /// # Panics
     /// When the directory cannot be read.
-    #[must_use]
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.temporary()).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -112,7 +106,6 @@ impl Place {
     }
 
     /// keymark with these arguments, to be run.
-    #[must_use]
     pub fn keymark(&self, arguments: &(impl CommandLine + ?Sized)) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -129,7 +122,6 @@ impl Place {
     ///
     /// # Panics
     /// When it cannot be started.
-    #[must_use]
     pub fn output(&self, arguments: &(impl CommandLine + ?Sized)) -> Output {
         self.keymark(arguments).output().unwrap()
     }
@@ -149,7 +141,6 @@ impl Place {
     ///
     /// # Panics
     /// When there is none, or the schema does not allow it.
-    #[must_use]
     pub fn record(&self) -> Value {
         let exported = self.stdout("export last --format json");
         let record: Value = serde_json::from_str(&exported).unwrap();
@@ -161,7 +152,6 @@ impl Place {
     ///
     /// # Panics
     /// When it does not, or prints something else.
-    #[must_use]
     pub fn rows(&self, arguments: &(impl CommandLine + ?Sized)) -> Vec<Value> {
         objects(&self.stdout(arguments))
     }
@@ -201,20 +191,17 @@ pub fn assert_schema_allows(record: &Value) {
 ///
 /// # Panics
 /// When none can be made.
-#[must_use]
 pub fn short_directory() -> TempDir {
     let mut builder = tempfile::Builder::new();
     builder.prefix("km").tempdir_in("/tmp").unwrap()
 }
 
 /// What a program wrote.
-#[must_use]
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Everything a program wrote.
-#[must_use]
 pub fn said(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
@@ -223,7 +210,6 @@ pub fn said(output: &Output) -> String {
 ///
 /// # Panics
 /// When a line is none.
-#[must_use]
 pub fn objects(lines: &str) -> Vec<Value> {
     lines
         .lines()

@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 ///
 /// # Panics
 /// When the program cannot be found.
-#[must_use]
 pub fn this_test_program(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);
@@ -20,7 +19,6 @@ pub fn this_test_program(test: &str) -> Command {
 ///
 /// # Panics
 /// Without `/proc`.
-#[must_use]
 pub fn naming(path: &Path) -> usize {
     let needle = path.as_os_str().as_encoded_bytes();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -67,7 +65,6 @@ pub fn gnupg_with(directory: &Path, lines: &str) {
 ///
 /// # Panics
 /// When it cannot be built.
-#[must_use]
 pub fn built_library(package: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let build = || {

@@ -28,7 +28,6 @@ impl SoftHsmToken {
     ///
     /// # Panics
     /// When it is not installed, or refuses.
-    #[must_use]
     pub fn new() -> Self {
         let token = Self {
             directory: tempfile::tempdir().unwrap(),
@@ -52,13 +51,11 @@ impl SoftHsmToken {
     }
 
     /// What has to stand in `SOFTHSM2_CONF`.
-    #[must_use]
     pub fn configuration(&self) -> PathBuf {
         self.directory.path().join("softhsm2.conf")
     }
 
     /// A file of the test's in the same place.
-    #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -67,7 +64,6 @@ impl SoftHsmToken {
     ///
     /// # Panics
     /// When it is not installed.
-    #[must_use]
     pub fn library() -> PathBuf {
         let usual = ["/usr/lib/softhsm", "/usr/lib64/pkcs11", "/usr/lib/pkcs11"];
         let files = usual.map(|directory| Path::new(directory).join("libsofthsm2.so"));
@@ -139,7 +135,6 @@ impl SoftHsmToken {
     }
 
     /// `pkcs11-tool`, logged in to the token.
-    #[must_use]
     pub fn pkcs11_tool(&self) -> Command {
         let mut tool = Command::new("pkcs11-tool");
         tool.arg("--module").arg(Self::library());
@@ -162,7 +157,6 @@ impl SoftHsmToken {
     ///
     /// # Panics
     /// When there is no C compiler.
-    #[must_use]
     pub fn misbehaving_module(&self) -> PathBuf {
         let file = self.path("misbehaving.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/pkcs11_module.c");

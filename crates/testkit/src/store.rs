@@ -23,7 +23,6 @@ pub struct FakeStore {
 
 impl FakeStore {
     /// Handles that were entered and not left.
-    #[must_use]
     pub fn entered(&self) -> usize {
         self.entered.load(Ordering::SeqCst)
     }
@@ -70,7 +69,10 @@ impl KeyStore for FakeStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access::File(Arc::new(TestKey::generate(key.algorithm)?)))
+        Ok(Access {
+            file: Some(Arc::new(TestKey::generate(key.algorithm)?)),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

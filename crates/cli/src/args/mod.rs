@@ -161,7 +161,7 @@ pub enum Command {
     )]
     Import(ImportArguments),
     /// Run one worker of a run with --processes
-    #[command(name = keymark_stacks::raw::worker::SUBCOMMAND, hide = true)]
+    #[command(name = keymark_stores::worker::SUBCOMMAND, hide = true)]
     Worker,
     /// Run a PKCS#11 module, which may hang or crash
     #[cfg(feature = "pkcs11")]

@@ -3,7 +3,7 @@
 
 use keymark_bench::error::Error;
 use keymark_stacks::inventory::Inventory;
-use keymark_stores::device::Reach;
+use keymark_stores::access::AccessKind;
 use keymark_stores::journal::{Journal, Journals};
 
 use crate::args::CardArguments;
@@ -32,27 +32,13 @@ pub(super) fn tidy(
                     journal.content().run
                 ));
                 found.device.undo(journal)?;
-                removed |= shows(found.device.reach());
+                // What the others offer does not hang on their keys.
+                removed |= found.device.has(AccessKind::Card);
             }
             _ => output::warning(&told(&journal)),
         }
     }
     Ok(removed)
-}
-
-/// Whether a test key on such a token is among what it offers.
-fn shows(reach: Reach) -> bool {
-    match reach {
-        Reach::File => false,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => true,
-        // What it offers are its mechanisms.
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => false,
-        // Nothing is ever written to it.
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => false,
-    }
 }
 
 /// Says what is left, for commands that write to no token.

@@ -67,7 +67,7 @@ pub(crate) fn dispatch(arguments: &Arguments) -> Outcome {
         Command::Import(own) => import::run(own, &mut archive(arguments)?),
         #[cfg(feature = "pkcs11")]
         Command::Tls(own) => tls::run(own, arguments.archive.as_ref()),
-        Command::Worker => of_keymark(keymark_stacks::raw::worker::serve),
+        Command::Worker => of_keymark(keymark_stores::worker::serve),
         #[cfg(feature = "pkcs11")]
         Command::Pkcs11Module => of_keymark(keymark_stores::pkcs11::process::serve),
         Command::Completions { shell } => Ok(definition::completions(*shell)),

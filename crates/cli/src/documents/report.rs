@@ -82,7 +82,7 @@ pub(crate) fn part(record: &Record, document: Document) -> Part<'_> {
     Part {
         record,
         document,
-        again: rerun::of(record),
+        rerun: rerun::of(record),
     }
 }
 

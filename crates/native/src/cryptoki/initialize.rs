@@ -8,9 +8,6 @@ use cryptoki::context::{CInitializeArgs, CInitializeFlags};
 /// Locks of the system's are fine; a module that has none of its own is used from one thread only. What stands in
 /// `pReserved` is a module's own affair (NSS wants its directory there), and stays until the process ends, as modules
 /// may keep the pointer.
-///
-/// # Errors
-/// When the text is none of C's.
 pub fn arguments(reserved: Option<&str>) -> Result<CInitializeArgs, String> {
     let flags = CInitializeFlags::OS_LOCKING_OK;
     let Some(text) = reserved else {

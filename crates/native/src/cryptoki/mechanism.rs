@@ -115,7 +115,7 @@ impl Mechanism {
 
 /// What a token says of a mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MechanismSays {
+pub struct MechanismInfo {
     /// Which one.
     pub kind: Mechanism,
     /// Length of the shortest key, in bits; 0 where keys have none.
@@ -134,8 +134,7 @@ pub struct MechanismSays {
 
 impl Calls {
     /// How many mechanisms the token in a slot has, and what it says of those that keymark has a use for.
-    #[must_use]
-    pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismSays>) {
+    pub fn mechanisms(&self, slot: Slot) -> (usize, Vec<MechanismInfo>) {
         let listed = self.listed(slot);
         let known = Mechanism::ALL.into_iter();
         let known = known.filter(|kind| listed.contains(&kind.number()));
@@ -159,13 +158,13 @@ impl Calls {
         mechanisms
     }
 
-    fn says_of(&self, slot: Slot, kind: Mechanism) -> Option<MechanismSays> {
+    fn says_of(&self, slot: Slot, kind: Mechanism) -> Option<MechanismInfo> {
         let mut info = CK_MECHANISM_INFO::default();
         // SAFETY: the structure is written, and nothing else.
         let code = unsafe { (self.mechanism_info)(slot.into(), kind.number(), &raw mut info) };
         let says = |flag: CK_FLAGS| info.flags & flag != 0;
         let unit = unit(kind, info.ulMaxKeySize);
-        (code == CKR_OK).then(|| MechanismSays {
+        (code == CKR_OK).then(|| MechanismInfo {
             kind,
             smallest: info.ulMinKeySize * unit,
             largest: info.ulMaxKeySize * unit,

@@ -32,7 +32,7 @@ use zeroize::Zeroizing;
 pub use initialize::arguments;
 use keymark_shim_protocol::pkcs11::Call;
 use mechanism::Chosen;
-pub use mechanism::{Mechanism, MechanismSays};
+pub use mechanism::{Mechanism, MechanismInfo};
 use quantum::Decapsulate;
 pub use quantum::Quantum;
 use under_way::UnderWay;
@@ -63,7 +63,7 @@ type GetAttributes =
     unsafe extern "C" fn(CK_SESSION_HANDLE, CK_OBJECT_HANDLE, *mut CK_ATTRIBUTE, CK_ULONG) -> CK_RV;
 type MechanismList =
     unsafe extern "C" fn(CK_SLOT_ID, *mut CK_MECHANISM_TYPE, *mut CK_ULONG) -> CK_RV;
-type MechanismInfo =
+type AskMechanism =
     unsafe extern "C" fn(CK_SLOT_ID, CK_MECHANISM_TYPE, *mut CK_MECHANISM_INFO) -> CK_RV;
 type GenerateKeyPair = unsafe extern "C" fn(
     CK_SESSION_HANDLE,
@@ -90,7 +90,7 @@ pub struct Calls {
     get_attributes: GetAttributes,
     destroy: Destroy,
     mechanism_list: MechanismList,
-    mechanism_info: MechanismInfo,
+    mechanism_info: AskMechanism,
     generate_key_pair: GenerateKeyPair,
     /// Of modules of PKCS#11 3.2.
     decapsulate: Option<Decapsulate>,
@@ -105,9 +105,6 @@ impl std::fmt::Debug for Calls {
 impl Calls {
     /// Those of the module in that file. Loading it runs its initialisers: a module that nobody knows is
     /// loaded in a process that may end.
-    ///
-    /// # Errors
-    /// Why it cannot be loaded, or what it lacks.
     pub fn of(file: &Path) -> Result<Self, String> {
         // SAFETY: initialisers of a library may do anything; that is what loading a module of the user's
         // choice means, as the crate cryptoki does by its safe `Pkcs11::new`.
@@ -133,7 +130,6 @@ impl Calls {
 
     /// Whether a module that the crate cryptoki has initialised is so for these calls as well. p11-kit's proxy and
     /// client are another instance for each who asks for their functions, with sessions of its own.
-    #[must_use]
     pub fn are_initialized(&self) -> bool {
         // SAFETY: a structure of numbers and octets, for which zero is a value.
         let mut info: CK_INFO = unsafe { std::mem::zeroed() };
@@ -167,7 +163,6 @@ pub struct PinEachUse(Zeroizing<Vec<u8>>);
 
 impl PinEachUse {
     /// The one that the token has accepted.
-    #[must_use]
     pub fn new(pin: &str) -> Self {
         Self(Zeroizing::new(pin.as_bytes().to_vec()))
     }
@@ -195,7 +190,6 @@ struct Steps {
 
 impl Operator {
     /// The key, by a session of the module that the calls are of.
-    #[must_use]
     pub const fn new(calls: Calls, session: Session, key: ObjectHandle) -> Self {
         Self {
             calls,
@@ -207,7 +201,6 @@ impl Operator {
 
     /// The same, for a key that wants the PIN at each use: it is sent between the function that begins an
     /// operation and the one that does it (PKCS#11 3.1 §5.6.8, `CKU_CONTEXT_SPECIFIC`).
-    #[must_use]
     pub fn with_pin(self, pin: PinEachUse) -> Self {
         Self {
             pin: Some(pin),
@@ -216,9 +209,6 @@ impl Operator {
     }
 
     /// `C_SignInit`, `C_Login` where the key wants it, and `C_Sign`. Returns the signature's length.
-    ///
-    /// # Errors
-    /// When the module refuses, or the buffer is too short.
     pub fn sign(
         &mut self,
         by: Mechanism,
@@ -233,9 +223,6 @@ impl Operator {
     }
 
     /// `C_DecryptInit`, `C_Login` where the key wants it, and `C_Decrypt`. Returns the plaintext's length.
-    ///
-    /// # Errors
-    /// When the module refuses, or the buffer is too short.
     pub fn decrypt(
         &mut self,
         by: Mechanism,
@@ -294,9 +281,6 @@ impl Operator {
 
     /// `C_DeriveKey` by `CKM_ECDH1_DERIVE` without a key derivation function: the shared secret of that
     /// length with the peer, as an object of the session, for [`Self::take_value`].
-    ///
-    /// # Errors
-    /// When the module refuses.
     pub fn derive(&mut self, peer: &[u8], length: usize) -> Result<Derived, Fault> {
         let mut parameter = CK_ECDH1_DERIVE_PARAMS {
             kdf: CKD_NULL,
@@ -332,9 +316,6 @@ impl Operator {
     }
 
     /// `C_GetAttributeValue` of what was derived, and `C_DestroyObject`. Returns the secret's length.
-    ///
-    /// # Errors
-    /// When the module refuses, or the buffer is too short.
     pub fn take_value(&mut self, derived: Derived, value: &mut [u8]) -> Result<usize, Fault> {
         let session = self.session.handle();
         let mut wanted = CK_ATTRIBUTE {

@@ -71,9 +71,6 @@ pub(crate) fn decapsulate_of(library: &cryptoki_sys::Pkcs11) -> Option<Decapsula
 
 impl Calls {
     /// `C_GenerateKeyPair` of such a key, by its halves' templates.
-    ///
-    /// # Errors
-    /// When the module refuses.
     pub fn generate_quantum(
         &self,
         session: &Session,
@@ -112,9 +109,6 @@ impl Calls {
 impl Operator {
     /// `C_DecapsulateKey` by `CKM_ML_KEM`: the shared secret of that length, as an object of the session, for
     /// [`Self::take_value`].
-    ///
-    /// # Errors
-    /// When the module refuses, or has no such function.
     pub fn decapsulate(&mut self, ciphertext: &[u8], length: usize) -> Result<Derived, Fault> {
         const CALL: &str = Call::C_DecapsulateKey.name();
         let decapsulate = self.calls.decapsulate.ok_or(Fault {

@@ -26,9 +26,6 @@ pub struct Watched(File);
 
 impl Watched {
     /// New memory, and the file by which the other process gets it.
-    ///
-    /// # Errors
-    /// When the kernel has none.
     pub fn new() -> io::Result<(Self, File)> {
         let file = File::from(memfd_create(c"keymark-calls", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(BYTES as u64)?;
@@ -42,7 +39,6 @@ impl Watched {
     }
 
     /// What each thread does: a number that is another for each call, and the call's name if it has not returned.
-    #[must_use]
     pub fn threads(&self) -> Vec<(u64, Option<&'static str>)> {
         let mut bytes = [0; BYTES];
         if self.0.read_exact_at(&mut bytes, 0).is_err() {
@@ -61,9 +57,6 @@ impl Watched {
 }
 
 /// Has this process tell what it calls in the memory of that file, from now on.
-///
-/// # Errors
-/// When it is no such memory.
 pub fn tell_in(file: &File) -> io::Result<()> {
     if file.metadata()?.len() != BYTES as u64 {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -83,7 +76,6 @@ pub fn tell_in(file: &File) -> io::Result<()> {
 }
 
 /// What keymark sets when nothing more is to be begun here.
-#[must_use]
 pub fn interrupt() -> &'static AtomicBool {
     static NOBODY: AtomicBool = AtomicBool::new(false);
     let Some(words) = SHARED.get() else {
@@ -102,7 +94,6 @@ pub struct UnderWay(());
 impl UnderWay {
     /// Tells that the function is called.
     #[inline]
-    #[must_use]
     pub fn begin(call: Call) -> Self {
         note(1 + call as u64);
         Self(())

@@ -23,9 +23,6 @@ type libc_int = std::ffi::c_int;
 
 /// Generates a key of the algorithm that libcrypto calls `name` (`ML-KEM-768`,
 /// `SLH-DSA-SHA2-128s`, …; EVP_PKEY_CTX_new_from_name(3)).
-///
-/// # Errors
-/// When libcrypto does not have the algorithm, or generation fails.
 pub fn generate(name: &CStr) -> Result<PKey<Private>, ErrorStack> {
     // SAFETY: a null library context and property query mean the defaults; `name` is a C string
     // that outlives the call, which copies what it needs.
@@ -48,9 +45,6 @@ pub fn generate(name: &CStr) -> Result<PKey<Private>, ErrorStack> {
 }
 
 /// A fresh shared secret for the holder of `key`: (ciphertext, secret).
-///
-/// # Errors
-/// When the key's algorithm is no KEM.
 pub fn encapsulate<T: HasPublic>(key: &PKeyRef<T>) -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
     let ctx = PkeyCtx::new(key)?;
     let (mut wrapped_len, mut secret_len) = (0, 0);
@@ -91,9 +85,6 @@ pub struct Decapsulator {
 
 impl Decapsulator {
     /// Sets up for `key`.
-    ///
-    /// # Errors
-    /// When the key's algorithm is no KEM.
     pub fn new<T: HasPrivate>(key: &PKeyRef<T>) -> Result<Self, ErrorStack> {
         let ctx = PkeyCtx::new(key)?;
         // SAFETY: `ctx` is valid and owned here, and null parameters mean the defaults; PkeyCtx's
@@ -111,9 +102,6 @@ impl Decapsulator {
     }
 
     /// The shared secret in `wrapped`, written to `secret`; returns its length in bytes.
-    ///
-    /// # Errors
-    /// When the ciphertext has the wrong length or `secret` is too short.
     pub fn decapsulate(&mut self, wrapped: &[u8], secret: &mut [u8]) -> Result<usize, ErrorStack> {
         let mut length = secret.len();
         // SAFETY: `ctx` is valid and initialised for decapsulation; both buffers are passed with
@@ -141,9 +129,6 @@ pub struct MessageSigner {
 
 impl MessageSigner {
     /// Sets up for `key`.
-    ///
-    /// # Errors
-    /// When the key's algorithm does not sign messages.
     pub fn new(key: &PKeyRef<Private>) -> Result<Self, ErrorStack> {
         let ctx = PkeyCtx::new(key)?;
         // SAFETY: `ctx` is valid; the null algorithm means the key's own, null parameters the
@@ -159,9 +144,6 @@ impl MessageSigner {
     }
 
     /// Signs `message` into `signature`; returns the signature's length in bytes.
-    ///
-    /// # Errors
-    /// When `signature` is too short or libcrypto fails.
     pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, ErrorStack> {
         self.ctx.sign(message, Some(signature))
     }

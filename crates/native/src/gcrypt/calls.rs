@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use libloading::Library;
+use crate::loader::{RTLD_LAZY, RTLD_LOCAL, calls};
 
 /// `gcry_sexp_t`
 pub type RawExpression = *mut c_void;
@@ -23,29 +23,8 @@ pub const DISABLE_SECMEM_WARN: c_int = 27;
 pub const INITIALIZATION_FINISHED: c_int = 38;
 pub const AUTO_EXPAND_SECMEM: c_int = 78;
 
-macro_rules! calls {
-    ($($name:ident = $symbol:literal: $type:ty,)+) => {
-        /// Their addresses.
-        pub struct Calls {
-            $(pub $name: $type,)+
-        }
-
-        impl Calls {
-            /// Loads the library and looks the functions up.
-            pub fn load(file: &str) -> Result<Self, libloading::Error> {
-                // SAFETY: libgcrypt's initialisers do nothing that depends on the state of this process.
-                let library = unsafe { Library::new(file) }?;
-                // It is never unloaded, so that the addresses stay good.
-                let library: &'static Library = Box::leak(Box::new(library));
-                // SAFETY: the types are those that gcrypt.h declares for the symbols, unchanged over the
-                // life of the ABI whose number is part of the file's name.
-                unsafe { Ok(Self { $($name: *library.get::<$type>($symbol)?,)+ }) }
-            }
-        }
-    };
-}
-
 calls! {
+    RTLD_LAZY | RTLD_LOCAL;
     check_version = b"gcry_check_version\0": unsafe extern "C" fn(*const c_char) -> *const c_char,
     control = b"gcry_control\0": unsafe extern "C" fn(c_int, ...) -> RawError,
     strerror = b"gcry_strerror\0": unsafe extern "C" fn(RawError) -> *const c_char,

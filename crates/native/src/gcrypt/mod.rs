@@ -51,9 +51,6 @@ impl std::fmt::Debug for Libgcrypt {
 impl Libgcrypt {
     /// The installed library, loaded at the first call. It stays until the process ends: what it has
     /// set up cannot be undone.
-    ///
-    /// # Errors
-    /// Why it cannot be loaded.
     pub fn load() -> Result<&'static Self, String> {
         static LOADED: OnceLock<Result<Libgcrypt, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| Self::open(FILE));
@@ -85,13 +82,11 @@ impl Libgcrypt {
     }
 
     /// `1.10.1`
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
     /// Whether it has a public-key algorithm of that name: `rsa`, `dsa`, `elg`, `ecc`.
-    #[must_use]
     pub fn has_algorithm(&self, name: &str) -> bool {
         let Ok(name) = CString::new(name) else {
             return false;
@@ -107,7 +102,6 @@ impl Libgcrypt {
     }
 
     /// The curves it has, by its own names.
-    #[must_use]
     pub fn curves(&self) -> Vec<String> {
         let curve = |index| {
             let mut bits = 0;
@@ -122,9 +116,6 @@ impl Libgcrypt {
     }
 
     /// A private key, in canonical form, put into secure memory.
-    ///
-    /// # Errors
-    /// When it is no S-expression, or secure memory is exhausted.
     pub fn key(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
         // SAFETY: any length may be asked for; the answer is null or a buffer of that length.
         let buffer = unsafe { (self.calls.malloc_secure)(canonical.len().max(1)) };
@@ -143,9 +134,6 @@ impl Libgcrypt {
     }
 
     /// Data to be signed or decrypted, in canonical form.
-    ///
-    /// # Errors
-    /// When it is no S-expression.
     pub fn data(&'static self, canonical: &[u8]) -> Result<Expression, GcryptError> {
         self.read(canonical.as_ptr().cast(), canonical.len())
     }
@@ -168,9 +156,6 @@ impl Libgcrypt {
     }
 
     /// The signature that a key makes of data: `(sig-val …)`.
-    ///
-    /// # Errors
-    /// With libgcrypt's code.
     pub fn sign(
         &'static self,
         data: &Expression,
@@ -183,9 +168,6 @@ impl Libgcrypt {
     }
 
     /// What a key makes of encrypted data or of another's point: `(value …)`.
-    ///
-    /// # Errors
-    /// With libgcrypt's code.
     pub fn decrypt(
         &'static self,
         data: &Expression,
@@ -236,7 +218,6 @@ impl std::fmt::Debug for Expression {
 
 impl Expression {
     /// Its canonical form.
-    #[must_use]
     pub fn canonical(&self) -> Vec<u8> {
         let print = self.library.calls.sexp_sprint;
         // SAFETY: the expression is valid; without a buffer the call says what length it would need.

@@ -18,9 +18,6 @@ pub struct SexpError(usize);
 
 impl Sexp {
     /// Parses one expression; trailing NUL octets and white space are allowed, as gpg-agent adds them.
-    ///
-    /// # Errors
-    /// At the first octet that fits no form.
     pub fn parse(text: &[u8]) -> Result<Self, SexpError> {
         let mut parser = Parser {
             text,
@@ -39,7 +36,6 @@ impl Sexp {
     }
 
     /// The octets, if it is an atom.
-    #[must_use]
     pub fn atom(&self) -> Option<&[u8]> {
         match self {
             Self::Atom(octets) => Some(octets),
@@ -48,7 +44,6 @@ impl Sexp {
     }
 
     /// The first list with that name, depth first: `(name …)`.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<&[Self]> {
         let Self::List(items) = self else { return None };
         if items.first().and_then(Self::atom) == Some(name.as_bytes()) {
@@ -58,13 +53,11 @@ impl Sexp {
     }
 
     /// The single value of the first list with that name.
-    #[must_use]
     pub fn value(&self, name: &str) -> Option<&[u8]> {
         self.find(name)?.first()?.atom()
     }
 
     /// The canonical form.
-    #[must_use]
     pub fn canonical(&self) -> Vec<u8> {
         match self {
             Self::Atom(octets) => {
@@ -83,7 +76,6 @@ impl Sexp {
 }
 
 /// `(name value)` pairs of octets as expressions.
-#[must_use]
 pub fn list(name: &str, items: impl IntoIterator<Item = Sexp>) -> Sexp {
     let name = Sexp::Atom(name.as_bytes().to_vec());
     Sexp::List(std::iter::once(name).chain(items).collect())

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_void};
 
-use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use crate::loader::{RTLD_LOCAL, RTLD_NOW, calls};
 
 /// `EVP_PKEY *`, `EVP_PKEY_CTX *`, `EVP_MD_CTX *`, `EC_GROUP *`, `EVP_KEYMGMT *`
 pub type Pointer = *mut c_void;
@@ -23,31 +23,8 @@ pub type Begin = unsafe extern "C" fn(Pointer) -> c_int;
 /// `d2i_AutoPrivateKey` and `d2i_PUBKEY`.
 type Read = unsafe extern "C" fn(*mut Pointer, *mut *const c_uchar, c_long) -> Pointer;
 
-macro_rules! calls {
-    ($($name:ident = $symbol:literal: $type:ty,)+) => {
-        /// Their addresses.
-        pub struct Calls {
-            $(pub $name: $type,)+
-        }
-
-        impl Calls {
-            /// Loads the library and looks the functions up.
-            pub fn load(file: &str) -> Result<Self, libloading::Error> {
-                let flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-                // SAFETY: libcrypto's initialisers do nothing that depends on the state of this process;
-                // neither library sees the other's symbols.
-                let library = unsafe { Library::open(Some(file), flags) }?;
-                // It is never unloaded, so that the addresses stay good.
-                let library: &'static Library = Box::leak(Box::new(library));
-                // SAFETY: the types are those that the headers declare for the symbols, unchanged over the
-                // life of the ABI whose number is part of the file's name.
-                unsafe { Ok(Self { $($name: *library.get::<$type>($symbol)?,)+ }) }
-            }
-        }
-    };
-}
-
 calls! {
+    RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
     version = b"OpenSSL_version\0": unsafe extern "C" fn(c_int) -> *const c_char,
     get_error = b"ERR_get_error\0": unsafe extern "C" fn() -> c_ulong,
     clear_error = b"ERR_clear_error\0": unsafe extern "C" fn(),

@@ -45,9 +45,6 @@ impl std::fmt::Debug for Libcrypto {
 
 impl Libcrypto {
     /// The installed library, loaded at the first call. It stays until the process ends.
-    ///
-    /// # Errors
-    /// Why it cannot be loaded.
     pub fn load() -> Result<&'static Self, String> {
         static LOADED: OnceLock<Result<Libcrypto, String>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| Self::open(FILE));
@@ -63,13 +60,11 @@ impl Libcrypto {
     }
 
     /// `3.0.19 27 Jan 2026`
-    #[must_use]
     pub fn version(&self) -> &str {
         self.version.trim_start_matches("OpenSSL ")
     }
 
     /// Whether it has keys of that name: `RSA`, `EC`, `ED25519`.
-    #[must_use]
     pub fn has_keys_of(&self, name: &CStr) -> bool {
         // SAFETY: null means the default context and no properties; `name` is a C string. What was found is
         // ours to free, which takes null as well.
@@ -83,7 +78,6 @@ impl Libcrypto {
     }
 
     /// Whether it has the curve of that name: `prime256v1`, `brainpoolP256r1`.
-    #[must_use]
     pub fn has_curve(&self, name: &CStr) -> bool {
         // SAFETY: `name` is a C string; any number may be asked for. The group is ours to free, which takes
         // null as well.
@@ -97,17 +91,11 @@ impl Libcrypto {
     }
 
     /// A private key from its PrivateKeyInfo (RFC 5958).
-    ///
-    /// # Errors
-    /// When libcrypto does not take it.
     pub fn private_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
         self.read(self.calls.read_private, der)
     }
 
     /// A public key from its SubjectPublicKeyInfo (RFC 5280).
-    ///
-    /// # Errors
-    /// When libcrypto does not take it.
     pub fn public_key(&'static self, der: &[u8]) -> Result<Key, LibcryptoError> {
         self.read(self.calls.read_public, der)
     }
@@ -168,9 +156,6 @@ unsafe impl Send for Key {}
 
 impl Key {
     /// A context that signs digests; with RSA (PKCS #1 v1.5), those of SHA-256.
-    ///
-    /// # Errors
-    /// When the key does not sign digests.
     pub fn signing(&self, padding: Padding) -> Result<Context, LibcryptoError> {
         let calls = &self.library.calls;
         let context = self.context(calls.sign_init, Operation::Of(calls.sign), padding)?;
@@ -183,18 +168,12 @@ impl Key {
     }
 
     /// A context that decrypts.
-    ///
-    /// # Errors
-    /// When the key does not decrypt.
     pub fn decrypting(&self, padding: Padding) -> Result<Context, LibcryptoError> {
         let calls = &self.library.calls;
         self.context(calls.decrypt_init, Operation::Of(calls.decrypt), padding)
     }
 
     /// A context that derives the secret shared with a peer, whose point is validated here.
-    ///
-    /// # Errors
-    /// When the keys are not of one kind.
     pub fn deriving(&self, peer: &Self) -> Result<Context, LibcryptoError> {
         let calls = &self.library.calls;
         let context = self.context(calls.derive_init, Operation::Derive, Padding::None)?;
@@ -204,9 +183,6 @@ impl Key {
     }
 
     /// What signs whole messages: EdDSA.
-    ///
-    /// # Errors
-    /// When there is no memory.
     pub fn signing_messages(self) -> Result<MessageSigner, LibcryptoError> {
         // SAFETY: makes an empty context, which is ours to free.
         let raw = unsafe { (self.library.calls.digest_context)() };
@@ -277,9 +253,6 @@ unsafe impl Send for Context {}
 
 impl Context {
     /// Does it; what derives takes no input. Returns the output's length in bytes.
-    ///
-    /// # Errors
-    /// With libcrypto's reason.
     pub fn perform(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize, LibcryptoError> {
         let mut length = output.len();
         let (from, to) = (input.as_ptr(), output.as_mut_ptr());
@@ -313,9 +286,6 @@ unsafe impl Send for MessageSigner {}
 
 impl MessageSigner {
     /// Before each signature: the one before has ended the context.
-    ///
-    /// # Errors
-    /// When the key does not sign messages.
     pub fn begin(&mut self) -> Result<(), LibcryptoError> {
         let library = self.key.library;
         let none: Pointer = ptr::null_mut();
@@ -329,9 +299,6 @@ impl MessageSigner {
     }
 
     /// Signs the message; returns the signature's length in bytes.
-    ///
-    /// # Errors
-    /// With libcrypto's reason.
     pub fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, LibcryptoError> {
         let library = self.key.library;
         let mut length = signature.len();

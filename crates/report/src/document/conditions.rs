@@ -10,7 +10,7 @@ pub struct Conditions {
     /// Machine, programs, devices, settings.
     pub facts: Vec<Fact>,
     /// A command each that makes the run again.
-    pub commands: Vec<Again>,
+    pub commands: Vec<Rerun>,
 }
 
 impl Conditions {
@@ -38,7 +38,7 @@ impl Fact {
 
 /// How a run is made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Again {
+pub struct Rerun {
     /// The run.
     pub run: String,
     /// What to type.

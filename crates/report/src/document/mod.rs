@@ -15,7 +15,7 @@ use serde::Serialize;
 
 pub use cap::Limits;
 pub use cell::{Answer, Cell};
-pub use conditions::{Again, Conditions, Fact};
+pub use conditions::{Conditions, Fact, Rerun};
 pub use figure::{
     Distribution, Figure, Histogram, LoadCurve, LoadPoint, LoadUnit, Mean, Predicted, Stack,
     StackPart, Subject, ThroughputCurve, Timeline,

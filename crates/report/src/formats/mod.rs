@@ -13,7 +13,7 @@ mod tests;
 use crate::render::{Format, html, json, latex, markdown};
 
 /// All there are.
-pub static FORMATS: [&Format; 9] = [
+pub static FORMATS: &[&Format] = &[
     &record::FORMAT,
     &csv::FORMAT,
     &markdown::FORMAT,

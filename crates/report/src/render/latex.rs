@@ -44,7 +44,7 @@ pub fn render(document: &Document) -> String {
         .conditions
         .iter()
         .flat_map(|conditions| &conditions.commands);
-    notes.extend(commands.map(|again| format!("\\texttt{{{}}}", escaped(&again.command))));
+    notes.extend(commands.map(|rerun| format!("\\texttt{{{}}}", escaped(&rerun.command))));
     if !notes.is_empty() {
         line_of(&mut text, "\\subsection*{Notes}\n\\begin{itemize}");
         for note in notes {

@@ -40,12 +40,12 @@ pub fn render(document: &Document) -> String {
         .conditions
         .iter()
         .flat_map(|conditions| &conditions.commands);
-    for (index, again) in commands.enumerate() {
+    for (index, rerun) in commands.enumerate() {
         if index == 0 {
             begin(&mut text, "## repeat this run\n");
         }
         // Set in, so that nothing in it can end the block.
-        begin(&mut text, &format!("    {}\n", visible(&again.command)));
+        begin(&mut text, &format!("    {}\n", visible(&rerun.command)));
     }
     text
 }

@@ -8,7 +8,7 @@ mod tests;
 use keymark_bench::record::Record;
 
 use crate::compare::{self, Comparison, Verdict};
-use crate::document::{Again, Block, Conditions, Document, Remark, SCHEMA, Section};
+use crate::document::{Block, Conditions, Document, Remark, Rerun, SCHEMA, Section};
 
 /// A run with what is said of it.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Part<'a> {
     /// Its own report.
     pub document: Document,
     /// How it is made again, where that is known.
-    pub again: Option<Again>,
+    pub rerun: Option<Rerun>,
 }
 
 /// The whole report. Of several runs, the first is what the comparison takes the others to, a side each.
@@ -30,7 +30,7 @@ pub fn report(parts: Vec<Part<'_>>, comparison: Option<&Comparison>) -> Document
         sections: comparison.map_or_else(Vec::new, |comparison| compared(comparison, &names)),
         conditions: Some(Conditions {
             facts: facts::facts(&records),
-            commands: parts.iter().filter_map(|part| part.again.clone()).collect(),
+            commands: parts.iter().filter_map(|part| part.rerun.clone()).collect(),
             runs: names,
         }),
         ..Document::of(Vec::new())

@@ -9,7 +9,7 @@ fn part(record: &Record) -> Part<'_> {
     Part {
         record,
         document: Analysis::of(record, &[]).document(record, &[]),
-        again: None,
+        rerun: None,
     }
 }
 

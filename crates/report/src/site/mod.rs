@@ -35,7 +35,7 @@ pub const SECURITY: &str = "Security against attackers without a quantum compute
                             P-384 at 128 bits.";
 
 /// What the kinds of figures are, and how they are drawn.
-pub const fn says(kind: Provenance) -> &'static str {
+pub const fn meaning(kind: Provenance) -> &'static str {
     match kind {
         Provenance::Measured => "keymark measured the device or library itself (a filled mark)",
         Provenance::Virtual => {

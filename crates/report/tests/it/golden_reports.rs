@@ -43,7 +43,7 @@ fn golden_records_have_every_form() {
         let part = Part {
             record: &record,
             document: analysis.document(&record, &[]),
-            again: None,
+            rerun: None,
         };
         let document = report(vec![part], None);
         let mut csv = Vec::new();

@@ -9,7 +9,7 @@ use keymark_bench::record::{CaseRecord, Ending, Record, RunId};
 use keymark_bench::stop::Stopped;
 use keymark_report::analysis::Analysis;
 use keymark_report::compare::{Comparison, Criteria, Side};
-use keymark_report::document::{Again, Block, Document};
+use keymark_report::document::{Block, Document, Rerun};
 use keymark_report::render::html::{self, Place};
 use keymark_report::report::{Part, report};
 use keymark_stats::BetweenRuns;
@@ -22,7 +22,7 @@ fn part(record: &Record) -> Part<'_> {
     Part {
         record,
         document: Analysis::of(record, &layers()).document(record, &[]),
-        again: Some(Again {
+        rerun: Some(Rerun {
             run: record.id.to_string(),
             command: "keymark bench".to_owned(),
             remark: None,
@@ -80,7 +80,7 @@ fn markup_from_outside_is_text() {
         .versions
         .insert(MARKUP.to_owned(), MARKUP.to_owned());
     let mut part = part(&run);
-    part.again = Some(Again {
+    part.rerun = Some(Rerun {
         run: MARKUP.to_owned(),
         command: format!("keymark bench --device {MARKUP}"),
         remark: Some(MARKUP.to_owned()),

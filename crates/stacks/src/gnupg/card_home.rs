@@ -2,13 +2,12 @@
 //! are copied.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
-use keymark_stores::openpgp_card::{
-    Aid, CardAccess, CardDevice, SigningPin as CardSigningPin, Slot,
-};
+use keymark_stores::card::{Aid, CardAccess, SigningPin as CardSigningPin, Slot};
 use keymark_stores::store::KeyStore;
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::tokens::socket::CardServer;
@@ -29,7 +28,7 @@ pub(super) fn load(
     store: &dyn KeyStore,
     algorithm: Algorithm,
     plain: &KeyHome,
-    access: &CardAccess,
+    card: &dyn CardAccess,
 ) -> Result<(), Error> {
     for capability in store.capabilities()? {
         let Some(slot) = Slot::of(capability.operation) else {
@@ -47,7 +46,7 @@ pub(super) fn load(
         let mut fingerprint = [0; 20];
         // A fingerprint of version 5 is longer; cards know none.
         if hex::decode_to_slice(listed, &mut fingerprint).is_ok() {
-            access.card.write_fingerprint(slot, fingerprint)?;
+            card.write_fingerprint(slot, fingerprint)?;
         }
     }
     Ok(())
@@ -59,7 +58,7 @@ pub(super) fn made_home(
     path: PathBuf,
     plain: &KeyHome,
     reader: Reader,
-    card: &CardDevice,
+    card: &dyn CardAccess,
 ) -> Result<KeyHome, Error> {
     let failed = |error| Error::call(format!("serving a card in {}", path.display()), error, "");
     let server = CardServer::start(reader, &path.join("card")).map_err(failed)?;
@@ -91,23 +90,23 @@ pub(super) fn linked_home(
 /// The home with a card in a reader, and the keys that its owner has put on it.
 pub(super) fn inserted_home(
     gnupg: &Gnupg,
-    card: &CardDevice,
+    card: &Arc<dyn CardAccess>,
     reader: &str,
     path: PathBuf,
 ) -> Result<KeyHome, Error> {
-    let home = private_home(gnupg, card, reader, path)?;
+    let home = private_home(gnupg, card.as_ref(), reader, path)?;
     // Tried here first, under the rules for PINs; scdaemon then enters one that is known to be right.
     let pin = card.user_pin()?;
     home.learn_inserted_card(card.aid()?, &pin)?;
     let keys = home.keys()?;
-    let signing_pin = match card.facts()?.signing_pin {
+    let signing_pin = match card.signing_pin()? {
         CardSigningPin::Several => None,
         CardSigningPin::Once => Some(SigningPin {
             pin,
             refused: AtomicBool::new(false),
         }),
     };
-    let made = KeyHome::of_card(home, keys, HomeCard::Inserted(Box::new(card.clone())))?;
+    let made = KeyHome::of_card(home, keys, HomeCard::Inserted(Arc::clone(card)))?;
     Ok(KeyHome {
         signing_pin,
         ..made
@@ -117,7 +116,7 @@ pub(super) fn inserted_home(
 /// A home with the card's public keys, before any PIN.
 pub(super) fn private_home(
     gnupg: &Gnupg,
-    card: &CardDevice,
+    card: &dyn CardAccess,
     reader: &str,
     path: PathBuf,
 ) -> Result<Home, Error> {
@@ -138,10 +137,10 @@ pub(super) fn private_home(
 }
 
 /// The owner's public keys that belong to the keys on the card.
-fn exported(gnupg: &Gnupg, card: &CardDevice) -> Result<Vec<u8>, Error> {
-    let slots = &card.facts()?.slots;
-    let fingerprints = slots.iter().filter_map(|slot| slot.fingerprint.as_deref());
-    let fingerprints: Vec<_> = fingerprints.collect();
+fn exported(gnupg: &Gnupg, card: &dyn CardAccess) -> Result<Vec<u8>, Error> {
+    let fingerprints = Slot::ALL.into_iter().map(|slot| card.fingerprint(slot));
+    let fingerprints: Vec<Option<String>> = fingerprints.collect::<Result<_, _>>()?;
+    let fingerprints: Vec<String> = fingerprints.into_iter().flatten().collect();
     let mut command = gnupg.command_in_owners_home("gpg");
     let output = command
         .args(["--batch", "--no-tty", "--export"])

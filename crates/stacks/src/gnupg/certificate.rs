@@ -6,7 +6,6 @@ use keymark_bench::algorithm::{Algorithm, Composite, Family};
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_stores::access::Access;
 use keymark_stores::store::KeyStore;
 use keymark_stores::test_key::TestKey;
 
@@ -76,22 +75,7 @@ fn test_key(
         algorithm,
         operation,
     };
-    match store.access(&store.key(capability)?)? {
-        Access::File(key) => Ok(key),
-        #[cfg(feature = "openpgp-card")]
-        Access::Card(access) => Err(Error::call(
-            "gpg --generate-key",
-            format!(
-                "the {algorithm} key is in slot {}, not in a file",
-                access.slot
-            ),
-            "",
-        )),
-        #[cfg(feature = "pkcs11")]
-        Access::Module(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
-        #[cfg(feature = "tpm")]
-        Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
-    }
+    store.access(&store.key(capability)?)?.into_file()
 }
 
 /// Makes the OpenPGP key in a home (doc/gpg.texi, "Unattended key generation": `Key-Grip` names a key

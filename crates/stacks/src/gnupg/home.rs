@@ -17,7 +17,6 @@ use super::assuan::{Assuan, data_lines};
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
 use super::status;
-#[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
 use crate::private_dir;
 use crate::programs::{Daemon, START, check_socket, write_private};
@@ -65,7 +64,6 @@ impl Home {
     }
 
     /// The same, with gnupg-pkcs11-scd in scdaemon's place.
-    #[cfg(feature = "pkcs11")]
     pub(super) fn with_token(
         gnupg: &Gnupg,
         path: PathBuf,
@@ -236,7 +234,6 @@ impl Home {
         match &self.scdaemon {
             Scdaemon::GnuPg(card) => Some(card),
             Scdaemon::None => None,
-            #[cfg(feature = "pkcs11")]
             Scdaemon::Pkcs11(_) => None,
         }
     }

@@ -6,38 +6,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keymark_bench::algorithm::{Algorithm, Family};
-use keymark_bench::case::Case;
-#[cfg(feature = "openpgp-card")]
-use keymark_bench::case::DeviceName;
+use keymark_bench::case::{Case, DeviceName};
 use keymark_bench::error::Error;
-use keymark_stores::access::Access;
-#[cfg(feature = "openpgp-card")]
-use keymark_stores::openpgp_card::{CardAccess, CardPlace, MadeCards};
-#[cfg(feature = "pkcs11")]
+use keymark_stores::card::{CardAccess, CardPlace};
 use keymark_stores::pkcs11::ModuleAccess;
-use keymark_stores::store::KeyStore;
-#[cfg(feature = "openpgp-card")]
+use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
-#[cfg(feature = "openpgp-card")]
 use keymark_stores::user::Pin;
 
-#[cfg(feature = "openpgp-card")]
-use super::card_home;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
-#[cfg(feature = "openpgp-card")]
 use super::scdaemon::CardLink;
-#[cfg(feature = "pkcs11")]
-use super::token_home;
-use super::{Gnupg, Protection};
+use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
-use crate::programs::MadeOnce;
-#[cfg(feature = "pkcs11")]
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 
 /// A card with keys, in a reader of this process.
-#[cfg(feature = "openpgp-card")]
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]
 pub struct LoadedCard {
     pub reader: Reader,
@@ -53,12 +38,9 @@ pub struct GnupgHomes {
     passphrase: Passphrase,
     file_homes: MadeOnce<(Algorithm, Protection), KeyHome>,
     /// Of a card in a reader one, of others one an algorithm.
-    #[cfg(feature = "openpgp-card")]
     card_homes: MadeOnce<(DeviceName, Option<Algorithm>), KeyHome>,
     /// By the key's module and URI: a token may have a key of its own for each operation.
-    #[cfg(feature = "pkcs11")]
     token_homes: MadeOnce<(PathBuf, String), KeyHome>,
-    #[cfg(feature = "pkcs11")]
     refused: RefusedPins,
     directories: AtomicUsize,
     /// Removed last: agents and cards are used through sockets in it.
@@ -83,11 +65,8 @@ impl GnupgHomes {
             dir,
             passphrase,
             file_homes: MadeOnce::default(),
-            #[cfg(feature = "openpgp-card")]
             card_homes: MadeOnce::default(),
-            #[cfg(feature = "pkcs11")]
             token_homes: MadeOnce::default(),
-            #[cfg(feature = "pkcs11")]
             refused: RefusedPins::default(),
             directories: AtomicUsize::new(0),
         })
@@ -100,17 +79,17 @@ impl GnupgHomes {
             return self.file_home(store, case.algorithm, Protection::of(case)?);
         }
         let capability = case.capability();
-        match store.access(&store.key(capability)?)? {
-            Access::File(_) => self.file_home(store, case.algorithm, Protection::of(case)?),
-            #[cfg(feature = "openpgp-card")]
-            Access::Card(access) => {
-                access.card.check_touch(access.slot)?;
-                self.card_home(&case.device, case.algorithm, store, &access)
-            }
-            #[cfg(feature = "pkcs11")]
-            Access::Module(access) => self.token_home(case, store, &access),
-            #[cfg(feature = "tpm")]
-            Access::Tpm(_) => Err(keymark_stores::store::unsupported("GnuPG", capability)),
+        let access = store.access(&store.key(capability)?)?;
+        if access.file.is_some() {
+            return self.file_home(store, case.algorithm, Protection::of(case)?);
+        }
+        if let Some((card, slot)) = access.card {
+            card.check_touch(slot)?;
+            return self.card_home(&case.device, case.algorithm, store, card);
+        }
+        match access.module {
+            Some(module) => self.token_home(case, store, &module),
+            None => Err(unsupported("GnuPG", capability)),
         }
     }
 
@@ -145,36 +124,34 @@ impl GnupgHomes {
 
     /// The home whose keys are on a card, made at the first call. A card that was made for the run has
     /// the same keys as the home without a card, so that the two differ in nothing else.
-    #[cfg(feature = "openpgp-card")]
     fn card_home(
         &self,
         device: &DeviceName,
         algorithm: Algorithm,
         store: &dyn KeyStore,
-        access: &CardAccess,
+        card: Arc<dyn CardAccess>,
     ) -> Result<Arc<KeyHome>, Error> {
         // A real card has one home for all its keys, a made one is made for each algorithm.
-        let own = match access.place {
+        let own = match card.place() {
             CardPlace::Made { .. } => Some(algorithm),
             CardPlace::Pcscd(_) => None,
         };
         self.card_homes.get((device.clone(), own), || {
             let path = self.directory()?;
-            match &access.place {
+            match card.place() {
                 CardPlace::Made { reader, test_keys } => {
                     let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-                    card_home::load(store, algorithm, &plain, access)?;
-                    card_home::made_home(&self.gnupg, path, &plain, reader.clone(), &access.card)
+                    card_home::load(store, algorithm, &plain, card.as_ref())?;
+                    card_home::made_home(&self.gnupg, path, &plain, reader.clone(), card.as_ref())
                 }
                 CardPlace::Pcscd(reader) => {
-                    card_home::inserted_home(&self.gnupg, &access.card, reader, path)
+                    card_home::inserted_home(&self.gnupg, &card, reader, path)
                 }
             }
         })
     }
 
     /// The home whose key is on a token, made at the first call.
-    #[cfg(feature = "pkcs11")]
     fn token_home(
         &self,
         case: &Case,
@@ -182,7 +159,7 @@ impl GnupgHomes {
         access: &ModuleAccess,
     ) -> Result<Arc<KeyHome>, Error> {
         let public = store.public_key(&store.key(case.capability())?)?;
-        let key = access.with_certificate(&public)?;
+        let key = access.with_certificate()?;
         let named = (key.module().to_owned(), key.uri(None));
         self.token_homes.get(named, || {
             self.refused.check(&key.token_uri())?;
@@ -192,10 +169,9 @@ impl GnupgHomes {
 
     /// Makes a card with the keys of an algorithm, and the fingerprints that they have in the home
     /// without a card; for who puts it into a reader of their own.
-    #[cfg(feature = "openpgp-card")]
     pub fn loaded_card(
         &self,
-        cards: &MadeCards,
+        cards: &dyn KeyStore,
         algorithm: Algorithm,
     ) -> Result<LoadedCard, Error> {
         let lacking = || {
@@ -207,23 +183,21 @@ impl GnupgHomes {
         let capability = offered
             .find(|capability| capability.algorithm == algorithm)
             .ok_or_else(lacking)?;
-        let Access::Card(access) = cards.access(&cards.key(capability)?)? else {
-            return Err(lacking());
-        };
-        let CardPlace::Made { reader, test_keys } = &access.place else {
+        let access = cards.access(&cards.key(capability)?)?;
+        let (card, _) = access.card.ok_or_else(lacking)?;
+        let CardPlace::Made { reader, test_keys } = card.place() else {
             return Err(lacking());
         };
         let plain = self.file_home(test_keys.as_ref(), algorithm, Protection::None)?;
-        card_home::load(cards, algorithm, &plain, &access)?;
+        card_home::load(cards, algorithm, &plain, card.as_ref())?;
         Ok(LoadedCard {
             reader: reader.clone(),
-            pin: access.card.user_pin()?,
+            pin: card.user_pin()?,
             plain,
         })
     }
 
     /// A home for such a card, which is reached in that way.
-    #[cfg(feature = "openpgp-card")]
     pub fn home_with(&self, card: &LoadedCard, link: CardLink) -> Result<KeyHome, Error> {
         let path = self.directory()?;
         card_home::linked_home(&self.gnupg, path, &card.plain, link, &card.pin, None)

@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use keymark_bench::case::Case;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
-#[cfg(feature = "openpgp-card")]
-use keymark_stores::openpgp_card::{CardDevice, Slot, TouchPolicy};
-#[cfg(feature = "openpgp-card")]
+use keymark_stores::card::{CardAccess, Slot, TouchPolicy};
 use keymark_stores::tokens::socket::CardServer;
 use keymark_stores::user::Pin;
 
@@ -25,12 +23,10 @@ pub struct KeyHome {
     pub(super) meter: Option<Arc<Meter>>,
     /// For each signature anew, if the card wants that.
     pub(super) signing_pin: Option<SigningPin>,
-    #[cfg(feature = "openpgp-card")]
     pub(super) card: HomeCard,
 }
 
 /// The card of a home.
-#[cfg(feature = "openpgp-card")]
 #[derive(Debug)]
 pub(super) enum HomeCard {
     /// Its keys are in files.
@@ -38,14 +34,10 @@ pub(super) enum HomeCard {
     /// In this process, served to scdaemon for as long as the home lives; or by somebody else.
     Made { _server: Option<CardServer> },
     /// In a reader; it may want its owner's finger.
-    Inserted(Box<CardDevice>),
+    Inserted(Arc<dyn CardAccess>),
 }
 
 /// The PIN of a card that wants it for each signature, until it is refused.
-#[cfg_attr(
-    not(feature = "openpgp-card"),
-    allow(dead_code, reason = "only cards have one")
-)]
 pub(super) struct SigningPin {
     pub(super) pin: Pin,
     pub(super) refused: AtomicBool,
@@ -65,13 +57,11 @@ impl KeyHome {
             keys,
             meter: None,
             signing_pin: None,
-            #[cfg(feature = "openpgp-card")]
             card: HomeCard::None,
         }
     }
 
     /// One with keys on a card.
-    #[cfg(feature = "openpgp-card")]
     pub(super) fn of_card(home: Home, keys: Vec<ListedKey>, card: HomeCard) -> Result<Self, Error> {
         Ok(Self {
             meter: Meter::of(&home)?.map(Arc::new),
@@ -88,7 +78,6 @@ impl KeyHome {
     }
 
     /// Tells the user to touch the card's button, if the key of the operation wants that.
-    #[cfg(feature = "openpgp-card")]
     pub(crate) fn ask_for_touch(&self, operation: Operation) {
         let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return;
@@ -98,10 +87,6 @@ impl KeyHome {
             Ok(TouchPolicy::Off) | Err(_) => {}
         }
     }
-
-    /// Keys in files want no touch.
-    #[cfg(not(feature = "openpgp-card"))]
-    pub(crate) const fn ask_for_touch(&self, _: Operation) {}
 
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
@@ -145,7 +130,6 @@ impl KeyHome {
     /// The key that does the operation: that in the card's slot, by the fingerprint that the card has of it, or
     /// else that which gpg would use.
     pub fn key(&self, operation: Operation) -> Result<&ListedKey, Error> {
-        #[cfg(feature = "openpgp-card")]
         if let Some((slot, fingerprint)) = self.in_slot(operation)? {
             let mut keys = self.keys.iter();
             let key = keys.find(|key| key.fingerprint == fingerprint);
@@ -166,12 +150,11 @@ impl KeyHome {
 
     /// The slot of a card in a reader whose key does the operation, and the key's fingerprint, if the
     /// card has it.
-    #[cfg(feature = "openpgp-card")]
     fn in_slot(&self, operation: Operation) -> Result<Option<(Slot, String)>, Error> {
         let (HomeCard::Inserted(card), Some(slot)) = (&self.card, Slot::of(operation)) else {
             return Ok(None);
         };
-        let fingerprint = card.facts()?.slot(slot).fingerprint.clone();
+        let fingerprint = card.fingerprint(slot)?;
         Ok(fingerprint.map(|fingerprint| (slot, fingerprint)))
     }
 }

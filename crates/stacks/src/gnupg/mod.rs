@@ -3,7 +3,6 @@
 
 pub mod agent;
 pub mod assuan;
-#[cfg(feature = "openpgp-card")]
 pub mod card_home;
 mod certificate;
 pub mod home;
@@ -14,7 +13,6 @@ mod layers;
 pub mod listing;
 pub mod messages;
 pub mod meter;
-#[cfg(feature = "openpgp-card")]
 pub mod owner;
 pub mod process;
 mod protection;
@@ -22,11 +20,8 @@ mod provider;
 pub mod scdaemon;
 pub mod signatures;
 pub mod status;
-#[cfg(feature = "pkcs11")]
 mod token_home;
-#[cfg(feature = "pkcs11")]
 mod token_link;
-#[cfg(feature = "openpgp-card")]
 pub mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +106,6 @@ impl Gnupg {
     }
 
     /// The same, in the home of its owner.
-    #[cfg(feature = "openpgp-card")]
     fn command_in_owners_home(&self, program: &str) -> Command {
         let mut command = self.command(program);
         if let Some(home) = std::env::var_os("GNUPGHOME") {

@@ -11,13 +11,13 @@ use keymark_bench::operation::Operation;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::Stack;
-use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::access::AccessKind;
+use keymark_stores::device::{Device, Run};
 
 use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
 use super::protection::{PROTECTION, Protection};
-#[cfg(feature = "pkcs11")]
 use super::token_link;
 use super::{Gnupg, layers};
 use crate::private_dir;
@@ -35,7 +35,6 @@ pub const FAMILY: StackFamily = StackFamily {
 /// The longest path that a socket has in a private directory.
 const LONGEST_SOCKET: &str = "g999/S.gpg-agent.browser";
 /// The same where gnupg-pkcs11-scd has one, too.
-#[cfg(feature = "pkcs11")]
 const LONGEST_OF_TOKENS: &str = "g999/gnupg-pkcs11-scd.XXXXXX/agent.S";
 
 #[derive(Debug)]
@@ -43,16 +42,16 @@ struct GnupgProvider(Result<Gnupg, Error>);
 
 impl StackProvider for GnupgProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        #[cfg(feature = "tpm")]
-        if device.reach() == Reach::Tpm {
+        let reached = [AccessKind::KeyFile, AccessKind::Card, AccessKind::Module];
+        if !reached.into_iter().any(|kind| device.has(kind)) {
             return Vec::new();
         }
         let way = |&stack: &StackName| Way {
             stack,
-            standing: standing(device.reach()),
+            standing: standing(device),
             found: reachable(&self.0, device).map(|gnupg| offered(gnupg, device, stack)),
             synonyms: Vec::new(),
-            parameters: parameters(device.reach()),
+            parameters: parameters(device),
             workers: &[Worker::Thread],
         };
         FAMILY.stacks.iter().map(way).collect()
@@ -60,14 +59,8 @@ impl StackProvider for GnupgProvider {
 
     fn versions(&self, device: &dyn Device) -> BTreeMap<String, String> {
         let mut versions = self.0.as_ref().map(Gnupg::versions).unwrap_or_default();
-        match device.reach() {
-            Reach::File => {}
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => {}
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => versions.extend(token_link::version()),
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => {}
+        if device.has(AccessKind::Module) {
+            versions.extend(token_link::version());
         }
         versions
     }
@@ -105,49 +98,34 @@ pub fn reachable<'g>(
 ) -> Result<&'g Gnupg, Error> {
     let gnupg = gnupg.as_ref().map_err(Clone::clone)?;
     private_dir::check_room_for_socket(LONGEST_SOCKET)?;
-    match device.reach() {
-        Reach::File => Ok(gnupg),
+    if device.has(AccessKind::Card) {
         // Without the library scdaemon has no way to the card.
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => super::scdaemon::driver().map(|_| gnupg),
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => {
-            token_link::program()?;
-            private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
-            crate::provider::has_key_on_token(device)?;
-            Ok(gnupg)
-        }
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => Err(Error::call(
-            "reaching the key",
-            "keymark knows no way for GnuPG to use keys of a TPM",
-            "",
-        )),
+        super::scdaemon::driver()?;
+    } else if device.has(AccessKind::Module) {
+        token_link::program()?;
+        private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
+        crate::provider::has_key_on_token(device)?;
+    } else if !device.has(AccessKind::KeyFile) {
+        let reason = "keymark knows no way for GnuPG to use keys of such a device";
+        return Err(Error::call("reaching the key", reason, ""));
     }
+    Ok(gnupg)
 }
 
 /// Tokens behind modules want a program between that hardly anybody has.
-const fn standing(reach: Reach) -> Standing {
-    match reach {
-        Reach::File => Standing::Usual,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => Standing::Usual,
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => Standing::OnRequest,
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => Standing::OnRequest,
+fn standing(device: &dyn Device) -> Standing {
+    if device.has(AccessKind::Module) {
+        Standing::OnRequest
+    } else {
+        Standing::Usual
     }
 }
 
-fn parameters(reach: Reach) -> Vec<Parameters> {
-    let kept: &[Protection] = match reach {
-        Reach::File => Protection::ALL,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => &[Protection::None],
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => &[Protection::None],
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => &[],
+fn parameters(device: &dyn Device) -> Vec<Parameters> {
+    let kept: &[Protection] = if device.has(AccessKind::KeyFile) {
+        Protection::ALL
+    } else {
+        &[Protection::None]
     };
     kept.iter().map(|kept| kept.parameters()).collect()
 }
@@ -156,30 +134,15 @@ fn parameters(reach: Reach) -> Vec<Parameters> {
 /// files; gpg-agent decrypts those by another protocol (`PKDECRYPT --kem`). Of a test key on a token the
 /// owner's keyring would know nothing.
 fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capability> {
-    let composites = match device.reach() {
-        Reach::File => stack == StackName::GNUPG,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => false,
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => false,
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => false,
-    };
+    let composites = device.has(AccessKind::KeyFile) && stack == StackName::GNUPG;
     let own = gnupg
         .algorithms
         .iter()
         .filter(|algorithm| matches!(algorithm.family(), Family::KyberComposite(_)))
         .filter(|_| composites)
         .flat_map(|algorithm| Capability::of(*algorithm));
-    let taken: fn(Family) -> bool = match device.reach() {
-        Reach::File => |_| true,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => |_| true,
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => token_link::takes,
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => |_| false,
-    };
+    let on_token = device.has(AccessKind::Module);
+    let taken = |family| !on_token || token_link::takes(family);
     let known = device.present().iter().copied();
     known
         .filter(|capability| taken(capability.algorithm.family()))

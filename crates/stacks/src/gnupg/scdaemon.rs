@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
-#[cfg(feature = "openpgp-card")]
 use keymark_stores::places::library::OwnLibrary;
 
-#[cfg(feature = "pkcs11")]
 use super::token_link::TokenLink;
 
 /// The daemon between the agent and its keys.
@@ -20,7 +18,6 @@ pub(super) enum Scdaemon {
     /// GnuPG's own, with a card.
     GnuPg(CardLink),
     /// gnupg-pkcs11-scd, with a token.
-    #[cfg(feature = "pkcs11")]
     Pkcs11(TokenLink),
 }
 
@@ -30,7 +27,6 @@ impl Scdaemon {
         match self {
             Self::None => "disable-scdaemon\n".to_owned(),
             Self::GnuPg(_) => String::new(),
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => token.agent_options(),
         }
     }
@@ -40,7 +36,6 @@ impl Scdaemon {
         match self {
             Self::None => None,
             Self::GnuPg(card) => Some(("scdaemon.conf", card.configuration())),
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => Some(("gnupg-pkcs11-scd.conf", token.configuration())),
         }
     }
@@ -55,7 +50,6 @@ impl Scdaemon {
                     .map(|(name, value)| (name.into(), value))
                     .collect()
             }
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(token) => token.environment(home),
         }
     }
@@ -67,7 +61,6 @@ impl Scdaemon {
             Self::GnuPg(_) => {
                 "is the card in its reader? If it was reset, its PIN is no longer verified: measure this case again"
             }
-            #[cfg(feature = "pkcs11")]
             Self::Pkcs11(_) => "is the token there, with the same PIN as at the start of the run?",
         }
     }
@@ -148,7 +141,6 @@ impl CardLink {
 }
 
 /// Where libkeymark_pcsc.so is.
-#[cfg(feature = "openpgp-card")]
 pub(super) fn driver() -> Result<PathBuf, Error> {
     let library = OwnLibrary {
         file: "libkeymark_pcsc.so",

@@ -8,9 +8,8 @@ use keymark_bench::case::{Case, Load, Parameters, StackName};
 use keymark_bench::error::Error;
 use keymark_bench::plan::default_input_bytes;
 use keymark_bench::store::Capability;
-use keymark_stores::access::Access;
+use keymark_stores::card::CardPlace;
 use keymark_stores::device::{Device, Run};
-use keymark_stores::openpgp_card::CardPlace;
 
 use super::home::Home;
 use super::homes::GnupgHomes;
@@ -62,10 +61,9 @@ impl TracedCard {
         };
         let capability = of_algorithm.or_else(|| offered.clone().next());
         let capability = capability.ok_or_else(no_card)?;
-        let Access::Card(access) = store.access(&store.key(capability)?)? else {
-            return Err(no_card());
-        };
-        match &access.place {
+        let access = store.access(&store.key(capability)?)?;
+        let (card, _) = access.card.ok_or_else(no_card)?;
+        match card.place() {
             CardPlace::Made { .. } if of_algorithm.is_none() => Err(Error::Unsupported {
                 by: device.identity().device.to_string(),
                 operation: keymark_bench::operation::Operation::Decrypt,
@@ -82,16 +80,16 @@ impl TracedCard {
             CardPlace::Pcscd(reader) => {
                 let dir = PrivateDir::new()?;
                 let path = dir.subdirectory("g")?;
-                let home = card_home::private_home(&gnupg, &access.card, reader, path)?;
+                let home = card_home::private_home(&gnupg, card.as_ref(), reader, path)?;
                 match entry {
                     PinEntry::Pinentry => {
-                        home.has_card(access.card.aid()?)?;
+                        home.has_card(card.aid()?)?;
                         home.learn_keys()?;
                     }
                     PinEntry::Before => {
                         // Under the rules for PINs: scdaemon then enters one that is known to be right.
-                        let pin = access.card.user_pin()?;
-                        home.learn_inserted_card(access.card.aid()?, &pin)?;
+                        let pin = card.user_pin()?;
+                        home.learn_inserted_card(card.aid()?, &pin)?;
                     }
                 }
                 Ok(Self::Inserted { home, _dir: dir })

@@ -11,22 +11,21 @@ use keymark_bench::error::Error;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::{Capability, KeyRef};
 use keymark_bench::workload::{Crew, KeyHandle, Stack, Workload};
-use keymark_stores::access::Access;
+use keymark_stores::access::{Access, AccessKind};
 use keymark_stores::challenge::Challenge;
-use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::device::{Device, Run};
+use keymark_stores::pkcs11::is_known_to_programs;
 use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
-use super::place::Place;
+use super::key::OpenSslKey;
 use super::process::PkeyutlProcess;
 use super::references::References;
 use super::way::{OpenSslWay, WAY};
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
-use crate::programs::MadeOnce;
-#[cfg(feature = "pkcs11")]
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::raw::{self, RawStack};
 
@@ -56,16 +55,13 @@ impl StackProvider for OpenSslProvider {
             parameters: vec![way.parameters()],
             workers: &[Worker::Thread],
         };
-        match device.reach() {
-            Reach::File => vec![way(OpenSslWay::File)],
-            // A card is behind a PKCS#11 module of OpenSC's, and a device of its own then.
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => Vec::new(),
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => vec![way(OpenSslWay::Engine), way(OpenSslWay::Provider)],
-            // Its keys are behind tpm2-pkcs11 for programs, which is a device of its own.
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => Vec::new(),
+        // A card or a TPM is behind a PKCS#11 module for OpenSSL, and another device then.
+        if device.has(AccessKind::KeyFile) {
+            vec![way(OpenSslWay::File)]
+        } else if device.has(AccessKind::Module) {
+            vec![way(OpenSslWay::Engine), way(OpenSslWay::Provider)]
+        } else {
+            Vec::new()
         }
     }
 
@@ -81,17 +77,16 @@ impl StackProvider for OpenSslProvider {
     }
 
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
-        let places = Arc::new(Places {
+        let keys = Arc::new(OpenSslKeys {
             openssl: self.0.clone()?,
-            places: MadeOnce::default(),
-            #[cfg(feature = "pkcs11")]
+            keys: MadeOnce::default(),
             refused: RefusedPins::default(),
             number: AtomicU32::new(0),
             directory: PrivateDir::new()?,
         });
         let open = |wanted: &Use| -> Box<dyn Stack> {
             Box::new(OpenSslStack {
-                places: Arc::clone(&places),
+                keys: Arc::clone(&keys),
                 store: Arc::clone(&wanted.store),
                 seed: run.seed,
             })
@@ -104,21 +99,14 @@ impl OpenSslProvider {
     /// What the program can do with the device's keys; on a token with those that are there, which both ways know.
     fn offered(&self, device: &dyn Device, way: OpenSslWay) -> Result<Vec<Capability>, Error> {
         self.0.as_ref().map_err(Clone::clone)?.has(way)?;
-        let reached: fn(Capability) -> bool = match device.reach() {
-            Reach::File => |_| true,
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => |_| false,
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => |_| false,
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => {
-                crate::provider::has_key_on_token(device)?;
-                |can| keymark_stores::pkcs11::is_known_to_programs(can.algorithm.family())
-            }
-        };
+        let on_token = device.has(AccessKind::Module);
+        if on_token {
+            crate::provider::has_key_on_token(device)?;
+        }
+        let reached = |can: &Capability| !on_token || is_known_to_programs(can.algorithm.family());
         let there = device.present().iter().copied();
         Ok(there
-            .filter(|can| Task::is_known(*can) && reached(*can))
+            .filter(|can| Task::is_known(*can) && reached(can))
             .collect())
     }
 }
@@ -126,7 +114,7 @@ impl OpenSslProvider {
 /// The stack, on one key store.
 #[derive(Debug)]
 struct OpenSslStack {
-    places: Arc<Places>,
+    keys: Arc<OpenSslKeys>,
     store: Arc<dyn KeyStore>,
     seed: u64,
 }
@@ -145,11 +133,11 @@ impl Stack for OpenSslStack {
         let public = self.store.public_key(&key)?;
         let Challenge { inputs, verifier } =
             Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
-        let place = self.places.place(self.store.access(&key)?, way)?;
+        let place = self.keys.place(self.store.access(&key)?, way)?;
         // Two replicas of a case are two cases.
-        let number = self.places.next();
+        let number = self.keys.next();
         let files = challenge::files(
-            &self.places.directory.subdirectory(&format!("i{number}"))?,
+            &self.keys.directory.subdirectory(&format!("i{number}"))?,
             "input",
             (&public, task),
             &inputs,
@@ -182,14 +170,9 @@ impl OpenSslStack {
     /// loads, where that is to be had.
     fn alone(&self, case: &Case, key: &KeyRef) -> Result<Option<Workload>, Error> {
         // The program's library may not be one that is loaded here.
-        let (parameters, may_lack) = match self.store.access(key)? {
-            Access::File(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
-            #[cfg(feature = "openpgp-card")]
-            Access::Card(_) => return Ok(None),
-            #[cfg(feature = "tpm")]
-            Access::Tpm(_) => return Ok(None),
-            #[cfg(feature = "pkcs11")]
-            Access::Module(_) => (Parameters::NONE, false),
+        let (parameters, may_lack) = match self.store.access(key)?.file {
+            Some(_) => (raw::by_library(Library::OpenSslSystem).parameters, true),
+            None => (Parameters::NONE, false),
         };
         let asked = Case {
             stack: StackName::RAW,
@@ -207,48 +190,38 @@ impl OpenSslStack {
 
 /// The keys of a run as the program finds them: one place a key and way.
 #[derive(Debug)]
-struct Places {
+struct OpenSslKeys {
     openssl: OpenSsl,
-    places: MadeOnce<String, Place>,
-    #[cfg(feature = "pkcs11")]
+    keys: MadeOnce<String, OpenSslKey>,
     refused: RefusedPins,
     number: AtomicU32,
     /// Removed last.
     directory: PrivateDir,
 }
 
-impl Places {
-    fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<Place>, Error> {
-        match access {
-            Access::File(key) => {
-                // The test key is one as long as the run is.
-                let name = format!("file {:p}", Arc::as_ptr(&key));
-                self.known(name, |directory| {
-                    Place::of_file(&self.openssl, directory, &key)
-                })
-            }
-            #[cfg(feature = "openpgp-card")]
-            Access::Card(_) => Err(Error::call("opening a key", "a card keeps it", "")),
-            #[cfg(feature = "tpm")]
-            Access::Tpm(_) => Err(Error::call("opening a key", "a TPM keeps it", "")),
-            #[cfg(feature = "pkcs11")]
-            Access::Module(access) => {
-                let key = access.for_programs()?;
-                let name = format!("{way} {} {}", key.module().display(), key.uri(None));
-                let refused = self.refused.clone();
-                self.known(name, |directory| {
-                    Place::of_token(&self.openssl, directory, key, way, refused)
-                })
-            }
+impl OpenSslKeys {
+    fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<OpenSslKey>, Error> {
+        if let Some(key) = access.file {
+            // The test key is one as long as the run is.
+            let name = format!("file {:p}", Arc::as_ptr(&key));
+            return self.known(name, |directory| {
+                OpenSslKey::of_file(&self.openssl, directory, &key)
+            });
         }
+        let key = access.into_module()?.for_programs()?;
+        let name = format!("{way} {} {}", key.module().display(), key.uri(None));
+        let refused = self.refused.clone();
+        self.known(name, |directory| {
+            OpenSslKey::of_token(&self.openssl, directory, key, way, refused)
+        })
     }
 
     fn known(
         &self,
         name: String,
-        make: impl FnOnce(PathBuf) -> Result<Place, Error>,
-    ) -> Result<Arc<Place>, Error> {
-        self.places.get(name, || {
+        make: impl FnOnce(PathBuf) -> Result<OpenSslKey, Error>,
+    ) -> Result<Arc<OpenSslKey>, Error> {
+        self.keys.get(name, || {
             let directory = format!("k{}", self.next());
             make(self.directory.subdirectory(&directory)?)
         })

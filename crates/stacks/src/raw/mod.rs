@@ -1,8 +1,6 @@
 //! The stack `raw`: the private-key operation of a key store, nothing around it; of keys in memory also
 //! by other libraries.
 
-pub mod worker;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +10,13 @@ use keymark_bench::layers::Point;
 use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::workload::{Crew, Stack, Workload};
-use keymark_stores::access::Access;
+use keymark_stores::access::{AccessKind, KeyUse};
 use keymark_stores::challenge::Challenge;
-use keymark_stores::device::{Device, Reach, Run};
+use keymark_stores::device::{Device, Run};
 use keymark_stores::scheme::Scheme;
 use keymark_stores::software::library::Library;
 use keymark_stores::software::{self, library};
 use keymark_stores::store::KeyStore;
-use keymark_stores::test_key::TestKey;
 
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
@@ -60,40 +57,26 @@ struct RawProvider;
 
 impl StackProvider for RawProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        let own = || Way {
+        let workers: &[Worker] = if device.has(AccessKind::Errand) || device.has(AccessKind::Module)
+        {
+            &[Worker::Thread, Worker::Process]
+        } else {
+            &[Worker::Thread]
+        };
+        let usual = Way {
             stack: StackName::RAW,
             standing: Standing::Usual,
             found: Ok(device.capabilities().to_vec()),
             synonyms: device.synonyms().to_vec(),
             parameters: vec![Parameters::NONE],
-            workers: &[Worker::Thread],
+            workers,
         };
-        match device.reach() {
-            Reach::File => {
-                let in_memory = Way {
-                    workers: &[Worker::Thread, Worker::Process],
-                    ..own()
-                };
-                let libraries = Library::ALL.iter();
-                let others = libraries.map(|library| with_library(&in_memory, *library));
-                let others: Vec<Way> = others.collect();
-                let mut ways = with_schemes(in_memory, device);
-                ways.extend(others);
-                ways
-            }
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => vec![own()],
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => {
-                let workers: &[Worker] = &[Worker::Thread, Worker::Process];
-                with_schemes(Way { workers, ..own() }, device)
-            }
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => vec![Way {
-                workers: &[Worker::Thread, Worker::Process],
-                ..own()
-            }],
+        let mut ways = with_schemes(usual.clone(), device);
+        if device.has(AccessKind::KeyFile) {
+            let libraries = Library::ALL.iter();
+            ways.extend(libraries.map(|library| with_library(&usual, *library)));
         }
+        ways
     }
 
     fn guess(&self, _: &Case) -> Duration {
@@ -174,14 +157,18 @@ impl Stack for RawStack {
         let crew = match (case.load.worker, library) {
             (Worker::Thread, None) => self.store.crew(&key, scheme, workers.len())?,
             (Worker::Thread, Some(library)) => {
-                let key = file(self.store.access(&key)?)?;
+                let key = self.store.access(&key)?.into_file()?;
                 let open = |_| software::open(&key, case.operation, Some(library));
                 Crew::Threads(workers.map(open).collect::<Result<_, _>>()?)
             }
             (Worker::Process, _) => {
                 let access = self.store.access(&key)?;
-                let start = |_| worker::start(&access, capability, (library, scheme));
-                let processes = workers.map(start);
+                let used = KeyUse {
+                    capability,
+                    scheme,
+                    library,
+                };
+                let processes = workers.map(|_| access.worker(used));
                 Crew::Processes(processes.collect::<Result<_, _>>()?)
             }
         };
@@ -192,30 +179,5 @@ impl Stack for RawStack {
             verifier: answers.form.checked(case.algorithm, case.operation, check),
             output_capacity: answers.capacity,
         })
-    }
-}
-
-/// The key itself, for a library that uses it.
-fn file(access: Access) -> Result<Arc<TestKey>, Error> {
-    match access {
-        Access::File(key) => Ok(key),
-        #[cfg(feature = "openpgp-card")]
-        Access::Card(_) => Err(Error::call(
-            "opening a key",
-            "a card keeps it, and talks to one program at a time",
-            "",
-        )),
-        #[cfg(feature = "pkcs11")]
-        Access::Module(_) => Err(Error::call(
-            "opening a key",
-            "a PKCS#11 token keeps it",
-            "--library is for keys in memory",
-        )),
-        #[cfg(feature = "tpm")]
-        Access::Tpm(_) => Err(Error::call(
-            "opening a key",
-            "a TPM keeps it",
-            "--library is for keys in memory",
-        )),
     }
 }

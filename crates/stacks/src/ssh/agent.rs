@@ -6,10 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use keymark_bench::error::Error;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::pkcs11::ProgramKey;
 use keymark_stores::test_key::TestKey;
-#[cfg(feature = "pkcs11")]
 use keymark_stores::user::Pin;
 
 use super::client::Connection;
@@ -44,7 +42,6 @@ impl SshAgent {
 
     /// Starts an agent that has the keys of a PKCS#11 token, its socket in `directory`. The module is loaded by
     /// `ssh-pkcs11-helper`, which the agent starts.
-    #[cfg(feature = "pkcs11")]
     pub fn with_token(
         openssh: &OpenSsh,
         directory: &Path,

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-#[cfg(feature = "pkcs11")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -17,23 +16,19 @@ use keymark_bench::plan::Standing;
 use keymark_bench::store::Capability;
 use keymark_bench::words::words;
 use keymark_bench::workload::{Stack, Workload};
-use keymark_stores::access::Access;
-use keymark_stores::device::{Device, Reach, Run};
-#[cfg(feature = "pkcs11")]
-use keymark_stores::pkcs11::ModuleAccess;
+use keymark_stores::access::AccessKind;
+use keymark_stores::device::{Device, Run};
+use keymark_stores::pkcs11::{ModuleAccess, is_known_to_programs};
 use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::test_key::TestKey;
 
 use super::key::Scheme;
 use super::{OpenSsh, agent, stack};
 use crate::gnupg::home::Home;
-#[cfg(feature = "openpgp-card")]
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
 use crate::private_dir::{self, PrivateDir};
-use crate::programs::MadeOnce;
-#[cfg(feature = "pkcs11")]
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 const SSH: StackName = StackName::of("ssh");
@@ -123,8 +118,8 @@ struct SshProvider {
 
 impl StackProvider for SshProvider {
     fn ways(&self, device: &dyn Device) -> Vec<Way> {
-        #[cfg(feature = "tpm")]
-        if device.reach() == Reach::Tpm {
+        let reached = [AccessKind::KeyFile, AccessKind::Card, AccessKind::Module];
+        if !reached.into_iter().any(|kind| device.has(kind)) {
             return Vec::new();
         }
         let agents = self.agents(device);
@@ -173,19 +168,14 @@ impl SshProvider {
         private_dir::check_room_for_socket(LONGEST_SOCKET)?;
         let gnupg = gnupg::reachable(&self.gnupg, device);
         let openssh = self.openssh.as_ref().map_err(Clone::clone);
-        match device.reach() {
-            Reach::File => {}
+        if device.has(AccessKind::Card) {
             // A card is gpg-agent's alone: ssh-agent knows PKCS#11 modules only.
-            #[cfg(feature = "openpgp-card")]
-            Reach::Card => return gnupg.map(|_| vec![SshAgent::GpgAgent]),
+            return gnupg.map(|_| vec![SshAgent::GpgAgent]);
+        }
+        if device.has(AccessKind::Module) {
             // And such a module is ssh-agent's.
-            #[cfg(feature = "pkcs11")]
-            Reach::Module => {
-                crate::provider::has_key_on_token(device)?;
-                return openssh.map(|_| vec![SshAgent::OpenSsh]);
-            }
-            #[cfg(feature = "tpm")]
-            Reach::Tpm => return gnupg.map(|_| Vec::new()),
+            crate::provider::has_key_on_token(device)?;
+            return openssh.map(|_| vec![SshAgent::OpenSsh]);
         }
         match (openssh, gnupg) {
             (Ok(_), Ok(_)) => Ok(vec![SshAgent::OpenSsh, SshAgent::GpgAgent]),
@@ -199,15 +189,8 @@ impl SshProvider {
 /// The keys that authenticate and that SSH has a name for; on a token none but those that are there, and behind a
 /// PKCS#11 module those that OpenSSH takes from one.
 fn logins(device: &dyn Device) -> Vec<Capability> {
-    let takes = |algorithm: Algorithm| match device.reach() {
-        Reach::File => true,
-        #[cfg(feature = "openpgp-card")]
-        Reach::Card => true,
-        #[cfg(feature = "pkcs11")]
-        Reach::Module => keymark_stores::pkcs11::is_known_to_programs(algorithm.family()),
-        #[cfg(feature = "tpm")]
-        Reach::Tpm => false,
-    };
+    let on_token = device.has(AccessKind::Module);
+    let takes = |algorithm: Algorithm| !on_token || is_known_to_programs(algorithm.family());
     let known = device.present().iter().chain(device.synonyms());
     known
         .filter(|capability| matches!(capability.operation, Operation::Authenticate))
@@ -236,41 +219,35 @@ impl Stack for SshStack {
         let agent = agent.ok_or_else(|| unsupported("an unnamed SSH agent", capability))?;
         let key = self.store.key(capability)?;
         let public = self.store.public_key(&key)?;
+        let access = self.store.access(&key)?;
         let asking = |socket: &Path, agent: Arc<dyn Any + Send + Sync>| {
             stack::workload(socket, &agent, &public, case.concurrency(), self.seed)
         };
-        match (self.store.access(&key)?, agent) {
-            (Access::File(key), SshAgent::OpenSsh) => {
-                let agent = self.agents.ssh_agent(&key)?;
+        match agent {
+            SshAgent::OpenSsh => {
+                let agent = match (access.file, access.module) {
+                    (Some(key), _) => self.agents.ssh_agent(&key)?,
+                    (None, Some(module)) => self.agents.token_agent(&module)?,
+                    (None, None) => return Err(unsupported("ssh-agent", capability)),
+                };
                 asking(agent.socket(), agent.clone())
             }
-            (Access::File(key), SshAgent::GpgAgent) => {
-                let home = self.agents.home(&key)?;
-                asking(&home.ssh_socket()?, home)
-            }
-            #[cfg(feature = "openpgp-card")]
-            (Access::Card(_), SshAgent::GpgAgent) => {
-                let home = self.agents.card_home(case, self.store.as_ref())?;
-                let workload = asking(&home.home.ssh_socket()?, home.clone())?;
-                let metered = |handle| gnupg::meter::metered(handle, case, &home);
-                Ok(Workload {
-                    crew: workload.crew.wrapped(metered),
-                    ..workload
-                })
-            }
-            #[cfg(feature = "openpgp-card")]
-            (Access::Card(_), SshAgent::OpenSsh) => Err(unsupported("ssh-agent", capability)),
-            #[cfg(feature = "pkcs11")]
-            (Access::Module(access), SshAgent::OpenSsh) => {
-                let agent = self.agents.token_agent(&access)?;
-                asking(agent.socket(), agent.clone())
-            }
-            #[cfg(feature = "pkcs11")]
-            (Access::Module(_), SshAgent::GpgAgent) => Err(unsupported("gpg-agent", capability)),
-            #[cfg(feature = "tpm")]
-            (Access::Tpm(_), SshAgent::OpenSsh | SshAgent::GpgAgent) => {
-                Err(unsupported("an SSH agent", capability))
-            }
+            SshAgent::GpgAgent => match (access.file, access.card) {
+                (Some(key), _) => {
+                    let home = self.agents.home(&key)?;
+                    asking(&home.ssh_socket()?, home)
+                }
+                (None, Some(_)) => {
+                    let home = self.agents.card_home(case, self.store.as_ref())?;
+                    let workload = asking(&home.home.ssh_socket()?, home.clone())?;
+                    let metered = |handle| gnupg::meter::metered(handle, case, &home);
+                    Ok(Workload {
+                        crew: workload.crew.wrapped(metered),
+                        ..workload
+                    })
+                }
+                (None, None) => Err(unsupported("gpg-agent", capability)),
+            },
         }
     }
 }
@@ -283,13 +260,9 @@ struct Agents {
     ssh_agents: MadeOnce<Algorithm, agent::SshAgent>,
     homes: MadeOnce<Algorithm, Home>,
     /// By the URI of their key.
-    #[cfg(feature = "pkcs11")]
     token_agents: MadeOnce<String, agent::SshAgent>,
-    #[cfg(feature = "pkcs11")]
     refused: RefusedPins,
-    #[cfg(feature = "pkcs11")]
     directories: AtomicUsize,
-    #[cfg(feature = "openpgp-card")]
     card_homes: Result<GnupgHomes, Error>,
     /// Removed last: agents listen at sockets in it.
     dir: PrivateDir,
@@ -302,13 +275,9 @@ impl Agents {
             gnupg: found.gnupg.clone(),
             ssh_agents: MadeOnce::default(),
             homes: MadeOnce::default(),
-            #[cfg(feature = "pkcs11")]
             token_agents: MadeOnce::default(),
-            #[cfg(feature = "pkcs11")]
             refused: RefusedPins::default(),
-            #[cfg(feature = "pkcs11")]
             directories: AtomicUsize::new(0),
-            #[cfg(feature = "openpgp-card")]
             card_homes: found.gnupg.clone().and_then(GnupgHomes::new),
             dir: PrivateDir::new()?,
         })
@@ -326,7 +295,6 @@ impl Agents {
 
     /// OpenSSH's agent that has loaded the module and logged in to the key's token. Each key has its own: an agent sees
     /// what was on the token when it loaded the module.
-    #[cfg(feature = "pkcs11")]
     fn token_agent(&self, access: &ModuleAccess) -> Result<Arc<agent::SshAgent>, Error> {
         let openssh = self.openssh.as_ref().map_err(Clone::clone)?;
         let others = access.other_tokens_with_pin()?;
@@ -362,7 +330,6 @@ impl Agents {
         })
     }
 
-    #[cfg(feature = "openpgp-card")]
     fn card_home(
         &self,
         case: &Case,

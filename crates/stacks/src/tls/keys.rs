@@ -7,7 +7,6 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
-use keymark_stores::access::Access;
 use keymark_stores::device::{Device, Run};
 use keymark_stores::pkcs11::tpm2_pkcs11;
 use keymark_stores::store::{KeyStore, unsupported};
@@ -70,21 +69,18 @@ impl Keys {
             operation: Operation::Sign,
         };
         let key = self.store.key(capability)?;
-        match self.store.access(&key)? {
-            Access::File(key) => Identity::in_file(&key),
-            #[cfg(feature = "openpgp-card")]
-            Access::Card(_) => Err(unsupported("a TLS server", capability).into()),
-            #[cfg(feature = "tpm")]
-            Access::Tpm(_) => Err(unsupported("a TLS server", capability).into()),
-            Access::Module(access) => {
-                let told = access.for_programs()?;
-                tpm2_pkcs11::check_server(told.module())?;
-                let mut key = TokenKey::of_program(told)?;
-                key.tracing = self.tracing;
-                let openssl = server.openssl()?;
-                let way = way.unwrap_or_else(|| openssl.usual_way());
-                Identity::on_token(server, algorithm, key, way)
-            }
+        let access = self.store.access(&key)?;
+        if let Some(key) = access.file {
+            return Identity::in_file(&key);
         }
+        let module = access.module;
+        let module = module.ok_or_else(|| unsupported("a TLS server", capability))?;
+        let told = module.for_programs()?;
+        tpm2_pkcs11::check_server(told.module())?;
+        let mut key = TokenKey::of_program(told)?;
+        key.tracing = self.tracing;
+        let openssl = server.openssl()?;
+        let way = way.unwrap_or_else(|| openssl.usual_way());
+        Identity::on_token(server, algorithm, key, way)
     }
 }

@@ -1,43 +1,18 @@
-//! The application identifier, by which one card is told from every other (OpenPGP card 3.4.1 §4.2.1).
-
-use std::fmt;
+//! Reading the application identifier, by which one card is told from every other (OpenPGP card 3.4.1 §4.2.1).
 
 use keymark_bench::error::Error;
 use openpgp_card::ocard::data::ApplicationIdentifier;
 
 use super::backend::whole_response;
 use super::channel::Channel;
+use crate::card::Aid;
 
-/// RID and application of every OpenPGP card.
-const OPENPGP: [u8; 6] = [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01];
 const SELECT: [u8; 12] = [
     0x00, 0xA4, 0x04, 0x00, 0x06, 0xD2, 0x76, 0x00, 0x01, 0x24, 0x01, 0x00,
 ];
 const GET_AID: [u8; 5] = [0x00, 0xCA, 0x00, 0x4F, 0x00];
 
-/// All of it that is not alike on every card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Aid {
-    version: u16,
-    manufacturer: u16,
-    serial: u32,
-}
-
 impl Aid {
-    /// Takes what a card has answered, without the status word.
-    #[must_use]
-    pub fn new(bytes: &[u8]) -> Option<Self> {
-        let rest = bytes.strip_prefix(&OPENPGP)?;
-        let (&[v0, v1, m0, m1, ref serial @ ..], &[_, _]) = rest.split_first_chunk::<8>()? else {
-            return None;
-        };
-        Some(Self {
-            version: u16::from_be_bytes([v0, v1]),
-            manufacturer: u16::from_be_bytes([m0, m1]),
-            serial: u32::from_be_bytes(*serial.first_chunk()?),
-        })
-    }
-
     /// That of the card behind a channel, whose application is then selected. It is not selected anew if
     /// it was: that could cost another program its verified PIN (§7.2.1).
     pub(super) fn selected(channel: &mut dyn Channel) -> Result<Self, Error> {
@@ -71,12 +46,5 @@ impl From<ApplicationIdentifier> for Aid {
             manufacturer: id.manufacturer(),
             serial: id.serial(),
         }
-    }
-}
-
-/// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
-impl fmt::Display for Aid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04x}:{:08x}", self.manufacturer, self.serial)
     }
 }

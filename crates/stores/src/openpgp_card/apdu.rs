@@ -3,7 +3,7 @@
 use keymark_bench::algorithm::{Algorithm, Family};
 
 use super::facts::Transfer;
-use super::slot::Slot;
+use crate::card::Slot;
 
 /// Bytes of a short command's data; GnuPG uses as many in a chain.
 const BLOCK: usize = 254;

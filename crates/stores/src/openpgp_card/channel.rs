@@ -7,33 +7,21 @@ use keymark_bench::error::Error;
 /// One connection to a card; commands and responses as the card sees them.
 pub trait Channel: Send + Sync {
     /// Sends a command APDU and puts the response APDU, status word last, into `response`.
-    ///
-    /// # Errors
-    /// When no response comes: the card was pulled out, was reset, does not answer.
     fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error>;
 }
 
 /// Where a card is: connections to it can be had from here.
 pub trait Port: Debug + Send + Sync {
     /// A connection, shared with others.
-    ///
-    /// # Errors
-    /// When the card is gone or another program has it to itself.
     fn connect(&self) -> Result<Box<dyn Channel>, Error>;
 
     /// Name of the reader.
     fn reader(&self) -> String;
 
     /// Answer to reset.
-    ///
-    /// # Errors
-    /// When no card is there.
     fn atr(&self) -> Result<Vec<u8>, Error>;
 
     /// Switches the card off and on, unless another program shares it: no PIN is verified any more then.
-    ///
-    /// # Errors
-    /// When the card is gone.
     fn reset(&self) -> Result<Reset, Error>;
 
     /// Number of the reader's channel (PC/SC part 3, SCARD_ATTR_CHANNEL_ID), where it has one.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::tokens::firmware::MANUFACTURER;
-use crate::tokens::mark::{GET_MARK, Mark};
+use crate::tokens::identity_tag::{GET_TAG, IdentityTag};
 use crate::tokens::reader::Reader;
 use keymark_bench::algorithm::Algorithm;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
@@ -15,18 +15,17 @@ use keymark_bench::workload::KeyHandle;
 use openpgp_card::ocard::crypto::PublicKeyMaterial;
 use openpgp_card::ocard::data::Fingerprint;
 
-use super::access::{CardAccess, CardPlace};
-use super::aid::Aid;
 use super::channel::Port;
-use super::facts::{CardFacts, TouchPolicy};
+use super::facts::CardFacts;
 use super::handle::{CardHandle, Verified};
 use super::import::{stand_in_fingerprint, upload};
 use super::session::{Password, Session, failed, verify};
-use super::slot::Slot;
 use super::virtual_card::{CardMaker, VirtualPort};
 use super::writing::Writing;
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
+use crate::card::Slot;
+use crate::card::{Aid, CardAccess, CardPlace, SigningPin, TouchPolicy};
 use crate::public_key::PublicKey;
 use crate::software::SoftwareStore;
 use crate::store::{KeyStore, unsupported};
@@ -62,7 +61,6 @@ impl fmt::Debug for CardDevice {
 
 impl CardDevice {
     /// The card behind a port, which other programs find at that place.
-    #[must_use]
     pub fn new(
         port: Arc<dyn Port>,
         place: CardPlace,
@@ -86,7 +84,6 @@ impl CardDevice {
 
     /// A card that was made here, for keys of that store: it may be written to, and its PINs are those
     /// of the factory.
-    #[must_use]
     pub fn of_made(maker: &CardMaker, reader: Reader, test_keys: Arc<SoftwareStore>) -> Self {
         let port = Arc::new(VirtualPort(reader.clone()));
         let place = CardPlace::Made { reader, test_keys };
@@ -94,21 +91,17 @@ impl CardDevice {
     }
 
     /// The card's mark, if it is one of keymark's own: behind a reader it looks like any other.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
-    pub(super) fn mark(&self) -> Result<Option<Mark>, Error> {
+    pub(super) fn mark(&self) -> Result<Option<IdentityTag>, Error> {
         let mut response = Vec::new();
-        self.session.connect()?.transmit(&GET_MARK, &mut response)?;
+        self.session.connect()?.transmit(&GET_TAG, &mut response)?;
         let own = self.facts()?.manufacturer == u16::from_be_bytes(MANUFACTURER);
         // Those of earlier versions have no mark.
-        let unmarked = own.then_some(Mark::Virtual);
-        Ok(Mark::of_response(&response).or(unmarked))
+        let unmarked = own.then_some(IdentityTag::Virtual);
+        Ok(IdentityTag::of_response(&response).or(unmarked))
     }
 
     /// The same card under the name, product and provenance that its facts have led to, with the PINs that
     /// are its own.
-    #[must_use]
     pub(super) fn identified(
         self,
         token: &TokenId,
@@ -127,9 +120,6 @@ impl CardDevice {
     }
 
     /// What the card says of itself, asked once.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
     pub fn facts(&self) -> Result<&CardFacts, Error> {
         if self.facts.get().is_none() {
             let facts = self.session.with(CardFacts::read)?;
@@ -140,47 +130,8 @@ impl CardDevice {
             .ok_or_else(|| Error::call("GET DATA", "the card said nothing", ""))
     }
 
-    /// Which card it is.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or gone.
-    pub fn aid(&self) -> Result<Aid, Error> {
-        self.session.aid()
-    }
-
-    /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
-    /// under the rules, and once.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
-    pub fn user_pin(&self) -> Result<Pin, Error> {
-        self.session
-            .with(|card| verify(&self.rules, card, Password::User))?;
-        self.rules.accepted_user_pin()
-    }
-
-    /// The public half of a slot's key.
-    ///
-    /// # Errors
-    /// When there is none, or it is of another algorithm than the card's attributes say.
-    pub fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
-        let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
-        let material = self.session.with(|card| {
-            card.public_key_material(slot.key_type())
-                .map_err(|error| failed(call, &error))
-        })?;
-        let key = match &material {
-            PublicKeyMaterial::R(rsa) => PublicKey::rsa(algorithm, rsa.n(), rsa.v()),
-            PublicKeyMaterial::E(ecc) => PublicKey::point(algorithm, ecc.data()),
-        };
-        key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
-    }
-
     /// Writes a test key to a slot of a card that was made here; to any other goes
     /// [`Self::write_test_key`].
-    ///
-    /// # Errors
-    /// When the card was not made here, or it or the rules of PINs refuse.
     pub fn import(&self, key: &TestKey, slot: Slot) -> Result<(), Error> {
         self.made_here()?;
         let fingerprint = stand_in_fingerprint(key)?;
@@ -190,24 +141,7 @@ impl CardDevice {
         })
     }
 
-    /// Notes the fingerprint that a slot's key has in OpenPGP.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
-    pub fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
-        self.made_here()?;
-        self.session.with(|card| {
-            verify(&self.rules, card, Password::Admin)?;
-            card.card()
-                .set_fingerprint(Fingerprint::from(fingerprint), slot.key_type())
-                .map_err(|error| failed("PUT DATA (C7-C9)", &error))
-        })
-    }
-
     /// Lets one verified signing PIN do for many signatures.
-    ///
-    /// # Errors
-    /// When the card or the rules of PINs refuse.
     pub fn allow_many_signatures(&self) -> Result<(), Error> {
         self.made_here()?;
         self.session.with(|card| {
@@ -232,28 +166,6 @@ impl CardDevice {
                 "--write-to lets keymark write test keys to it and remove them again",
             )),
         }
-    }
-
-    /// Whether the slot's key may be used, which for some takes the user's finger.
-    ///
-    /// # Errors
-    /// When it wants a touch that is not allowed.
-    pub fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
-        let touch = self.facts()?.slot(slot).touch;
-        match (touch, self.user.consent.touch) {
-            (TouchPolicy::Off, _) | (_, Touch::Allowed) => return Ok(touch),
-            (TouchPolicy::Each | TouchPolicy::Cached, Touch::Refused) => {}
-        }
-        Err(Error::call(
-            format!("using slot {slot} of {}", self.name),
-            "its key needs a touch for every use or from time to time",
-            "--allow-touch measures it while you touch the button",
-        ))
-    }
-
-    /// Tells the user to touch the button.
-    pub fn ask_for_touch(&self) {
-        self.user.notice.ask_for_touch();
     }
 
     /// What can be asked of the keys that are there, or with test keys too, where they may be written.
@@ -288,9 +200,6 @@ impl CardDevice {
     }
 
     /// A way to a slot's key.
-    ///
-    /// # Errors
-    /// When the slot wants a touch that is not allowed, or the card is gone.
     fn handle(&self, slot: Slot, algorithm: Algorithm) -> Result<CardHandle, Error> {
         let touch = self.check_touch(slot)?;
         let facts = self.facts()?;
@@ -310,6 +219,70 @@ impl CardDevice {
             commands: Vec::new(),
             response: Vec::with_capacity(1024),
         })
+    }
+}
+
+impl CardAccess for CardDevice {
+    fn place(&self) -> &CardPlace {
+        &self.place
+    }
+
+    fn fingerprint(&self, slot: Slot) -> Result<Option<String>, Error> {
+        Ok(self.facts()?.slot(slot).fingerprint.clone())
+    }
+
+    fn signing_pin(&self) -> Result<SigningPin, Error> {
+        Ok(self.facts()?.signing_pin)
+    }
+
+    fn aid(&self) -> Result<Aid, Error> {
+        self.session.aid()
+    }
+
+    fn user_pin(&self) -> Result<Pin, Error> {
+        self.session
+            .with(|card| verify(&self.rules, card, Password::User))?;
+        self.rules.accepted_user_pin()
+    }
+
+    fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error> {
+        self.made_here()?;
+        self.session.with(|card| {
+            verify(&self.rules, card, Password::Admin)?;
+            card.card()
+                .set_fingerprint(Fingerprint::from(fingerprint), slot.key_type())
+                .map_err(|error| failed("PUT DATA (C7-C9)", &error))
+        })
+    }
+
+    fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error> {
+        let touch = self.facts()?.slot(slot).touch;
+        match (touch, self.user.consent.touch) {
+            (TouchPolicy::Off, _) | (_, Touch::Allowed) => return Ok(touch),
+            (TouchPolicy::Each | TouchPolicy::Cached, Touch::Refused) => {}
+        }
+        Err(Error::call(
+            format!("using slot {slot} of {}", self.name),
+            "its key needs a touch for every use or from time to time",
+            "--allow-touch measures it while you touch the button",
+        ))
+    }
+
+    fn ask_for_touch(&self) {
+        self.user.notice.ask_for_touch();
+    }
+
+    fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error> {
+        let call = "GENERATE ASYMMETRIC KEY PAIR (read)";
+        let material = self.session.with(|card| {
+            card.public_key_material(slot.key_type())
+                .map_err(|error| failed(call, &error))
+        })?;
+        let key = match &material {
+            PublicKeyMaterial::R(rsa) => PublicKey::rsa(algorithm, rsa.n(), rsa.v()),
+            PublicKeyMaterial::E(ecc) => PublicKey::point(algorithm, ecc.data()),
+        };
+        key.map_err(|error| Error::call(call, format!("no key of {algorithm}: {error}"), ""))
     }
 }
 
@@ -374,12 +347,10 @@ impl KeyStore for CardDevice {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let access = CardAccess {
-            card: self.clone(),
-            slot: self.slot_for(key.capability())?,
-            place: self.place.clone(),
-        };
-        Ok(Access::Card(Box::new(access)))
+        Ok(Access {
+            card: Some((Arc::new(self.clone()), self.slot_for(key.capability())?)),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

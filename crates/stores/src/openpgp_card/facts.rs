@@ -2,14 +2,25 @@
 
 use keymark_bench::algorithm::{Algorithm, Curve, Family};
 use keymark_bench::error::Error;
+use openpgp_card::ocard::KeyType;
 use openpgp_card::ocard::algorithm::{AlgorithmAttributes, Curve as CardCurve};
 use openpgp_card::ocard::data::{ApplicationRelatedData, KeyStatus, UserInteractionFlag};
 use openpgp_card::state::Transaction;
 use openpgp_card::{Card, Error as CardError};
 
 use super::session::failed;
-use super::slot::Slot;
+use crate::card::{SigningPin, Slot, TouchPolicy};
 use crate::user::{Loss, TokenId};
+
+impl Slot {
+    pub(super) const fn key_type(self) -> KeyType {
+        match self {
+            Self::Signature => KeyType::Signing,
+            Self::Decryption => KeyType::Decryption,
+            Self::Authentication => KeyType::Authentication,
+        }
+    }
+}
 
 /// How long commands reach the card (§6.1, §7.7): it changes the host's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,17 +29,6 @@ pub enum Transfer {
     Extended,
     /// Command chaining, and GET RESPONSE.
     Chained,
-}
-
-/// Whether a key wants its owner's finger (DO D6 to D8, §4.4.3.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TouchPolicy {
-    /// No.
-    Off,
-    /// For each operation.
-    Each,
-    /// Once, for some time after.
-    Cached,
 }
 
 /// What is in a slot (DO DE, §4.4.3.8).
@@ -67,7 +67,6 @@ pub struct SlotFacts {
 
 impl SlotFacts {
     /// Whether an operation can be asked of it.
-    #[must_use]
     pub const fn has_key(&self) -> bool {
         match self.key {
             KeyPresence::Generated | KeyPresence::Imported | KeyPresence::Present => true,
@@ -76,13 +75,11 @@ impl SlotFacts {
     }
 
     /// Whether that operation can be asked of a key of that algorithm.
-    #[must_use]
     pub fn is_key_of(&self, algorithm: Algorithm) -> bool {
         self.has_key() && self.algorithm == Some(algorithm)
     }
 
     /// What a write would destroy.
-    #[must_use]
     pub fn loss(&self) -> Loss {
         match self.key {
             KeyPresence::Empty => Loss::Nothing,
@@ -104,15 +101,6 @@ pub struct Tries {
     pub reset: u8,
     /// Admin PIN (PW3).
     pub admin: u8,
-}
-
-/// For how long a verified PIN 81 is good (first byte of DO C4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SigningPin {
-    /// For one signature: "forced signature PIN".
-    Once,
-    /// Until the card is reset.
-    Several,
 }
 
 /// What the card says.
@@ -144,27 +132,21 @@ pub struct CardFacts {
 
 impl CardFacts {
     /// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
-    #[must_use]
     pub fn ident(&self) -> String {
         format!("{:04x}:{:08x}", self.manufacturer, self.serial)
     }
 
     /// Which token it is, for PINs, consent and journals.
-    #[must_use]
     pub fn token(&self) -> TokenId {
         TokenId::new(self.ident())
     }
 
     /// The slot's facts.
-    #[must_use]
     pub fn slot(&self, slot: Slot) -> &SlotFacts {
         &self.slots[usize::from(slot.number() - 1)]
     }
 
     /// Asks the card.
-    ///
-    /// # Errors
-    /// When it is no OpenPGP card, or answers nonsense.
     pub(super) fn read(card: &mut Card<Transaction<'_>>) -> Result<Self, Error> {
         let read = |what: &str| {
             let call = format!("GET DATA ({what})");

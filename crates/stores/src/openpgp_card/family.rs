@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::profile::{Profile, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::inserted::InsertedCard;
-use super::made::MadeCards;
 use super::pcsc;
 use super::virtual_card::CardMaker;
-use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use super::virtual_store::MadeCards;
+use crate::access::AccessKind;
+use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::store::KeyStore;
 use crate::user::{TokenName, User};
 
@@ -19,6 +21,10 @@ use crate::user::{TokenName, User};
 pub struct OpenpgpCardFamily;
 
 impl StoreFamily for OpenpgpCardFamily {
+    fn store(&self) -> StoreKind {
+        StoreKind::OPENPGP_CARD
+    }
+
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         let boxed = |maker: CardMaker| MadeDevice::boxed(maker.telling(Arc::clone(&user.notice)));
         let virtual_card = || boxed(CardMaker::virtual_card());
@@ -152,7 +158,6 @@ pub struct MadeDevice {
 
 impl MadeDevice {
     /// Those of the maker.
-    #[must_use]
     pub fn new(maker: CardMaker) -> Self {
         Self {
             identity: maker.identity(),
@@ -175,8 +180,8 @@ impl Device for MadeDevice {
         &self.capabilities
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Card
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Card]
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -12,9 +12,9 @@ use keymark_bench::workload::{Input, KeyHandle, Performed};
 
 use super::apdu;
 use super::channel::Channel;
-use super::facts::{SigningPin, TouchPolicy, Transfer};
+use super::facts::Transfer;
 use super::session::{Password, Session, refused, verify};
-use super::slot::Slot;
+use crate::card::{SigningPin, Slot, TouchPolicy};
 use crate::user::{Notice, PinRules};
 
 /// Whether PIN 82 and PIN 81 are verified on a card.

@@ -10,7 +10,7 @@ use openssl::error::ErrorStack;
 use openssl::pkey::{PKey, Private};
 
 use super::session::failed;
-use super::slot::Slot;
+use crate::card::Slot;
 use crate::public_key::public_bytes;
 use crate::test_key::{Secret, TestKey};
 

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
 
-use super::access::CardPlace;
 use super::catalogue::{Catalogue, Evidence, usb_id_of};
 use super::channel::Port;
 use super::device::CardDevice;
-use super::facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer};
-use crate::device::{Device, Fact, Reach, Run};
+use super::facts::{CardFacts, KeyPresence, SlotFacts, Transfer};
+use crate::access::AccessKind;
+use crate::card::{CardPlace, SigningPin, TouchPolicy};
+use crate::device::{Device, Fact, Run};
 use crate::journal::Journal;
 use crate::store::KeyStore;
 use crate::user::{TokenId, User};
@@ -47,8 +48,8 @@ impl InsertedCard {
         let facts = card.facts()?.clone();
         let (product, provenance) = match card.mark()? {
             None => (product(port.as_ref(), &facts)?, Provenance::Measured),
-            Some(Mark::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
-            Some(Mark::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
+            Some(IdentityTag::Virtual) => ("virtual OpenPGP card".to_owned(), Provenance::Virtual),
+            Some(IdentityTag::Twin(profile)) => (format!("twin:{profile}"), Provenance::Twin),
         };
         let card = card.identified(&facts.token(), product, provenance);
         Ok(Self {
@@ -90,8 +91,8 @@ impl Device for InsertedCard {
         &self.present
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Card
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Card]
     }
 
     fn facts(&self) -> Vec<Fact> {

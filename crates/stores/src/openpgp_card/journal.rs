@@ -11,7 +11,7 @@ use keymark_bench::error::Error;
 
 use super::facts::algorithm;
 use super::session::failed;
-use super::slot::Slot;
+use crate::card::Slot;
 use crate::journal::{Facts, Progress, TestKeyWrite};
 
 const ATTRIBUTES: &str = "attributes";

@@ -4,7 +4,6 @@
 //! a [`Channel`] of our own: the crate `card-backend-pcsc` begins a transaction for each command,
 //! which would stand between the two clock readings.
 
-mod access;
 mod aid;
 mod apdu;
 mod backend;
@@ -17,19 +16,15 @@ mod handle;
 mod import;
 mod inserted;
 mod journal;
-mod made;
 pub mod pcsc;
 mod session;
-mod slot;
 mod virtual_card;
+mod virtual_store;
 mod writing;
 
-pub use access::{CardAccess, CardPlace};
-pub use aid::Aid;
 pub use channel::{Channel, Port, Reset};
 pub use device::CardDevice;
-pub use facts::{CardFacts, KeyPresence, SigningPin, SlotFacts, TouchPolicy, Transfer, Tries};
+pub use facts::{CardFacts, KeyPresence, SlotFacts, Transfer, Tries};
 pub use family::{MadeDevice, OpenpgpCardFamily};
-pub use made::MadeCards;
-pub use slot::Slot;
 pub use virtual_card::{CardMaker, VirtualPort};
+pub use virtual_store::MadeCards;

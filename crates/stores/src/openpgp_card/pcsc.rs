@@ -25,9 +25,6 @@ pub struct InReaders {
 }
 
 /// Looks into all readers, without a connection to any card: pcscd knows what is in them.
-///
-/// # Errors
-/// When pcscd does not answer. No reader at all is no error.
 pub fn in_readers() -> Result<InReaders, Error> {
     let context = match context() {
         Err(pcsc::Error::NoService | pcsc::Error::ServiceStopped) => {

@@ -11,9 +11,9 @@ use openpgp_card::ocard::StatusBytes;
 use openpgp_card::state::{Open, Transaction};
 use openpgp_card::{Card, Error as CardError};
 
-use super::aid::Aid;
 use super::backend::{Backend, Breakage, VerifyTime};
 use super::channel::{Channel, Port};
+use crate::card::Aid;
 use crate::user::{PinKind, PinRules, Refusal};
 
 /// What a PIN is verified for (§7.2.2).
@@ -90,9 +90,6 @@ impl Session {
     }
 
     /// The card that the session is about.
-    ///
-    /// # Errors
-    /// When no OpenPGP card is there.
     pub(super) fn aid(&self) -> Result<Aid, Error> {
         match self.aid.get() {
             Some(aid) => Ok(*aid),
@@ -105,9 +102,6 @@ impl Session {
     }
 
     /// A connection to the session's card, and to no other that is in its reader now.
-    ///
-    /// # Errors
-    /// When the card is gone, or another is there.
     pub(super) fn connect(&self) -> Result<Box<dyn Channel>, Error> {
         let mut channel = self.port.connect()?;
         self.is_the_card(Aid::selected(channel.as_mut())?)?;

@@ -16,7 +16,7 @@ use keymark_bench::profile::{Profile, ProfileError, ProfileStore};
 use keymark_bench::store::{Capability, StoreIdentity};
 
 use super::channel::{Channel, Port, Reset};
-use super::slot::Slot;
+use crate::card::Slot;
 use crate::user::{Notice, Unattended};
 
 const VIRTUAL: &str = "virtual";
@@ -78,7 +78,6 @@ impl fmt::Debug for CardMaker {
 
 impl CardMaker {
     /// The virtual card: the firmware with this CPU's times.
-    #[must_use]
     pub fn virtual_card() -> Self {
         Self {
             profile: None,
@@ -88,7 +87,6 @@ impl CardMaker {
     }
 
     /// Twins of the profile's device.
-    #[must_use]
     pub fn twin(profile: Profile) -> Self {
         Self {
             profile: Some(Arc::new(profile)),
@@ -97,7 +95,6 @@ impl CardMaker {
     }
 
     /// By the name of the device: `virtual`, or `twin:` and a profile. None for any other name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
         if name == VIRTUAL {
             return Some(Ok(Self::virtual_card()));
@@ -113,25 +110,21 @@ impl CardMaker {
     }
 
     /// The same, drawing service times with that seed.
-    #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// The same, warning the user of what a twin refuses.
-    #[must_use]
     pub fn telling(self, notice: Arc<dyn Notice>) -> Self {
         Self { notice, ..self }
     }
 
     /// The device's times, if it is a twin.
-    #[must_use]
     pub fn profile(&self) -> Option<&Profile> {
         self.profile.as_deref()
     }
 
     /// The name it is selected by.
-    #[must_use]
     pub fn device(&self) -> DeviceName {
         match &self.profile {
             None => DeviceName::new(VIRTUAL),
@@ -140,7 +133,6 @@ impl CardMaker {
     }
 
     /// What it is.
-    #[must_use]
     pub fn identity(&self) -> StoreIdentity {
         let firmware = ("firmware".to_owned(), Firmware::version().to_owned());
         let mut versions = BTreeMap::from([firmware]);
@@ -166,7 +158,6 @@ impl CardMaker {
     }
 
     /// What kind of figure it yields.
-    #[must_use]
     pub const fn provenance(&self) -> Provenance {
         match self.profile {
             None => Provenance::Virtual,
@@ -175,7 +166,6 @@ impl CardMaker {
     }
 
     /// What it does.
-    #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         match &self.profile {
             Some(profile) => profile.capabilities().collect(),
@@ -194,18 +184,12 @@ impl CardMaker {
     }
 
     /// A fresh card, one of several: its serial number is random.
-    ///
-    /// # Errors
-    /// When the firmware does not start.
     pub fn make(&self) -> Result<Reader, Error> {
         self.card(None, None)
     }
 
     /// A card to be served, whose state is kept in a folder, with its serial number. Without a folder the
     /// device always has the same: who has seen it before is not to ask for another.
-    ///
-    /// # Errors
-    /// When the folder cannot be used.
     pub fn make_served(&self, state: Option<PathBuf>) -> Result<Reader, Error> {
         let serial = match state {
             None => Some(serial_of(self.device().as_str())),

@@ -7,14 +7,14 @@ use keymark_bench::algorithm::Algorithm;
 use keymark_bench::error::Error;
 use keymark_bench::store::Capability;
 
-use super::access::CardPlace;
 use super::channel::Reset;
 use super::device::CardDevice;
 use super::facts::{CardFacts, SlotFacts};
 use super::import::{stand_in_fingerprint, upload};
 use super::journal::{Needed, SlotState, Undo, algorithm_of, test_key_facts};
 use super::session::{Password, failed, verify};
-use super::slot::Slot;
+use crate::card::CardPlace;
+use crate::card::Slot;
 use crate::journal::{Journal, Journals, Progress, TestKeyWrite};
 use crate::test_key::TestKey;
 use crate::user::{Agreements, Change, TokenId};
@@ -59,9 +59,6 @@ impl CardDevice {
     }
 
     /// Whether a run can ask for all of this: a slot holds one key.
-    ///
-    /// # Errors
-    /// With the slots that would need several.
     pub(super) fn check(&self, wanted: &[Capability]) -> Result<(), Error> {
         let slots = self.to_write(wanted)?.into_iter();
         let crowded: Vec<String> = slots
@@ -82,9 +79,6 @@ impl CardDevice {
     }
 
     /// Has the user agree to what this destroys, once and before anything is written.
-    ///
-    /// # Errors
-    /// When the user does not.
     pub(super) fn agree(&self, wanted: &[Capability]) -> Result<(), Error> {
         let facts = self.facts()?;
         let slots = self.to_write(wanted)?.into_iter();
@@ -101,9 +95,6 @@ impl CardDevice {
     /// Writes a test key of the algorithm to a slot that has none: on the card that the user has
     /// named, after they have agreed to what is destroyed by it, and under a journal by which
     /// [`crate::store::KeyStore::restore`] or a later keymark removes it. One key a slot and run.
-    ///
-    /// # Errors
-    /// When it is not allowed, the user does not agree, or the card refuses.
     pub fn write_test_key(&self, slot: Slot, algorithm: Algorithm) -> Result<(), Error> {
         let token = self.may_write()?;
         let call = || {
@@ -193,9 +184,6 @@ impl CardDevice {
     }
 
     /// Removes the test keys of a journal, all that can be, and then the journal.
-    ///
-    /// # Errors
-    /// With what the card keeps.
     pub fn undo(&self, mut journal: Journal) -> Result<(), Error> {
         let token = self.may_write()?;
         let content = journal.content().clone();

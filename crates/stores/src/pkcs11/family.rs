@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 
-use super::device::{OwnDevice, TokenDevice, Used, Wanted};
+use super::capabilities::offered;
+use super::device::{TokenDevice, Wanted};
 use super::identity::library;
-use super::module::{Module, ModuleFile};
+use super::managed::{ManagedKind, ManagedToken};
+use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
-use super::offers::offered;
-use super::own::{OwnKind, OwnToken};
 use super::probe::{self, Readers};
-use super::says::{self, ModuleSays, SlotSays, TokenSays, TokenState};
 use super::target::Target;
 use super::token::FoundToken;
+use super::token_info::{ModuleInfo, SlotInfo, TokenInfo, TokenState};
 use super::uri::{ObjectPart, Pkcs11Uri};
 use crate::device::{Device, Looked, StoreFamily, Visited, Wish};
 use crate::user::{PinSource, TokenId, User};
@@ -27,10 +27,14 @@ use crate::user::{PinSource, TokenId, User};
 pub struct Pkcs11Family;
 
 impl StoreFamily for Pkcs11Family {
+    fn store(&self) -> StoreKind {
+        StoreKind::PKCS11
+    }
+
     fn look(&self, wish: &Wish, user: &User) -> Result<Looked, Error> {
         match wish {
             Wish::Software | Wish::Inserted => Ok(Looked::default()),
-            Wish::Default => Ok(own(&[OwnKind::SoftHsm], &Places::of_user())),
+            Wish::Default => Ok(own(&[ManagedKind::SoftHsm], &Places::of_user())),
             Wish::Named(names) => named(names, &Places::of_user(), user),
             Wish::All => Ok(all(&Places::of_user(), user)),
         }
@@ -65,17 +69,17 @@ fn named(names: &[String], places: &Places, user: &User) -> Result<Looked, Error
 
 /// What a name means, before anybody is asked for a PIN.
 enum Meant {
-    Own(Box<OwnToken>),
+    Own(Box<ManagedToken>),
     Tokens {
         uri: Option<Box<Pkcs11Uri>>,
-        found: Vec<(ModuleSays, FoundToken)>,
+        found: Vec<(ModuleInfo, FoundToken)>,
     },
 }
 
 impl Meant {
     fn of(target: Target, places: &Places, user: &User) -> Result<Self, Error> {
         if let Target::Own(kind) = &target {
-            return Ok(Self::Own(Box::new(OwnToken::make(kind, places)?)));
+            return Ok(Self::Own(Box::new(ManagedToken::make(kind, places)?)));
         }
         let files = target.modules(places)?.into_iter();
         let files: Vec<ModuleFile> = files.map(|file| target.to_load(&file, places)).collect();
@@ -121,14 +125,13 @@ impl Meant {
     fn devices(self, user: &User) -> Result<Vec<Box<dyn Device>>, Error> {
         let (uri, found) = match self {
             Self::Own(own) => {
-                let device = OwnDevice::of(*own, Wanted::ByName, Used::in_process());
+                let device = TokenDevice::of_made(*own, Wanted::ByName);
                 return Ok(vec![Box::new(device)]);
             }
             Self::Tokens { uri, found } => (uri, found),
         };
         let devices = found.into_iter().map(|(said, found)| {
-            let used = (Wanted::ByName, Used::in_process());
-            let device = TokenDevice::of(&said, found, uri.as_deref(), user, used)?;
+            let device = TokenDevice::of(&said, found, uri.as_deref(), user, Wanted::ByName)?;
             Ok(Box::new(device) as Box<dyn Device>)
         });
         devices.collect()
@@ -143,7 +146,7 @@ impl Meant {
             } if uri.object.names_one() && uri.pin_file.is_none() => {
                 let wanting = found.iter().map(|(_, found)| &found.says);
                 let wanting = wanting.filter(|says| says.login.pin().is_some());
-                wanting.map(TokenSays::id).collect()
+                wanting.map(TokenInfo::id).collect()
             }
             Self::Tokens { .. } | Self::Own(_) => Vec::new(),
         }
@@ -212,15 +215,15 @@ fn pin_is_for_one(meant: &[Meant], user: &User) -> Result<(), Error> {
 
 /// Of several tokens that a URI with a key matches, those that show such a key: none is sent a PIN to find out.
 fn with_key(
-    mut found: Vec<(ModuleSays, FoundToken)>,
+    mut found: Vec<(ModuleInfo, FoundToken)>,
     wanted: &ObjectPart,
-) -> Result<Vec<(ModuleSays, FoundToken)>, Error> {
+) -> Result<Vec<(ModuleInfo, FoundToken)>, Error> {
     if found.len() > 1 {
         // Not one that can do nothing, such as p11-kit's list of certificates.
         found.retain(|(_, token)| !offered(&token.says).is_empty());
     }
     if found.len() > 1 {
-        let shows = |(_, token): &(ModuleSays, FoundToken)| {
+        let shows = |(_, token): &(ModuleInfo, FoundToken)| {
             token.says.keys.iter().any(|key| key.is_called(wanted))
         };
         let names: Vec<String> = found
@@ -239,7 +242,7 @@ fn with_key(
     Ok(found)
 }
 
-fn no_token(others: &[String], blank: bool) -> Error {
+pub(super) fn no_token(others: &[String], blank: bool) -> Error {
     let call = "looking for a PKCS#11 token";
     if !others.is_empty() {
         let reason = format!("no token matches; found {}", others.join(", "));
@@ -257,7 +260,7 @@ fn no_token(others: &[String], blank: bool) -> Error {
 }
 
 /// Those that have a PIN and keys, or could.
-fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
+pub(super) fn tokens(said: &ModuleInfo) -> impl Iterator<Item = (&SlotInfo, &TokenInfo)> {
     let slots = said.slots.iter();
     let tokens = slots.filter_map(|slot| Some((slot, slot.token.as_ref().ok()?)));
     tokens.filter(|(_, token)| match token.state {
@@ -266,48 +269,13 @@ fn tokens(said: &ModuleSays) -> impl Iterator<Item = (&SlotSays, &TokenSays)> {
     })
 }
 
-/// The token that a URI means, of a module that is known to work: it is loaded into this process at once.
-///
-/// # Errors
-/// When the module does not load, or has no such token.
-pub fn known_token(
-    file: &ModuleFile,
-    uri: &Pkcs11Uri,
-    user: &User,
-) -> Result<Box<dyn Device>, Error> {
-    let module = Module::load(file)?;
-    let said = says::ask(&module.client, &module.calls)?;
-    let meant = |(slot, token): &(&SlotSays, &TokenSays)| uri.matches(&said, slot, token);
-    let (_, token) = tokens(&said)
-        .find(meant)
-        .ok_or_else(|| no_token(&[], false))?;
-    let found = FoundToken {
-        file: file.clone(),
-        says: token.clone(),
-    };
-    let used = (Wanted::ByName, Used::here());
-    let device = TokenDevice::of(&said, found, Some(uri), user, used)?;
-    Ok(Box::new(device))
-}
-
-/// A token of keymark's own in a place that somebody keeps, which is made by this process: its environment is what
-/// the library is to find.
-///
-/// # Errors
-/// When the library does not load, or makes no token.
-pub fn own_token(kind: &OwnKind, file: &ModuleFile) -> Result<Box<dyn Device>, Error> {
-    let token = OwnToken::make_here(kind, file)?;
-    let device = OwnDevice::of(token, Wanted::ByName, Used::here());
-    Ok(Box::new(device))
-}
-
 /// Those tokens of keymark's own that can be made here.
-fn own(kinds: &[OwnKind], places: &Places) -> Looked {
+fn own(kinds: &[ManagedKind], places: &Places) -> Looked {
     let mut looked = Looked::default();
     for kind in kinds {
-        if let Ok(token) = OwnToken::make(kind, places) {
+        if let Ok(token) = ManagedToken::make(kind, places) {
             looked.known.push(kind.name());
-            let device = OwnDevice::of(token, Wanted::AmongAll, Used::in_process());
+            let device = TokenDevice::of_made(token, Wanted::AmongAll);
             looked.devices.push(Box::new(device));
         }
     }
@@ -316,7 +284,7 @@ fn own(kinds: &[OwnKind], places: &Places) -> Looked {
 
 /// Everything that is there. What does not work is said, and in nobody's way.
 fn all(places: &Places, user: &User) -> Looked {
-    let mut looked = own(&OwnKind::all(), places);
+    let mut looked = own(&ManagedKind::all(), places);
     let modules = places.modules();
     let files: Vec<ModuleFile> = modules.iter().map(KnownModule::to_load).collect();
     let said = probe::look(&files, user, Readers::Hidden);
@@ -327,8 +295,7 @@ fn all(places: &Places, user: &User) -> Looked {
                 says: token.clone(),
             });
             let devices = found.filter_map(|found| {
-                let used = (Wanted::AmongAll, Used::in_process());
-                TokenDevice::of(said, found, None, user, used).ok()
+                TokenDevice::of(said, found, None, user, Wanted::AmongAll).ok()
             });
             let useful = devices.filter(|device| !device.capabilities().is_empty());
             looked
@@ -340,8 +307,8 @@ fn all(places: &Places, user: &User) -> Looked {
     looked
 }
 
-fn visited(name: String, file: PathBuf, said: Result<ModuleSays, Error>) -> Visited {
-    let summary = |said: ModuleSays| {
+fn visited(name: String, file: PathBuf, said: Result<ModuleInfo, Error>) -> Visited {
+    let summary = |said: ModuleInfo| {
         let useful = tokens(&said).filter(|(_, token)| !offered(token).is_empty());
         let tokens = match useful.count() {
             0 => "no token to measure".to_owned(),

@@ -14,9 +14,9 @@ use keymark_bench::store::Capability;
 use keymark_bench::workload::{Input, KeyHandle, Performed};
 use keymark_native::cryptoki::{Derived, Fault, Mechanism, Operator};
 
+use super::capabilities::{asked_for, mechanism_of};
 use super::codes::{refused, refused_oaep};
 use super::keys::{self, KeyPin, secret_length};
-use super::offers::{asked_for, mechanism_of};
 use super::token::Token;
 use super::uri::ObjectPart;
 use crate::scheme::Scheme;

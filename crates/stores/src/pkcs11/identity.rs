@@ -6,7 +6,7 @@ use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::store::StoreIdentity;
 use keymark_shim_protocol::pkcs11::mark;
 
-use super::says::{ModuleSays, TokenSays};
+use super::token_info::{ModuleInfo, TokenInfo};
 use crate::emulator::LIBTPMS;
 
 /// Makers of tokens that are this CPU.
@@ -15,8 +15,8 @@ const IN_SOFTWARE: [&str; 3] = ["SoftHSM", "Kryoptic", "Mozilla"];
 const VPCD: &str = "Virtual PCD";
 
 /// What a token is, by what it and its module say.
-pub(super) fn identity(module: &ModuleSays, says: &TokenSays) -> StoreIdentity {
-    let TokenSays {
+pub(super) fn identity(module: &ModuleInfo, says: &TokenInfo) -> StoreIdentity {
+    let TokenInfo {
         manufacturer,
         model,
         label,
@@ -63,8 +63,8 @@ fn version((major, minor): (u8, u8)) -> String {
 }
 
 /// `OpenSC smartcard framework 0.23`, with the maker before it where the name does not tell.
-pub(super) fn library(module: &ModuleSays) -> String {
-    let ModuleSays {
+pub(super) fn library(module: &ModuleInfo) -> String {
+    let ModuleInfo {
         manufacturer,
         description,
         ..
@@ -80,11 +80,11 @@ pub(super) fn library(module: &ModuleSays) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::says::{Login, SlotSays, TokenState};
+    use super::super::token_info::{Login, SlotInfo, TokenState};
     use super::*;
 
-    fn token(manufacturer: &str) -> TokenSays {
-        TokenSays {
+    fn token(manufacturer: &str) -> TokenInfo {
+        TokenInfo {
             label: "token".to_owned(),
             manufacturer: manufacturer.to_owned(),
             model: "model".to_owned(),
@@ -101,12 +101,12 @@ mod tests {
 
     fn provenance(description: &str, reader: &str, manufacturer: &str) -> Provenance {
         let says = token(manufacturer);
-        let module = ModuleSays {
+        let module = ModuleInfo {
             manufacturer: "maker".to_owned(),
             description: description.to_owned(),
             version: (1, 0),
             cryptoki: (2, 40),
-            slots: vec![SlotSays {
+            slots: vec![SlotInfo {
                 id: 0,
                 description: reader.to_owned(),
                 manufacturer: String::new(),

@@ -23,7 +23,7 @@ use crate::public_key::PublicKey;
 
 /// What is said of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeySays {
+pub struct KeyInfo {
     pub label: String,
     pub id: Vec<u8>,
     /// None: keymark does not know the algorithm, or the length.
@@ -40,9 +40,8 @@ pub enum KeyPin {
     EachUse,
 }
 
-impl KeySays {
+impl KeyInfo {
     /// `'web' rsa2048`, with the identifier where there is no label.
-    #[must_use]
     pub fn name(&self) -> String {
         let algorithm = self
             .algorithm
@@ -59,7 +58,6 @@ impl KeySays {
     }
 
     /// Whether a URI means it.
-    #[must_use]
     pub(super) fn is_called(&self, wanted: &ObjectPart) -> bool {
         let label = wanted.label.as_ref();
         label.is_none_or(|label| *label == self.label)
@@ -86,8 +84,16 @@ impl KeySays {
     }
 }
 
+/// What can be asked of the keys, once each.
+pub(super) fn capabilities(keys: &[KeyInfo]) -> Vec<Capability> {
+    let mut capabilities: Vec<_> = keys.iter().flat_map(KeyInfo::capabilities).collect();
+    capabilities.sort_unstable();
+    capabilities.dedup();
+    capabilities
+}
+
 /// The private keys that show without a PIN; or else the public keys, which have the same names.
-pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeySays> {
+pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeyInfo> {
     let Ok(session) = module.open_ro_session(slot) else {
         return Vec::new();
     };
@@ -109,7 +115,7 @@ pub(super) fn visible(module: &Pkcs11, slot: Slot) -> Vec<KeySays> {
 pub(super) fn meant(
     session: &Session,
     wanted: &ObjectPart,
-) -> Result<Vec<(ObjectHandle, KeySays)>, Error> {
+) -> Result<Vec<(ObjectHandle, KeyInfo)>, Error> {
     if let Some(kind) = wanted.kind.filter(|kind| *kind != ObjectKind::Private) {
         return Err(Error::call(
             "looking for a key",
@@ -135,7 +141,7 @@ pub(super) fn meant(
     clippy::wildcard_enum_match_arm,
     reason = "of the other attributes nothing is asked"
 )]
-fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
+fn describe(session: &Session, key: ObjectHandle) -> Result<KeyInfo, Error> {
     let attributes = session.get_attributes(
         key,
         &[
@@ -152,7 +158,7 @@ fn describe(session: &Session, key: ObjectHandle) -> Result<KeySays, Error> {
             AttributeType::ParameterSet,
         ],
     );
-    let mut says = KeySays {
+    let mut says = KeyInfo {
         label: String::new(),
         id: Vec::new(),
         algorithm: None,
@@ -225,7 +231,7 @@ pub(super) fn parameter_set(family: Family) -> Option<(KeyType, ParameterSetType
 pub(super) fn public_half(
     session: &Session,
     key: ObjectHandle,
-    says: &KeySays,
+    says: &KeyInfo,
 ) -> Result<PublicKey, Error> {
     let missing = |reason: &str| {
         Error::call(

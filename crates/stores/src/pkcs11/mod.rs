@@ -7,38 +7,38 @@
 //! for those in which test keys are written: for other programs, to a token of keymark's own, which is gone with the
 //! run, or to one that its user has named ([`written`]).
 
-mod access;
+mod capabilities;
 mod codes;
 mod device;
+mod external_access;
 mod family;
-mod for_programs;
 mod handle;
 mod identity;
+mod in_this_process;
+mod initialization_hints;
 mod keys;
+mod managed;
 mod module;
 pub mod modules;
-mod needs;
-mod offers;
-mod own;
+mod persistent_keys;
 mod probe;
 pub mod process;
-mod says;
 mod served;
 mod session_keys;
 mod store;
 mod target;
 mod token;
+mod token_info;
 pub mod tpm2_pkcs11;
 pub mod uri;
 pub mod wrapped;
-mod written;
 
-pub use access::ModuleAccess;
 pub use codes::name;
-pub use family::{Pkcs11Family, known_token, own_token};
-pub use for_programs::{ProgramKey, is_known_to_programs, unseen};
+pub use external_access::{ModuleAccess, ProgramKey, is_known_to_programs, unseen};
+pub use family::Pkcs11Family;
+pub use in_this_process::TokenHere;
+pub use initialization_hints::variables;
+pub use managed::{ManagedKind, ManagedPlace};
 pub use module::ModuleFile;
-pub use needs::variables;
-pub use own::{OwnKind, OwnPlace};
+pub use persistent_keys::journalled_module;
 pub use served::{ServedKey, ServedToken, TokenWatch};
-pub use written::journalled_module;

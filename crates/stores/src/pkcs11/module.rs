@@ -13,7 +13,7 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 use serde::{Deserialize, Serialize};
 
-use super::{codes, needs};
+use super::{codes, initialization_hints};
 
 /// A module's file, and what it is to find in its environment when it is initialised, where that is not the
 /// user's: configurations and services are told to modules in no other way.
@@ -89,7 +89,10 @@ pub(super) fn initialize(file: &ModuleFile, client: &Pkcs11) -> Result<(), Error
         Ok(()) => Ok(()),
         // By this process, through another module that stands on it.
         Err(CryptokiError::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => Ok(()),
-        Err(error) => Err(needs::explained(&file.path, codes::failed(&error))),
+        Err(error) => Err(initialization_hints::explained(
+            &file.path,
+            codes::failed(&error),
+        )),
     }
 }
 
@@ -109,7 +112,7 @@ pub(super) fn one_instance(path: &Path, calls: &Calls) -> Result<(), Error> {
 pub(super) fn not_loaded(path: &Path, error: &CryptokiError) -> Error {
     match codes::returned(error) {
         // It is a module, and gives out no functions.
-        Some(_) => needs::explained(path, codes::failed(error)),
+        Some(_) => initialization_hints::explained(path, codes::failed(error)),
         None => no_module(path, &error.to_string()),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::managed::built_kryoptic;
 use super::module::ModuleFile;
-use super::own::built_kryoptic;
 
 /// A module's file, and what it goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,6 @@ pub struct KnownModule {
 
 impl KnownModule {
     /// As it is to be loaded.
-    #[must_use]
     pub(super) fn to_load(&self) -> ModuleFile {
         ModuleFile {
             reserved: self.reserved.clone(),
@@ -98,7 +97,6 @@ const ELSEWHERE: [(&str, &str); 10] = [
 
 impl Places {
     /// Those of this machine and user.
-    #[must_use]
     pub fn of_user() -> Self {
         let configuration = match std::env::var_os("XDG_CONFIG_HOME") {
             Some(directory) => Some(PathBuf::from(directory)),
@@ -121,7 +119,6 @@ impl Places {
     }
 
     /// All that are registered, and of the others those that are there; each file once.
-    #[must_use]
     pub fn modules(&self) -> Vec<KnownModule> {
         let mut modules = self.registered();
         let below = |(name, files): &(&'static str, &'static [&'static str])| {
@@ -196,7 +193,6 @@ impl Places {
     }
 
     /// A file as it is to be loaded: by p11-kit's settings, where it has any for it.
-    #[must_use]
     pub fn to_load(&self, file: &Path) -> ModuleFile {
         let known = self.modules().into_iter();
         let reserved = known
@@ -210,7 +206,6 @@ impl Places {
 
     /// The one that goes by that name: p11-kit's, with or without `.module`; or that of the file, whole, or as
     /// `module-name` in a URI has it, without `lib` and `.so` (RFC 7512 §2.3).
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<KnownModule> {
         let stem = name.strip_suffix(".module").unwrap_or(name);
         self.modules().into_iter().find(|module| {

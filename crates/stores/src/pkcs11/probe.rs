@@ -8,10 +8,10 @@ use std::time::Duration;
 use keymark_bench::clock::{Clock as _, MonotonicClock};
 use keymark_bench::error::Error;
 
+use super::managed::NewToken;
 use super::module::ModuleFile;
-use super::own::NewToken;
 use super::process::Looking;
-use super::says::ModuleSays;
+use super::token_info::ModuleInfo;
 use crate::user::{Pins, Unattended, User};
 
 /// How long a module may take to say what it has.
@@ -33,7 +33,7 @@ pub(super) fn look(
     files: &[ModuleFile],
     user: &User,
     readers: Readers,
-) -> Vec<Result<ModuleSays, Error>> {
+) -> Vec<Result<ModuleInfo, Error>> {
     let clock = MonotonicClock::new();
     let begin = clock.now();
     let looking: Vec<_> = files
@@ -50,7 +50,7 @@ pub(super) fn look(
 }
 
 /// Initialises the module's first blank token in a process of its own, and looks at what there is then.
-pub(super) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleSays, Error> {
+pub(super) fn initialize_token(file: &ModuleFile, token: NewToken) -> Result<ModuleInfo, Error> {
     let looking = Looking::initializing(file, token, &Pins::factory())?;
     looking.end(LIMIT, &Unattended)
 }

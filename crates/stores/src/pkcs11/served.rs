@@ -15,12 +15,11 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
-use super::device::{OwnDevice, Used, Wanted};
-use super::for_programs::is_known_to_programs;
+use super::device::{TokenDevice, Wanted};
+use super::external_access::is_known_to_programs;
+use super::managed::{ManagedKind, ManagedToken, shared_device};
 use super::module::ModuleFile;
 use super::modules::Places;
-use super::own::{OwnKind, OwnToken, shared_device};
-use crate::access::Access;
 use crate::device::{Device as _, Run};
 use crate::user::Pin;
 
@@ -30,7 +29,7 @@ const USUAL: [&str; 2] = ["rsa2048", "nistp256"];
 /// The token, its keys and its PIN. All of it is gone with the value.
 #[allow(missing_debug_implementations, reason = "a secret is not printed")]
 pub struct ServedToken {
-    device: OwnDevice,
+    device: TokenDevice,
     keys: Vec<ServedKey>,
     pin_file: PathBuf,
     pin: Pin,
@@ -56,11 +55,8 @@ pub struct ServedKey {
 
 impl ServedToken {
     /// Makes one with keys of these algorithms, or of all that its device has.
-    ///
-    /// # Errors
-    /// When the software is not here, or a key cannot be written.
-    pub fn make(kind: &OwnKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
-        let (own, place) = OwnToken::make_for_programs(kind, &Places::of_user())?;
+    pub fn make(kind: &ManagedKind, algorithms: Option<&[Algorithm]>) -> Result<Self, Error> {
+        let (own, place) = ManagedToken::make_for_programs(kind, &Places::of_user())?;
         let (pin_file, pin) = (place.join(PIN_FILE), own.pin.clone());
         write_private(&pin_file, pin.expose())?;
         let watch = kind
@@ -68,7 +64,7 @@ impl ServedToken {
             .map(|_| TokenWatch::of(&shared_device(&place)));
         let file = own.found.file.clone();
         write_configurations(&place, &file.path)?;
-        let device = OwnDevice::of(own, Wanted::ByName, Used::in_process());
+        let device = TokenDevice::of_made(own, Wanted::ByName);
         let store = device.open(&Run::new(0))?;
         let algorithms = match algorithms {
             Some(algorithms) => algorithms.to_vec(),
@@ -77,12 +73,9 @@ impl ServedToken {
         let (mut keys, mut token_uri) = (Vec::new(), None);
         for algorithm in algorithms {
             let key = store.key(capability(&device, algorithm)?)?;
-            let public = store.public_key(&key)?;
-            let Access::Module(access) = store.access(&key)? else {
-                continue;
-            };
+            let access = store.access(&key)?.into_module()?;
             // Java and gnupg-pkcs11-scd see no key without one.
-            let known = access.with_certificate(&public)?;
+            let known = access.with_certificate()?;
             token_uri.get_or_insert_with(|| known.token_uri());
             let uri = known.uri(Some(&pin_file));
             keys.push(ServedKey { algorithm, uri });
@@ -100,43 +93,36 @@ impl ServedToken {
     }
 
     /// Who looks after its programs, if it is a twin.
-    #[must_use]
     pub const fn take_watch(&mut self) -> Option<TokenWatch> {
         self.watch.take()
     }
 
     /// What it is.
-    #[must_use]
     pub fn identity(&self) -> &StoreIdentity {
         self.device.identity()
     }
 
     /// What other programs load.
-    #[must_use]
     pub fn module(&self) -> &Path {
         &self.file.path
     }
 
     /// The token, without a key.
-    #[must_use]
     pub fn token_uri(&self) -> &str {
         &self.token_uri
     }
 
     /// Its keys.
-    #[must_use]
     pub fn keys(&self) -> &[ServedKey] {
         &self.keys
     }
 
     /// Its user PIN, which nobody else has.
-    #[must_use]
     pub const fn pin(&self) -> &Pin {
         &self.pin
     }
 
     /// The file with the PIN, which only the user can read.
-    #[must_use]
     pub fn pin_file(&self) -> &Path {
         &self.pin_file
     }
@@ -152,7 +138,6 @@ impl TokenWatch {
     }
 
     /// Who has had the token to itself for longer than any call takes.
-    #[must_use]
     pub fn stuck(&self) -> Option<Holder> {
         let number = |at: usize| {
             let mut number = [0; 8];
@@ -179,7 +164,7 @@ impl TokenWatch {
     }
 }
 
-fn usual(device: &OwnDevice, kind: &OwnKind) -> Vec<Algorithm> {
+fn usual(device: &TokenDevice, kind: &ManagedKind) -> Vec<Algorithm> {
     let of_device = device.capabilities().iter();
     let mut algorithms: Vec<Algorithm> = of_device
         .map(|capability| capability.algorithm)
@@ -192,7 +177,7 @@ fn usual(device: &OwnDevice, kind: &OwnKind) -> Vec<Algorithm> {
 }
 
 /// Whatever the device does with such a key.
-fn capability(device: &OwnDevice, algorithm: Algorithm) -> Result<Capability, Error> {
+fn capability(device: &TokenDevice, algorithm: Algorithm) -> Result<Capability, Error> {
     let mut can = device.capabilities().iter();
     let found = can
         .find(|capability| capability.algorithm == algorithm)

@@ -9,16 +9,15 @@ use keymark_bench::error::{Error, ReturnCode};
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::access::{KeyWay, ModuleAccess, Way};
-use super::for_programs::NAME_A_KEY;
+use super::capabilities::asked_for;
+use super::external_access::NAME_A_KEY;
 use super::handle::{FoundBy, SessionHandle};
-use super::keys::{self, KeyPin, KeySays};
-use super::offers::asked_for;
+use super::keys::{self, KeyInfo, KeyPin};
+use super::persistent_keys::{Maker, WrittenKey};
 use super::session_keys::{self, Lifetime, TestObject};
 use super::token::Token;
 use super::tpm2_pkcs11;
 use super::uri::ObjectPart;
-use super::written::{Maker, WrittenKey};
 use crate::access::Access;
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
@@ -53,13 +52,13 @@ pub(super) struct TokenStore {
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     label: String,
-    public: PublicKey,
-    origin: Origin,
+    pub(super) public: PublicKey,
+    pub(super) origin: Origin,
 }
 
 /// Where a key is from, and what finds it.
 #[derive(Debug, Clone)]
-enum Origin {
+pub(super) enum Origin {
     /// It is on the token: it was there, or was put there.
     Found(ObjectPart),
     /// A test key in the session that is kept, by its `CKA_ID`.
@@ -69,7 +68,7 @@ enum Origin {
 }
 
 impl TokenStore {
-    fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
+    pub(super) fn placed(&self, key: &KeyRef) -> Result<Placed, Error> {
         let placed = self.placed.lock().unwrap_or_else(PoisonError::into_inner);
         let found = placed.get(&asked_for(key.capability())).cloned();
         found.ok_or_else(|| unsupported(self.identity.device.to_string(), key.capability()))
@@ -169,7 +168,7 @@ impl TokenStore {
     fn find(&self, capability: Capability) -> Result<Placed, Error> {
         self.token.with_keeper(|session, _| {
             let meant = keys::meant(session, &self.wanted)?;
-            let can = |says: &KeySays| says.capabilities().any(|can| can == capability);
+            let can = |says: &KeyInfo| says.capabilities().any(|can| can == capability);
             let mut able = meant.into_iter().filter(|(_, says)| can(says));
             let lacking = || unsupported(self.identity.device.to_string(), capability);
             let (key, says) = able.next().ok_or_else(lacking)?;
@@ -222,7 +221,7 @@ fn no_test_key(refused: Error) -> Error {
 }
 
 fn made_public(session: &Session, capability: Capability, id: &[u8]) -> Result<PublicKey, Error> {
-    let says = KeySays {
+    let says = KeyInfo {
         label: String::new(),
         id: id.to_vec(),
         algorithm: Some(capability.algorithm),
@@ -277,14 +276,9 @@ impl KeyStore for TokenStore {
         Ok(answers(key.algorithm))
     }
 
-    fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let way = match self.placed(key)?.origin {
-            Origin::Found(object) => KeyWay::There(object),
-            Origin::Written(_, test_key) => KeyWay::Test(test_key),
-            Origin::Made(_) => KeyWay::OfThisProcess,
-        };
-        let access = ModuleAccess(Way::Here(Arc::clone(&self.token), way));
-        Ok(Access::Module(Box::new(access)))
+    fn access(&self, _: &KeyRef) -> Result<Access, Error> {
+        // The module's process is asked by keymark alone, which gives access to it.
+        Ok(Access::default())
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
+use super::managed::ManagedKind;
 use super::module::ModuleFile;
 use super::modules::{KnownModule, Places};
-use super::own::OwnKind;
 use super::uri::{Pkcs11Uri, SCHEME, UriError};
 
 /// The name of a device, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    Own(OwnKind),
+    Own(ManagedKind),
     /// Every token of a module.
     File(PathBuf),
     /// What it says matches.
@@ -23,7 +23,7 @@ pub(super) enum Target {
 impl Target {
     /// Understands a name; none: it is no name of a PKCS#11 device.
     pub(super) fn parse(name: &str, places: &Places) -> Option<Result<Self, Error>> {
-        if let Some(own) = OwnKind::named(name) {
+        if let Some(own) = ManagedKind::named(name) {
             return Some(Ok(Self::Own(own)));
         }
         if name.starts_with(SCHEME) {
@@ -129,7 +129,7 @@ mod tests {
         ] {
             assert_eq!(parsed(other), None, "{other}");
         }
-        for own in OwnKind::all() {
+        for own in ManagedKind::all() {
             let name = own.name();
             assert_eq!(parsed(&name), Some(Ok(Target::Own(own))));
         }
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(parsed("twin:yubikey-4"), None);
         assert!(matches!(
             parsed("twin:nitrokey-hsm"),
-            Some(Ok(Target::Own(OwnKind::Twin(_))))
+            Some(Ok(Target::Own(ManagedKind::Twin(_))))
         ));
         for file in [
             "/usr/lib/libx.so",

@@ -16,11 +16,11 @@ use keymark_native::cryptoki::under_way::UnderWay;
 use keymark_shim_protocol::pkcs11::Call;
 
 use super::codes::{failed, returned};
-use super::for_programs::OnToken;
+use super::external_access::OnToken;
 use super::module::{Module, ModuleFile};
-use super::says::{self, Login, PinState, TokenSays, TokenState};
+use super::persistent_keys::Writing;
 use super::session_keys::Visible;
-use super::written::Writing;
+use super::token_info::{self, Login, PinState, TokenInfo, TokenState};
 use crate::user::{Pin, PinKind, PinRules, PinWords, Refusal, TokenId, User};
 
 /// How PKCS#11 speaks of PINs.
@@ -34,7 +34,7 @@ const WORDS: PinWords = PinWords {
 #[derive(Debug, Clone)]
 pub struct FoundToken {
     pub file: ModuleFile,
-    pub says: TokenSays,
+    pub says: TokenInfo,
 }
 
 /// A token, for as long as a run uses it.
@@ -79,20 +79,6 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token, by its module in this process, with the PINs that are its own.
-    pub(super) fn of(found: &FoundToken, user: User) -> Result<Self, Error> {
-        let says = &found.says;
-        Self::called(found.file.clone(), (says.id(), says.label.clone()), user)
-    }
-
-    /// One of keymark's own, which nobody misses.
-    pub(super) fn own(found: &FoundToken, user: User) -> Result<Self, Error> {
-        Ok(Self {
-            place: TestKeyPlace::OwnToken(Mutex::default()),
-            ..Self::of(found, user)?
-        })
-    }
-
     /// The token of that name and label.
     pub(super) fn called(
         file: ModuleFile,
@@ -127,7 +113,7 @@ impl Token {
             .map_err(|error| failed(&error))?;
         let tokens = slots
             .into_iter()
-            .filter_map(|slot| says::ask_token(client, calls, slot).ok());
+            .filter_map(|slot| token_info::ask_token(client, calls, slot).ok());
         let others = tokens.filter(|says| {
             let asks = match says.login {
                 Login::Pin(_) | Login::OnToken(_) => true,
@@ -159,7 +145,7 @@ impl Token {
             .get_slots_with_token()
             .map_err(|error| failed(&error))?;
         let here = |slot| {
-            let (id, label, login) = says::identified(client, slot).ok()?;
+            let (id, label, login) = token_info::identified(client, slot).ok()?;
             (id == self.id && label == self.label).then_some((slot, login))
         };
         slots.into_iter().find_map(here).ok_or_else(|| {
@@ -178,8 +164,8 @@ impl Token {
     }
 
     /// What the token says of itself now.
-    pub(super) fn says(&self) -> Result<TokenSays, Error> {
-        says::ask_token(&self.module.client, &self.module.calls, self.slot()?.0)
+    pub(super) fn says(&self) -> Result<TokenInfo, Error> {
+        token_info::ask_token(&self.module.client, &self.module.calls, self.slot()?.0)
     }
 
     fn open(&self, slot: Slot) -> Result<Session, Error> {
@@ -196,7 +182,7 @@ impl Token {
         let Error::Refused { call, code, .. } = &refused else {
             return refused;
         };
-        let Ok(Some(most)) = says::most_sessions(&self.module.client, slot) else {
+        let Ok(Some(most)) = token_info::most_sessions(&self.module.client, slot) else {
             return refused;
         };
         let reason = format!(
@@ -213,7 +199,7 @@ impl Token {
     /// Whether the token says that its sessions are counted: those of cases that wait for their turn would be missing
     /// for the others.
     pub(super) fn counts_sessions(&self) -> Result<bool, Error> {
-        let most = says::most_sessions(&self.module.client, self.slot()?.0)?;
+        let most = token_info::most_sessions(&self.module.client, self.slot()?.0)?;
         Ok(most.is_some())
     }
 

@@ -14,9 +14,6 @@ const FILE: &str = "libtpm2_pkcs11";
 
 /// Whether several threads may use the module at once. Of twelve runs of a C program whose two threads signed in sessions
 /// of their own, 1.9 failed in nine, and in none with one thread (docs/soft-tokens.md); a crash would end the whole run.
-///
-/// # Errors
-/// When it is this one.
 pub(super) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
     let info = module.get_library_info().map_err(|error| failed(&error))?;
     if info.library_description().trim_end() != DESCRIPTION {
@@ -30,9 +27,6 @@ pub(super) fn check_threads(module: &Pkcs11) -> Result<(), Error> {
 }
 
 /// Whether a server may load the module and fork workers that use it.
-///
-/// # Errors
-/// When it is this one.
 pub fn check_server(module: &Path) -> Result<(), Error> {
     let name = module.file_name().and_then(|name| name.to_str());
     if !name.is_some_and(|name| name.starts_with(FILE)) {

@@ -17,9 +17,6 @@ const LIBRARY: OwnLibrary = OwnLibrary {
 
 /// Puts keymark's module there, with its settings, under that name. It is a copy: a process that loads two
 /// wrapped modules has two libraries, where of a link it would have one.
-///
-/// # Errors
-/// When the library is not there, or cannot be copied.
 pub fn wrapped(settings: &Settings, directory: &Path, name: &str) -> Result<PathBuf, Error> {
     let library = LIBRARY.find()?;
     let module = directory.join(name);

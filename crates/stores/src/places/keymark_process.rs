@@ -81,9 +81,6 @@ impl std::fmt::Debug for KeymarkProcess {
 
 impl KeymarkProcess {
     /// Starts `command`, which calls [`accept`]. What it is watched by it finds as that file.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub fn start(
         mut command: Command,
         name: impl Into<String>,
@@ -128,9 +125,6 @@ impl KeymarkProcess {
     }
 
     /// Sends a message.
-    ///
-    /// # Errors
-    /// When the process is gone: why.
     pub fn send(&mut self, message: &impl Serialize) -> Result<(), Error> {
         let sent = worker::write(&mut self.socket, message);
         sent.map_err(|_| self.ended())
@@ -138,9 +132,6 @@ impl KeymarkProcess {
 
     /// Its next message. An answer, or a call within work, is waited for no longer than `limit`, nor longer than is decent once
     /// the user has ended the run.
-    ///
-    /// # Errors
-    /// When it crashes, ends or does not answer: it is ended then.
     pub fn receive<T: DeserializeOwned>(
         &mut self,
         awaited: Awaited,
@@ -321,9 +312,6 @@ pub struct Accepted {
 
 /// Called first of all in the process: takes the socket out of the way of everything that reads from standard input or prints to
 /// standard output, and has the kernel end the process with keymark.
-///
-/// # Errors
-/// When nobody has started it so.
 pub fn accept() -> io::Result<Accepted> {
     set_pdeathsig(Signal::SIGKILL)?;
     let own = |handle: &dyn AsFd| handle.as_fd().try_clone_to_owned();

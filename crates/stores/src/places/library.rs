@@ -19,9 +19,6 @@ pub struct OwnLibrary {
 
 impl OwnLibrary {
     /// Where it is: beside the program (cargo's target directory), or where a package puts it.
-    ///
-    /// # Errors
-    /// When it is in none of these places.
     pub fn find(&self) -> Result<PathBuf, Error> {
         let Self {
             file,

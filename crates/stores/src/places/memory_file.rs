@@ -12,9 +12,6 @@ pub const STANDARD_INPUT: &str = "/proc/self/fd/0";
 
 /// A file of memory (`memfd_create(2)`) with that content, which nobody can change. A program gets it as its standard
 /// input and reads [`STANDARD_INPUT`], as often as it likes.
-///
-/// # Errors
-/// As the system reports.
 pub fn holding(secret: &[u8]) -> Result<File, Error> {
     let make = || -> io::Result<File> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;

@@ -23,13 +23,11 @@ struct Said {
 
 impl Process {
     /// The process that has the number now; none if it has ended, waited for or not.
-    #[must_use]
     pub fn of(number: u32) -> Option<Self> {
         said(number).map(|said| said.process)
     }
 
     /// The process that has the number, and everything below it.
-    #[must_use]
     pub fn with_descendants(number: u32) -> Vec<Self> {
         let all: Vec<Said> = all().collect();
         let mut tree: Vec<Self> = all
@@ -47,14 +45,12 @@ impl Process {
     }
 
     /// Those of the process group of that number (setpgid(2)), children of processes that have ended as well.
-    #[must_use]
     pub fn in_group(number: u32) -> Vec<Self> {
         let members = all().filter(|said| said.group == number);
         members.map(|said| said.process).collect()
     }
 
     /// Whether it has not ended.
-    #[must_use]
     pub fn lives(self) -> bool {
         Self::of(self.number) == Some(self)
     }

@@ -37,9 +37,6 @@ pub fn command(program: &Path) -> Command {
 const LONGEST_LINE: usize = 64;
 
 /// What a program says first, without its line feed. Each part of it is waited for that long.
-///
-/// # Errors
-/// `TimedOut` when it says nothing, `UnexpectedEof` when it ends before.
 pub fn first_line(mut from: impl Read + AsFd, limit: Duration) -> io::Result<String> {
     let timeout = PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX);
     let mut line = Vec::new();

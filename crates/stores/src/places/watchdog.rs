@@ -28,9 +28,6 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// Starts one, for programs whose private directory that is.
-    ///
-    /// # Errors
-    /// When there is no shell, or the directory cannot be written to.
     pub fn start(directory: &Path) -> Result<Self, Error> {
         let shell = program::command(Path::new(SHELL))
             .args(["-c", UNTIL_INPUT_ENDS])
@@ -49,16 +46,12 @@ impl Watchdog {
     }
 
     /// Starts a program in the group.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         let group = i32::try_from(self.shell.id()).map_err(io::Error::other)?;
         command.process_group(group).spawn()
     }
 
     /// What is in the group but the watchdog itself; nothing once it has ended, when its number may be somebody else's.
-    #[must_use]
     pub fn watched(&self) -> Vec<Process> {
         if self.shell.stdin.is_none() {
             return Vec::new();

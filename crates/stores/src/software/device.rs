@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use keymark_bench::algorithm::Algorithm;
+use keymark_bench::case::StoreKind;
 use keymark_bench::environment::Environment;
 use keymark_bench::error::Error;
 use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
 
 use super::{SoftwareStore, library};
-use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::access::{AccessKind, KeyUse, read_errand};
+use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::scheme::Scheme;
 use crate::software::library::Library;
 use crate::store::KeyStore;
+use crate::test_key::TestKey;
 use crate::user::User;
 
 /// The family `software`, which has one device.
@@ -20,6 +24,21 @@ use crate::user::User;
 pub struct SoftwareFamily;
 
 impl StoreFamily for SoftwareFamily {
+    fn store(&self) -> StoreKind {
+        StoreKind::SOFTWARE
+    }
+
+    fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+        let (key, operation) = (
+            TestKey::unsealed(&read_errand(errand)?)?,
+            used.capability.operation,
+        );
+        match used.scheme {
+            None => super::open(&key, operation, used.library),
+            Some(scheme) => super::open_by(&key, operation, scheme),
+        }
+    }
+
     fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
         let store = SoftwareStore::default();
         let identity = store.identity()?;
@@ -88,8 +107,8 @@ impl Device for Cpu {
         Scheme::ALL.iter().map(of).collect()
     }
 
-    fn reach(&self) -> Reach {
-        Reach::File
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::KeyFile, AccessKind::Errand]
     }
 
     fn facts(&self) -> Vec<Fact> {

@@ -14,9 +14,9 @@ use openssl::md_ctx::MdCtx;
 use openssl::pkey::{Id, PKey, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
 
-use crate::elgamal::Decryptor;
 use crate::scheme::Scheme;
 use crate::scheme::{evp_md, padded};
+use crate::software::elgamal::Decryptor;
 use crate::store::unsupported;
 use crate::test_key::{Secret, TestKey};
 

@@ -33,9 +33,6 @@ pub trait Loaded: Debug {
     fn capabilities(&self) -> Vec<Capability>;
 
     /// A handle on a key; its answers are in OpenSSL's form.
-    ///
-    /// # Errors
-    /// When the library does not take the key, or lacks the operation.
     fn open(&self, key: &TestKey, operation: Operation) -> Result<Box<dyn KeyHandle>, Error>;
 }
 
@@ -57,9 +54,6 @@ pub(super) fn missing(what: String, reason: String, package: &str) -> Error {
 }
 
 /// Loads a library; once it is, it stays.
-///
-/// # Errors
-/// When it is not installed.
 pub fn load(library: Library) -> Result<Box<dyn Loaded>, Error> {
     match library {
         Library::Libgcrypt => Ok(Box::new(libgcrypt::load()?)),

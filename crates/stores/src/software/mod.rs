@@ -2,6 +2,7 @@
 //! [library](library).
 
 mod device;
+pub(crate) mod elgamal;
 mod handle;
 pub mod libgcrypt;
 pub mod library;
@@ -19,7 +20,7 @@ use keymark_bench::operation::Operation;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use crate::access::Access;
+use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::scheme::Scheme;
@@ -46,22 +47,17 @@ impl SoftwareStore {
     }
 
     /// Has that test key for a capability, as another process of keymark has it.
-    #[cfg(feature = "pkcs11")]
     pub(crate) fn take_over(&self, capability: Capability, key: Arc<TestKey>) {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.entry(label(capability)).or_insert(key);
     }
 
     /// Version of the OpenSSL that is built in.
-    #[must_use]
     pub fn library_version() -> &'static str {
         openssl::version::version()
     }
 
     /// The key itself, for who writes it to a device or a file.
-    ///
-    /// # Errors
-    /// When there is none of that label.
     pub fn test_key(&self, key: &KeyRef) -> Result<Arc<TestKey>, Error> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let found = keys.get(&key.label).cloned().ok_or_else(|| {
@@ -78,9 +74,6 @@ impl SoftwareStore {
     }
 
     /// The test key for a capability.
-    ///
-    /// # Errors
-    /// When OpenSSL lacks the algorithm or the algorithm the operation.
     pub fn made_for(&self, capability: Capability) -> Result<Arc<TestKey>, Error> {
         self.key(capability).and_then(|key| self.test_key(&key))
     }
@@ -101,9 +94,6 @@ fn label(capability: Capability) -> String {
 
 /// A handle on a test key, wherever it came from: by the library that is named, or else by the OpenSSL
 /// that is built in. The answers of both have the same form.
-///
-/// # Errors
-/// When the key cannot do that, or the library is missing.
 pub fn open(
     key: &TestKey,
     operation: Operation,
@@ -116,9 +106,6 @@ pub fn open(
 }
 
 /// A handle on a test key by the OpenSSL that is built in, which uses it otherwise than usual.
-///
-/// # Errors
-/// When there is no such use of it.
 pub fn open_by(
     key: &TestKey,
     operation: Operation,
@@ -181,7 +168,12 @@ impl KeyStore for SoftwareStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        self.test_key(key).map(Access::File)
+        let key = self.test_key(key)?;
+        Ok(Access {
+            errand: Some(Errand::new(StoreKind::SOFTWARE, &key.sealed()?)?),
+            file: Some(key),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

@@ -5,7 +5,6 @@ use keymark_bench::algorithm::{Algorithm, Family};
 const RSA: u8 = 0x01;
 
 /// The algorithm of a DO C1, C2 or C3; `None` for what keymark does not know.
-#[must_use]
 pub fn algorithm(attributes: &[u8]) -> Option<Algorithm> {
     let family = match attributes {
         [RSA, high, low, ..] => Family::Rsa(u32::from(u16::from_be_bytes([*high, *low]))),

@@ -25,13 +25,11 @@ impl StatusWord {
     pub const CLASS_NOT_SUPPORTED: Self = Self(0x6E00);
 
     /// The response that consists of this status word alone.
-    #[must_use]
     pub fn response(self) -> Vec<u8> {
         self.0.to_be_bytes().to_vec()
     }
 
     /// The last two bytes of a response.
-    #[must_use]
     pub fn of(response: &[u8]) -> Option<Self> {
         Some(Self(u16::from_be_bytes(*response.last_chunk()?)))
     }
@@ -86,8 +84,5 @@ pub trait Card: Send {
     fn power_on(&mut self);
 
     /// Processes one command APDU.
-    ///
-    /// # Errors
-    /// When the card does not answer.
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault>;
 }

@@ -24,7 +24,6 @@ impl fmt::Debug for Reader {
 
 impl Reader {
     /// A reader with the card in it, switched on.
-    #[must_use]
     pub fn new(mut card: Box<dyn Card>) -> Self {
         card.power_on();
         Self(Arc::new(Mutex::new(Slot {
@@ -34,7 +33,6 @@ impl Reader {
     }
 
     /// A connection to the card.
-    #[must_use]
     pub fn connect(&self) -> Connection {
         Connection {
             resets: self.slot().resets,
@@ -69,9 +67,6 @@ pub struct Connection {
 
 impl Connection {
     /// Answer to reset.
-    ///
-    /// # Errors
-    /// When no card is in.
     pub fn atr(&self) -> Result<Vec<u8>, CardFault> {
         let slot = self.reader.slot();
         let card = slot.card.as_ref().ok_or(CardFault::Removed)?;
@@ -79,9 +74,6 @@ impl Connection {
     }
 
     /// Switches the card off and on, for everybody, and returns its answer to reset.
-    ///
-    /// # Errors
-    /// When no card is in.
     pub fn power_on(&mut self) -> Result<Vec<u8>, CardFault> {
         let mut slot = self.reader.slot();
         slot.resets += 1;
@@ -92,9 +84,6 @@ impl Connection {
     }
 
     /// Asks the card.
-    ///
-    /// # Errors
-    /// When there is none; when it was reset by somebody else, once; when it does not answer.
     pub fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
         let mut slot = self.reader.slot();
         let resets = slot.resets;
@@ -106,7 +95,7 @@ impl Connection {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openpgp-card"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -26,9 +26,6 @@ pub struct CardServer {
 
 impl CardServer {
     /// Serves the card that is, or will be, in the reader.
-    ///
-    /// # Errors
-    /// When there can be no socket of that name.
     pub fn start(reader: Reader, socket: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(socket)?;
         let clients: Arc<Clients> = Arc::new(Mutex::new(Some(BTreeMap::new())));
@@ -44,7 +41,6 @@ impl CardServer {
     }
 
     /// Where it is served.
-    #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
@@ -119,7 +115,7 @@ impl Drop for CardServer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openpgp-card"))]
 mod tests {
     use super::*;
     use crate::tokens::firmware::{Firmware, FirmwareOptions};

@@ -12,7 +12,7 @@ use keymark_bench::operation::Operation;
 use crate::tokens::attributes;
 use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
 use crate::tokens::firmware::AllowedAlgorithms;
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use keymark_bench::profile::{Profile, Sampler, ServiceTime};
 
 const SELECT: u8 = 0xA4;
@@ -31,7 +31,6 @@ const GET_VERSION: u8 = 0xF1;
 const CHAINED: u8 = 0x10;
 
 /// The algorithms that a device of the profile can hold keys of.
-#[must_use]
 pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
     let flags = profile
         .capabilities()
@@ -40,7 +39,6 @@ pub fn allowed(profile: &Profile) -> AllowedAlgorithms {
 }
 
 /// The firmware's name of an algorithm.
-#[must_use]
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the other families are alike in this"
@@ -62,7 +60,7 @@ pub const fn flag(algorithm: Algorithm) -> Option<AllowedAlgorithms> {
 /// A card that takes a device's time.
 pub struct Twin {
     card: Box<dyn Card>,
-    mark: Mark,
+    mark: IdentityTag,
     profile: Profile,
     /// Algorithms of the slots SIG, DEC and AUT.
     slots: [Option<Algorithm>; 3],
@@ -96,11 +94,10 @@ enum Time {
 
 impl Twin {
     /// A twin around `card`, which must accept no other algorithms than the profile's ([`allowed`]).
-    #[must_use]
     pub fn new(card: Box<dyn Card>, profile: Profile, seed: u64) -> Self {
         Self {
             card,
-            mark: Mark::Twin(profile.name.clone()),
+            mark: IdentityTag::Twin(profile.name.clone()),
             profile,
             slots: [None; 3],
             sampler: Sampler::new(seed),
@@ -110,7 +107,6 @@ impl Twin {
     }
 
     /// The same, telling somebody of what it refuses: a status word does not say that the twin is why.
-    #[must_use]
     pub fn telling(self, told: impl Fn(&str) + Send + 'static) -> Self {
         Self {
             told: Box::new(told),

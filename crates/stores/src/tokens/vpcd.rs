@@ -83,9 +83,6 @@ impl Stopper {
 
 impl Vpcd {
     /// Inserts the card.
-    ///
-    /// # Errors
-    /// When no vpcd listens at the address.
     pub fn connect(address: &str, connection: Connection) -> Result<Self, VpcdError> {
         let refused = |source| VpcdError::Connect {
             address: address.to_owned(),
@@ -106,9 +103,6 @@ impl Vpcd {
     }
 
     /// A handle that ends [`Self::serve`] from elsewhere.
-    ///
-    /// # Errors
-    /// When the system has no more file descriptors.
     pub fn stopper(&self) -> io::Result<Stopper> {
         Ok(Stopper {
             stream: self.stream.try_clone()?,
@@ -117,9 +111,6 @@ impl Vpcd {
     }
 
     /// Waits until vpcd asks the card something, as it does all the time of one that is in its reader.
-    ///
-    /// # Errors
-    /// When it does not within that time, or ends.
     pub fn wait_until_asked(&self, within: Duration) -> Result<(), VpcdError> {
         self.stream.set_read_timeout(Some(within))?;
         let seen = self.stream.peek(&mut [0]);
@@ -139,9 +130,6 @@ impl Vpcd {
 
     /// Serves until it is stopped or the card is pulled out, which vpcd is told by the end of the
     /// connection.
-    ///
-    /// # Errors
-    /// When pcscd ends, the connection breaks or the card does not answer.
     pub fn serve(&mut self) -> Result<(), VpcdError> {
         match self.answer_all() {
             // Stopped in the middle of a message.

@@ -6,15 +6,18 @@ use std::sync::{Arc, Mutex};
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, StoreIdentity};
+use keymark_bench::workload::KeyHandle;
 use tss_esapi::Context;
 use tss_esapi::constants::PropertyTag;
 use tss_esapi::utils::get_tpm_vendor;
 
 use super::codes::refused;
 use super::connection::{self, Swtpm, Way};
+use super::handle::TpmHandle;
 use super::keys;
 use super::store::TpmStore;
-use crate::device::{Device, Fact, Looked, Reach, Run, StoreFamily, Wish};
+use crate::access::{AccessKind, KeyUse, read_errand};
+use crate::device::{Device, Fact, Looked, Run, StoreFamily, Wish};
 use crate::emulator::LIBTPMS;
 use crate::store::KeyStore;
 use crate::user::User;
@@ -29,6 +32,15 @@ const SWTPM: &str = "swtpm-esys";
 pub struct TpmFamily;
 
 impl StoreFamily for TpmFamily {
+    fn store(&self) -> StoreKind {
+        StoreKind::TPM
+    }
+
+    fn open_errand(&self, errand: &str, used: KeyUse) -> Result<Box<dyn KeyHandle>, Error> {
+        let (way, saved) = read_errand(errand)?;
+        Ok(Box::new(TpmHandle::open(way, used.capability, saved)?))
+    }
+
     fn look(&self, wish: &Wish, _: &User) -> Result<Looked, Error> {
         let mut looked = Looked::default();
         match wish {
@@ -127,8 +139,8 @@ impl Device for TpmDevice {
         &self.capabilities
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Tpm
+    fn access(&self) -> &'static [AccessKind] {
+        &[AccessKind::Errand]
     }
 
     fn facts(&self) -> Vec<Fact> {

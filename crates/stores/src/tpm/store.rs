@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
+use keymark_bench::case::StoreKind;
 use keymark_bench::error::Error;
 use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
 use keymark_bench::workload::KeyHandle;
 
-use super::access::TpmAccess;
 use super::connection::Way;
 use super::handle::TpmHandle;
 use super::keys::{self, Made};
-use crate::access::Access;
+use crate::access::{Access, Errand};
 use crate::answer::{AnswerForm, Answers};
 use crate::public_key::PublicKey;
 use crate::store::{KeyStore, unsupported};
@@ -74,10 +74,11 @@ impl KeyStore for TpmStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        Ok(Access::Tpm(Box::new(TpmAccess {
-            way: self.way,
-            saved: self.made(key)?.saved,
-        })))
+        let key = (self.way, self.made(key)?.saved);
+        Ok(Access {
+            errand: Some(Errand::new(StoreKind::TPM, &key)?),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

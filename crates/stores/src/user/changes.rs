@@ -56,9 +56,6 @@ pub struct Agreements(Arc<Mutex<BTreeSet<Change>>>);
 impl Agreements {
     /// Has the user agree to what these changes destroy, in one question for all that was not agreed to
     /// before. What destroys nothing needs no question.
-    ///
-    /// # Errors
-    /// When the user does not agree.
     pub fn require(&self, changes: &[Change], notice: &dyn Notice) -> Result<(), Error> {
         let mut agreed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let open: Vec<&Change> = changes

@@ -26,7 +26,6 @@ pub struct Consent {
 
 impl Consent {
     /// Whether test keys may be written to this token.
-    #[must_use]
     pub fn may_write(&self, token: &TokenId) -> bool {
         self.write
             .as_ref()
@@ -101,7 +100,6 @@ impl fmt::Debug for User {
 
 impl User {
     /// Nobody, with a device that was made here and has its PINs from the factory.
-    #[must_use]
     pub fn of_made_device() -> Self {
         Self {
             pins: Pins::factory(),

@@ -22,14 +22,12 @@ impl Pin {
     }
 
     /// One that keymark has sent to this process. From then on it keeps its memory to itself.
-    #[must_use]
     pub fn received(pin: Zeroizing<String>) -> Self {
         memory::keep_to_ourselves();
         Self(pin)
     }
 
     /// The digits, for whoever sends them.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -59,15 +57,11 @@ pub enum PinSource {
 /// Asks for a PIN where the user can be asked.
 pub trait AskForPin: Send + Sync {
     /// The PIN; `what` says for which token and purpose.
-    ///
-    /// # Errors
-    /// When there is none.
     fn ask(&self, what: &str) -> Result<Pin, Error>;
 }
 
 impl PinSource {
     /// Where the PIN of that token comes from: no other token is ever given it.
-    #[must_use]
     pub fn of(&self, token: &TokenId) -> Self {
         let Self::ByToken(sources) = self else {
             return self.clone();
@@ -93,9 +87,6 @@ impl PinSource {
 
     /// Fetches the PIN; `what` says for which card and purpose. From then on the process keeps its memory
     /// to itself.
-    ///
-    /// # Errors
-    /// When it is not there or empty.
     pub fn fetch(&self, what: &str) -> Result<Pin, Error> {
         if let Self::Known(pin) = self {
             return Ok(pin.clone());
@@ -161,7 +152,6 @@ pub struct Pins {
 
 impl Pins {
     /// The environment variables that PINs are in.
-    #[must_use]
     pub fn variables(&self) -> Vec<&str> {
         let mut variables = self.user.variables();
         variables.extend(self.admin.variables());
@@ -169,7 +159,6 @@ impl Pins {
     }
 
     /// Those of that token alone.
-    #[must_use]
     pub fn of(&self, token: &TokenId) -> Self {
         Self {
             user: self.user.of(token),
@@ -178,7 +167,6 @@ impl Pins {
     }
 
     /// Those of an OpenPGP card from the factory (OpenPGP card 3.4.1 §4.3.1).
-    #[must_use]
     pub fn factory() -> Self {
         Self {
             user: PinSource::Known(Pin::new("123456")),

@@ -95,13 +95,11 @@ impl Known {
 
 impl PinRules {
     /// For the device that the user knows by that name.
-    #[must_use]
     pub fn new(pins: Pins, device: String) -> Self {
         Self::in_words(pins, device, PinWords::CARD)
     }
 
     /// The same, for another kind of device than a card.
-    #[must_use]
     pub fn in_words(pins: Pins, device: String, words: PinWords) -> Self {
         Self {
             pins,
@@ -113,9 +111,6 @@ impl PinRules {
 
     /// Has the device verify a PIN, if the rules allow it; `tries` is how many are left. After one that
     /// was refused, went without an answer or could not be had, it is not tried: the error stays the same.
-    ///
-    /// # Errors
-    /// When the rules or the device refuse.
     pub fn verify(
         &self,
         kind: PinKind,
@@ -148,9 +143,6 @@ impl PinRules {
 
     /// Whether a PIN that the device has accepted may be sent again, to a key that wants it at each use, with
     /// so many tries left.
-    ///
-    /// # Errors
-    /// When it was refused since, or the tries are too few.
     pub fn again(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match &known.of(kind).ended {
@@ -166,16 +158,12 @@ impl PinRules {
     }
 
     /// Whether the device has accepted a PIN since this was last asked: it may keep it verified.
-    #[must_use]
     pub fn have_opened(&self) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut known.accepted)
     }
 
     /// Whether so many tries are enough to try the PIN.
-    ///
-    /// # Errors
-    /// When they are not.
     pub fn allowed(&self, kind: PinKind, tries: u8) -> Result<(), Error> {
         let name = kind.name();
         match tries {
@@ -206,9 +194,6 @@ impl PinRules {
     }
 
     /// The user PIN, once the device has accepted it, for a program that has to enter it too.
-    ///
-    /// # Errors
-    /// When it has accepted none.
     pub fn accepted_user_pin(&self) -> Result<Pin, Error> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let user = &known.user;

@@ -16,25 +16,21 @@ impl TokenId {
     }
 
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The part that users type: the serial number.
-    #[must_use]
     pub fn serial(&self) -> &str {
         self.0.rsplit(':').next().unwrap_or_default()
     }
 
     /// What calls this token and no other.
-    #[must_use]
     pub fn name(&self) -> TokenName {
         TokenName(self.0.clone())
     }
 
     /// Whether a user means this token: by all of its name, or by its serial number.
-    #[must_use]
     pub fn is_called(&self, said: &TokenName) -> bool {
         [self.as_str(), self.serial()].contains(&said.as_str())
     }
@@ -53,9 +49,6 @@ pub struct TokenName(String);
 
 impl TokenName {
     /// Reads it, as in `0a1b2c3d` or `0006:0a1b2c3d`.
-    ///
-    /// # Errors
-    /// When it is empty, or has what no serial number has.
     pub fn parse(text: &str) -> Result<Self, NoTokenName> {
         let fits =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_graphic());
@@ -66,15 +59,11 @@ impl TokenName {
     }
 
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The one token of those at hand that is meant: PINs and consent are for one.
-    ///
-    /// # Errors
-    /// When none is called so, or several are.
     pub fn among<'t>(
         &self,
         tokens: impl IntoIterator<Item = &'t TokenId>,

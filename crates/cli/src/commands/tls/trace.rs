@@ -2,7 +2,7 @@
 
 use keymark_stacks::inventory::Inventory;
 use keymark_stacks::tls::Tracing;
-use keymark_stores::device::Reach;
+use keymark_stores::access::AccessKind;
 
 use crate::exit::Failure;
 
@@ -12,7 +12,7 @@ pub(super) fn tracing(wanted: bool, inventory: &Inventory) -> Result<Tracing, Fa
         return Ok(Tracing::Off);
     }
     let mut devices = inventory.devices.iter();
-    if devices.any(|found| matches!(found.device.reach(), Reach::Module)) {
+    if devices.any(|found| found.device.has(AccessKind::Module)) {
         return Ok(Tracing::Calls);
     }
     let names = inventory.devices.iter();

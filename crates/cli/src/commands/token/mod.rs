@@ -134,7 +134,7 @@ fn serve(arguments: &ServeArguments) -> Outcome {
 /// For the name of a token that is no card's.
 #[cfg(feature = "pkcs11")]
 fn hint_of_module(named: &str) -> String {
-    let other = keymark_stores::pkcs11::OwnKind::named(named);
+    let other = keymark_stores::pkcs11::ManagedKind::named(named);
     other.map_or_else(String::new, |_| format!("; --pkcs11 {named} serves it"))
 }
 

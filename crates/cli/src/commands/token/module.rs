@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use keymark_bench::algorithm::Algorithm;
 use keymark_shim_protocol::pkcs11::holder::{Holder, REFUSED_AFTER, SAID_AFTER};
-use keymark_stores::pkcs11::{OwnKind, ServedToken, TokenWatch};
+use keymark_stores::pkcs11::{ManagedKind, ServedToken, TokenWatch};
 use serde::Serialize;
 use signal_hook::iterator::Signals;
 
@@ -63,7 +63,7 @@ struct ToldKey<'a> {
 }
 
 pub(super) fn serve(arguments: &ServeArguments, named: &str) -> Outcome {
-    let mut kind = OwnKind::named(named).ok_or_else(|| {
+    let mut kind = ManagedKind::named(named).ok_or_else(|| {
         let known = "softhsm, kryoptic and twin:PROFILE of an HSM, such as twin:nitrokey-hsm";
         Failure::usage(format!("'{named}' cannot be served; choose from {known}"))
     })?;

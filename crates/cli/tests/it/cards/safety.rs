@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use keymark_bench::operation::Operation;
 use keymark_bench::store::Capability;
-use keymark_stores::openpgp_card::{CardDevice, CardMaker, Slot};
+use keymark_stores::card::Slot;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker};
 use keymark_stores::software::SoftwareStore;
 use keymark_testkit::place::{objects, said, text};
 use nix::sys::signal::Signal;

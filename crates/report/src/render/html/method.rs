@@ -4,7 +4,7 @@
 pub(super) struct Link {
     pub(super) address: String,
     pub(super) title: &'static str,
-    pub(super) says: &'static str,
+    pub(super) about: &'static str,
 }
 
 /// File of a page, its title, and what it explains.
@@ -50,15 +50,15 @@ const LIMITS: &str = "What the figures do not say";
 
 pub(super) fn links() -> Vec<Link> {
     let repository = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
-    let page = |(file, title, says): (&str, &'static str, &'static str)| Link {
+    let page = |(file, title, about): (&str, &'static str, &'static str)| Link {
         address: format!("{repository}/docs/methodology/{file}.md"),
         title,
-        says,
+        about,
     };
     let limits = Link {
         address: format!("{repository}/METHODOLOGY.md#what-the-figures-do-not-say"),
         title: LIMITS,
-        says: "limits",
+        about: "limits",
     };
     PAGES.into_iter().map(page).chain([limits]).collect()
 }

@@ -251,10 +251,10 @@ fn commands(document: &Document) -> Vec<Command> {
         .flat_map(|conditions| &conditions.commands);
     let seen = |text: &String| visible(text).into_owned();
     commands
-        .map(|again| Command {
-            run: seen(&again.run),
-            command: seen(&again.command),
-            remark: again.remark.as_ref().map(seen),
+        .map(|rerun| Command {
+            run: seen(&rerun.run),
+            command: seen(&rerun.command),
+            remark: rerun.remark.as_ref().map(seen),
         })
         .collect()
 }

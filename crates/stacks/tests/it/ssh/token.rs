@@ -15,10 +15,9 @@ use keymark_stacks::private_dir::PrivateDir;
 use keymark_stacks::ssh::OpenSsh;
 use keymark_stacks::ssh::agent::SshAgent;
 use keymark_stacks::ssh::key;
-use keymark_stores::access::Access;
 use keymark_stores::device::Run;
 use keymark_stores::pkcs11::wrapped::wrapped;
-use keymark_stores::pkcs11::{ModuleFile, known_token};
+use keymark_stores::pkcs11::{ModuleFile, TokenHere};
 use keymark_stores::public_key::PublicKey;
 use keymark_stores::user::{Pin, PinSource, Pins, User};
 use keymark_testkit::place::said;
@@ -68,18 +67,15 @@ impl Logged {
         };
         let module = ModuleFile::new(module);
         let uri = format!("{URI};object={label}").parse().unwrap();
-        let store = known_token(&module, &uri, &user).unwrap();
-        let store = store.open(&Run::new(0)).unwrap();
+        let token = TokenHere::known(&module, &uri, &user, &Run::new(0)).unwrap();
+        let store = token.store();
         let key = store.key(Capability {
             algorithm: algorithm.parse().unwrap(),
             operation: Operation::Authenticate,
         });
         let key = key.unwrap();
-        let Access::Module(access) = store.access(&key).unwrap() else {
-            panic!("a token is behind a module");
-        };
         let dir = PrivateDir::new().unwrap();
-        let program = access.for_programs().unwrap();
+        let program = token.program_key(&key).unwrap();
         let agent = SshAgent::with_token(&OpenSsh::find(None).unwrap(), dir.path(), &program);
         let agent = Arc::new(agent.unwrap());
         Self {

@@ -72,9 +72,6 @@ pub struct CatalogueError {
 
 impl Catalogue {
     /// The catalogue that comes with keymark.
-    ///
-    /// # Errors
-    /// When it is malformed, which a test excludes.
     pub fn shipped() -> Result<&'static Self, CatalogueError> {
         static PARSED: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
         PARSED
@@ -84,7 +81,6 @@ impl Catalogue {
     }
 
     /// Whom a manufacturer id of the card's AID belongs to (OpenPGP card 3.4.1 §4.2.1).
-    #[must_use]
     pub fn manufacturer(&self, id: u16) -> Option<&str> {
         self.manufacturers
             .iter()
@@ -93,7 +89,6 @@ impl Catalogue {
     }
 
     /// What a USB device is, if it is one of a token.
-    #[must_use]
     pub fn usb_name(&self, id: UsbId) -> Option<&str> {
         self.usb
             .iter()
@@ -102,7 +97,6 @@ impl Catalogue {
     }
 
     /// Every token, in the order of the file.
-    #[must_use]
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -144,7 +138,6 @@ impl Catalogue {
 
 impl FirmwareRange {
     /// Whether it is one of them.
-    #[must_use]
     pub fn contains(&self, version: [u8; 3]) -> bool {
         self.from <= version && self.below.is_none_or(|below| version < below)
     }

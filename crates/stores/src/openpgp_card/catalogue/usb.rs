@@ -57,7 +57,6 @@ pub(super) fn four_digits(text: &str) -> Option<u16> {
 /// The USB device behind the channel that a reader reports as SCARD_ATTR_CHANNEL_ID.
 ///
 /// Nothing when the reader is not on USB, or the system does not list its devices like Linux.
-#[must_use]
 pub fn usb_id_of(channel: u32) -> Option<UsbId> {
     listed_in(Path::new(SYSFS), channel)
 }

@@ -61,7 +61,6 @@ pub(super) const fn returned(error: &CryptokiError) -> Option<RvError> {
 }
 
 /// A code's name, as the specification spells it.
-#[must_use]
 pub fn name(number: u64) -> String {
     let newer = NEWER.iter().find(|(code, _)| *code == number);
     match (newer, Rv::from(number)) {

@@ -15,10 +15,10 @@ use keymark_bench::worker::{Order, Word};
 use keymark_shim_protocol::pkcs11::Call;
 use zeroize::Zeroizing;
 
+use super::super::managed::NewToken;
 use super::super::module::ModuleFile;
-use super::super::own::NewToken;
 use super::super::probe::Readers;
-use super::super::says::{Login, ModuleSays};
+use super::super::token_info::{Login, ModuleInfo};
 use super::super::uri::ObjectPart;
 use super::watch::CallWatch;
 use super::{Consent, Reply, Request, RunErrand, SUBCOMMAND, TokenErrand};
@@ -114,7 +114,7 @@ impl Looking {
         mut self,
         limit: Duration,
         notice: &dyn Notice,
-    ) -> Result<ModuleSays, Error> {
+    ) -> Result<ModuleInfo, Error> {
         let ending = Ending::BreaksOff;
         let patron = Waits { notice, ending };
         let looked = (self.0).receive::<Reply>(Awaited::Answer, Some(limit), &patron)?;

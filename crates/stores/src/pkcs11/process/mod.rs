@@ -27,11 +27,12 @@ use zeroize::Zeroizing;
 pub(super) use self::client::{Looking, TokenProcess, environment};
 pub use self::serve::serve;
 pub(super) use self::store::{ProcessKeys, ProcessStore};
-use super::keys::KeySays;
+use super::external_access::Certificate;
+use super::keys::KeyInfo;
+use super::managed::NewToken;
 use super::module::ModuleFile;
-use super::own::NewToken;
-use super::says::ModuleSays;
 use super::session_keys::Lifetime;
+use super::token_info::ModuleInfo;
 use super::uri::{ObjectPart, TokenPart};
 use crate::scheme::Scheme;
 use crate::test_key::SealedKey;
@@ -78,13 +79,6 @@ enum Request<O = Order> {
     Pin(Result<Zeroizing<String>, Error>),
 }
 
-/// Whether a program knows keys by their certificates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Certificate {
-    Wanted,
-    NotNeeded,
-}
-
 /// The token that is meant, and what may be done with it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct TokenErrand {
@@ -126,8 +120,8 @@ enum Consent {
 #[derive(Serialize, Deserialize)]
 enum Reply {
     Done,
-    Looked(ModuleSays),
-    Keys(Vec<KeySays>),
+    Looked(ModuleInfo),
+    Keys(Vec<KeyInfo>),
     /// The key's name, its public half as SubjectPublicKeyInfo, and who else has it.
     Key(String, Vec<u8>, Seen),
     Word(Word),

@@ -11,34 +11,28 @@ use crate::places::keymark_process::accept;
 use crate::scheme::Scheme;
 use keymark_bench::case::{DeviceName, Provenance, StoreKind};
 use keymark_bench::error::Error;
-use keymark_bench::store::{Capability, KeyRef, StoreIdentity};
+use keymark_bench::store::{Capability, StoreIdentity};
 use keymark_bench::worker::{self, Order, Talk, Workers};
 use keymark_bench::workload::Crew;
 use keymark_native::cryptoki::under_way::{interrupt, tell_in};
 use zeroize::Zeroizing;
 
-use super::super::access::{KeyWay, Way};
+use super::super::external_access::Certificate;
 use super::super::keys;
 use super::super::module::{Module, ModuleFile};
-use super::super::says;
-use super::super::store::TokenStore;
+use super::super::store::{Origin, TokenStore};
 use super::super::token::{TestKeyPlace, Token};
+use super::super::token_info;
 use super::{
-    Certificate, Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand,
-    out_of_turn,
+    Consent, Owner, ProgramSays, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
 };
-use crate::access::Access;
 use crate::journal::{Journal, Journals};
-use crate::pkcs11::ModuleAccess;
 use crate::software::SoftwareStore;
 use crate::store::KeyStore;
 use crate::test_key::TestKey;
 use crate::user::{self, AskForPin, Notice, Pin, PinSource, Pins, User};
 
 /// Is the process, until keymark is gone.
-///
-/// # Errors
-/// When something other than keymark has started it.
 pub fn serve() -> Result<(), Error> {
     let failed = |error: io::Error| Error::call("being a PKCS#11 module's process", error, "");
     let accepted = accept().map_err(failed)?;
@@ -143,10 +137,10 @@ impl Serving {
                 let public = self.store()?.public_key(&key)?;
                 let spki = public.spki_der();
                 let spki = spki.map_err(|error| Error::call("i2d_PUBKEY", error, ""))?;
-                let seen = match self.access(capability)?.0.0 {
-                    Way::Here(_, KeyWay::There(object)) => Seen::ByAll(object),
-                    Way::Here(_, KeyWay::Test(_)) => Seen::ByOwners,
-                    Way::Here(_, KeyWay::OfThisProcess) | Way::InProcess(..) => Seen::Here,
+                let seen = match self.store()?.placed(&key)?.origin {
+                    Origin::Found(object) => Seen::ByAll(object),
+                    Origin::Written(..) => Seen::ByOwners,
+                    Origin::Made(_) => Seen::Here,
                 };
                 Ok(Reply::Key(key.label, spki, seen))
             }
@@ -239,20 +233,9 @@ impl Serving {
         Ok(Reply::Done)
     }
 
-    fn access(&self, capability: Capability) -> Result<(Box<ModuleAccess>, KeyRef), Error> {
-        let key = self.store()?.key(capability)?;
-        let Access::Module(access) = self.store()?.access(&key)? else {
-            return Err(out_of_turn());
-        };
-        Ok((access, key))
-    }
-
     fn program(&self, capability: Capability, certificate: Certificate) -> Result<Reply, Error> {
-        let (access, key) = self.access(capability)?;
-        let told = match certificate {
-            Certificate::NotNeeded => access.for_programs()?,
-            Certificate::Wanted => access.with_certificate(&self.store()?.public_key(&key)?)?,
-        };
+        let store = self.store()?;
+        let told = store.program_key(&store.key(capability)?, certificate)?;
         let pin = told.pin.as_ref();
         Ok(Reply::Program(ProgramSays {
             pin: pin.map(|pin| Zeroizing::new(pin.expose().to_owned())),
@@ -310,9 +293,9 @@ fn named(device: DeviceName) -> StoreIdentity {
     }
 }
 
-fn look(file: &ModuleFile) -> Result<says::ModuleSays, Error> {
+fn look(file: &ModuleFile) -> Result<token_info::ModuleInfo, Error> {
     let module = Module::load(file)?;
-    says::ask(&module.client, &module.calls)
+    token_info::ask(&module.client, &module.calls)
 }
 
 /// SoftHSM2 writes to its token's file at each login, and does not find a token that is being written while it is

@@ -11,18 +11,15 @@ use keymark_bench::worker::{Line, Met, Order, Word, WorkerProcess};
 use keymark_bench::workload::{Crew, KeyHandle};
 use openssl::pkey::PKey;
 
-use super::super::access::{ModuleAccess, Way};
-use super::super::for_programs::{NAME_A_KEY, ProgramKey};
-use super::super::keys::KeySays;
-use super::super::offers::asked_for;
+use super::super::capabilities::asked_for;
+use super::super::external_access::{Certificate, ModuleAccess, NAME_A_KEY, ProgramKey};
+use super::super::keys::KeyInfo;
 use super::super::session_keys::Lifetime;
 use super::super::store::answers;
 use super::super::token::FoundToken;
 use super::super::uri::ObjectPart;
 use super::client::{TokenProcess, environment};
-use super::{
-    Certificate, Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn,
-};
+use super::{Consent, Owner, Reply, Request, RunErrand, Seen, TokenErrand, out_of_turn};
 use crate::access::Access;
 use crate::answer::Answers;
 use crate::device::Run;
@@ -62,7 +59,7 @@ impl TokenProcess {
     }
 
     /// The private keys that are meant by that.
-    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeySays>, Error> {
+    pub(in super::super) fn keys(&self, wanted: &ObjectPart) -> Result<Vec<KeyInfo>, Error> {
         match self.request(Request::Keys(wanted.clone()))? {
             Reply::Keys(keys) => Ok(keys),
             other => other.out_of_turn(),
@@ -215,23 +212,11 @@ impl ProcessKeys {
         &self.process.user
     }
 
-    /// What another program is told.
-    pub(in super::super) fn for_programs(
+    pub(in super::super) fn program(
         &self,
         capability: Capability,
+        by: Certificate,
     ) -> Result<ProgramKey, Error> {
-        self.program(capability, Certificate::NotNeeded)
-    }
-
-    /// The same, with a certificate beside the key.
-    pub(in super::super) fn with_certificate(
-        &self,
-        capability: Capability,
-    ) -> Result<ProgramKey, Error> {
-        self.program(capability, Certificate::Wanted)
-    }
-
-    fn program(&self, capability: Capability, by: Certificate) -> Result<ProgramKey, Error> {
         self.placed(capability)?;
         let request = Request::Program(asked_for(capability), by);
         let Reply::Program(said) = self.process.request(request)? else {
@@ -287,8 +272,13 @@ impl KeyStore for ProcessStore {
     }
 
     fn access(&self, key: &KeyRef) -> Result<Access, Error> {
-        let access = ModuleAccess(Way::InProcess(Arc::clone(&self.keys), key.capability()));
-        Ok(Access::Module(Box::new(access)))
+        Ok(Access {
+            module: Some(ModuleAccess {
+                keys: Arc::clone(&self.keys),
+                capability: key.capability(),
+            }),
+            ..Access::default()
+        })
     }
 
     fn open(&self, key: &KeyRef) -> Result<Box<dyn KeyHandle>, Error> {

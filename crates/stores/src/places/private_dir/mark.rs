@@ -25,7 +25,7 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// What the file says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct IdentityTag {
     /// Device and inode of the directory.
     directory: (u64, u64),
     /// Where the numbers of its processes mean something.
@@ -34,7 +34,7 @@ pub(super) struct Mark {
     keymark: Process,
 }
 
-impl Mark {
+impl IdentityTag {
     /// For a directory of this keymark's.
     pub(super) fn of(directory: &Path) -> io::Result<Self> {
         let meta = fs::symlink_metadata(directory)?;
@@ -135,8 +135,8 @@ fn open_lock(directory: &Path) -> Option<File> {
 }
 
 #[cfg(test)]
-impl Mark {
-    /// As [`Mark::of`], of a keymark that has ended. Tests let go of locks while other tests start programs, whose
+impl IdentityTag {
+    /// As [`IdentityTag::of`], of a keymark that has ended. Tests let go of locks while other tests start programs, whose
     /// children hold them for a moment more: only a dead keymark's is waited for.
     fn of_the_dead(directory: &Path) -> Self {
         let mut ended = std::process::Command::new("sleep")
@@ -166,44 +166,44 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
-        let mark = Mark::of(directory.path()).unwrap();
-        assert_eq!(Mark::parse(&mark.text()).as_ref(), Some(&mark));
+        let mark = IdentityTag::of(directory.path()).unwrap();
+        assert_eq!(IdentityTag::parse(&mark.text()).as_ref(), Some(&mark));
         for other in ["", "\n", "private directory of keymark\n", "1 2\n3 4\n"] {
-            assert_eq!(Mark::parse(other), None, "{other:?}");
+            assert_eq!(IdentityTag::parse(other), None, "{other:?}");
         }
-        assert_eq!(Mark::parse(&(mark.text() + "more\n")), None);
+        assert_eq!(IdentityTag::parse(&(mark.text() + "more\n")), None);
         let cut = mark.text();
-        assert_eq!(Mark::parse(cut.trim_end()), None);
+        assert_eq!(IdentityTag::parse(cut.trim_end()), None);
     }
 
     #[test]
     fn the_lock_of_a_dead_keymark_is_waited_for() {
         let directory = tempfile::tempdir().unwrap();
-        let mark = Mark::of_the_dead(directory.path());
+        let mark = IdentityTag::of_the_dead(directory.path());
         let lock = mark.put(directory.path()).unwrap();
         // A child that is on its way to its program has the same open file.
         let lingering = std::thread::spawn(move || {
             std::thread::sleep(STEP * 20);
             drop(lock);
         });
-        assert!(Mark::take(directory.path()).is_some());
+        assert!(IdentityTag::take(directory.path()).is_some());
         lingering.join().unwrap();
     }
 
     #[test]
     fn a_lock_that_is_held_or_a_link_is_not_taken() {
         let directory = tempfile::tempdir().unwrap();
-        let lock = Mark::of(directory.path())
+        let lock = IdentityTag::of(directory.path())
             .unwrap()
             .put(directory.path())
             .unwrap();
-        assert!(Mark::take(directory.path()).is_none(), "held");
+        assert!(IdentityTag::take(directory.path()).is_none(), "held");
         drop(lock);
-        Mark::outlive(directory.path());
-        assert!(Mark::take(directory.path()).is_some());
+        IdentityTag::outlive(directory.path());
+        assert!(IdentityTag::take(directory.path()).is_some());
         let moved = directory.path().join("elsewhere");
         fs::rename(directory.path().join(LOCK), &moved).unwrap();
         std::os::unix::fs::symlink(&moved, directory.path().join(LOCK)).unwrap();
-        assert!(Mark::take(directory.path()).is_none(), "a link");
+        assert!(IdentityTag::take(directory.path()).is_none(), "a link");
     }
 }

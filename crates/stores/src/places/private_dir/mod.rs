@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use keymark_bench::error::Error;
 
-use mark::Mark;
+use mark::IdentityTag;
 pub use process::record;
 pub use sweep::sweep;
 
@@ -38,17 +38,11 @@ pub struct PrivateDir {
 
 impl PrivateDir {
     /// Makes one under the directory for temporary files.
-    ///
-    /// # Errors
-    /// When that cannot be written to.
     pub fn new() -> Result<Self, Error> {
         Self::within(&std::env::temp_dir())
     }
 
     /// Makes one under `parent`.
-    ///
-    /// # Errors
-    /// When that cannot be written to.
     pub fn within(parent: &Path) -> Result<Self, Error> {
         Self::made(parent).map_err(|error| {
             let what = format!("making a private directory in {}", parent.display());
@@ -63,7 +57,7 @@ impl PrivateDir {
             .rand_bytes(RANDOM)
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(parent)?;
-        let lock = Mark::of(unfinished.path())?.put(unfinished.path())?;
+        let lock = IdentityTag::of(unfinished.path())?.put(unfinished.path())?;
         let name = unfinished.path().file_name().unwrap_or_default();
         let random = &name.as_encoded_bytes()[name.len().saturating_sub(RANDOM)..];
         let path = parent.join(format!("{PREFIX}{}", String::from_utf8_lossy(random)));
@@ -73,15 +67,11 @@ impl PrivateDir {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes a directory of that name in it.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn subdirectory(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
         fs::DirBuilder::new()
@@ -101,9 +91,6 @@ impl Drop for PrivateDir {
 
 /// Lets a group pass through a private directory to what in it is the group's: a server's workers are another user
 /// than who starts it. They can neither see what is there nor put anything.
-///
-/// # Errors
-/// As the system reports.
 pub fn let_pass(directory: &Path, group: u32) -> Result<(), Error> {
     chown(directory, None, Some(group))
         .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o710)))

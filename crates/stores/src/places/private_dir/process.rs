@@ -48,9 +48,6 @@ fn parse(line: &str) -> Option<Process> {
 
 /// Takes down that a process uses a private directory, or one in it: it ends with the directory at the
 /// latest. One that has ended already needs no record.
-///
-/// # Errors
-/// When the record cannot be written.
 pub fn record(directory: &Path, process: u32) -> Result<(), Error> {
     let Some(Process { number, started }) = Process::of(process) else {
         return Ok(());

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use nix::libc::{O_DIRECTORY, O_NOFOLLOW};
 
-use super::mark::{self, LOCK, Mark};
+use super::mark::{self, IdentityTag, LOCK};
 use super::process::{self, World};
 use super::{PIN_FILE, PREFIX};
 use crate::places::program;
@@ -19,7 +19,6 @@ const WRITERS: usize = 3;
 
 /// Ends what killed keymarks left: PINs of all of them first, then processes, then directories. Returns how many directories
 /// were removed.
-#[must_use]
 pub fn sweep() -> usize {
     sweep_within(&std::env::temp_dir())
 }
@@ -49,7 +48,7 @@ fn sweep_within(parent: &Path) -> usize {
 struct Abandoned {
     path: PathBuf,
     directory: Own,
-    mark: Mark,
+    mark: IdentityTag,
     /// Until all is gone: another keymark may be sweeping.
     _lock: File,
 }
@@ -58,7 +57,7 @@ impl Abandoned {
     /// Takes it over, with its PIN removed already: what follows takes time, and may be cut short.
     fn take(path: PathBuf) -> Option<Self> {
         let directory = Own::open(&path)?;
-        let (lock, mark) = Mark::take(&directory.contents())?;
+        let (lock, mark) = IdentityTag::take(&directory.contents())?;
         // Most have none.
         let _ = fs::remove_file(directory.contents().join(PIN_FILE));
         Some(Self {
@@ -193,7 +192,7 @@ mod tests {
         fs::rename(&path, &kept).unwrap();
         drop(dir); // lets go of the lock
         fs::rename(&kept, &path).unwrap();
-        Mark::outlive(&path);
+        IdentityTag::outlive(&path);
         path
     }
 

@@ -10,7 +10,6 @@ use openssl::ecdsa::EcdsaSig;
     clippy::wildcard_enum_match_arm,
     reason = "the other families are alike in this"
 )]
-#[must_use]
 pub fn signature(algorithm: Algorithm, answer: &[u8]) -> Option<Vec<u8>> {
     let answer = Sexp::parse(answer).ok()?;
     let sig_val = Sexp::List(answer.find("sig-val")?.to_vec());

@@ -8,9 +8,6 @@ use zeroize::Zeroizing;
 use crate::test_key::{Numbers, TestKey};
 
 /// A test key, unprotected, in canonical form.
-///
-/// # Errors
-/// When OpenSSL does not give its numbers, as of algorithms that libgcrypt lacks.
 #[allow(
     clippy::wildcard_enum_match_arm,
     reason = "the other families are alike in this"

@@ -28,7 +28,7 @@ use trussed_core::types::consent::Level;
 
 use crate::tokens::card::{Answer, Card, CardFault, StatusWord};
 use crate::tokens::chaining::{Chaining, Next};
-use crate::tokens::mark::Mark;
+use crate::tokens::identity_tag::IdentityTag;
 use dispatch::{BACKENDS, Contexts, Dispatch, Unit};
 use flash::Flash;
 
@@ -93,7 +93,6 @@ pub struct Button {
 
 impl Button {
     /// A finger rests on it.
-    #[must_use]
     pub fn held() -> Self {
         Self {
             held: Arc::new(AtomicBool::new(true)),
@@ -181,9 +180,6 @@ impl fmt::Debug for Firmware {
 
 impl Firmware {
     /// A card fresh from the factory, or one with its state of before.
-    ///
-    /// # Errors
-    /// When the folder cannot be used.
     pub fn new(options: FirmwareOptions) -> Result<Self, FirmwareError> {
         if let Some(folder) = &options.state {
             state::make_folder(folder).map_err(state_error(folder))?;
@@ -249,13 +245,11 @@ impl Firmware {
     }
 
     /// Serial number of the application.
-    #[must_use]
     pub const fn serial(&self) -> [u8; 4] {
         self.serial
     }
 
     /// Version of the application in it.
-    #[must_use]
     pub const fn version() -> &'static str {
         "opcard 1.11"
     }
@@ -289,7 +283,7 @@ impl Card for Firmware {
     }
 
     fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
-        if let Some(answer) = Mark::Virtual.asked_by(command) {
+        if let Some(answer) = IdentityTag::Virtual.asked_by(command) {
             return Ok(answer);
         }
         let begin = self.clock.now();

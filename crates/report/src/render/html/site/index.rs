@@ -10,7 +10,7 @@ use keymark_bench::strength::Strength;
 use super::{
     Link, Shell, Tools, device_address, is_long, key, kinds, level, level_words, name, shell, tools,
 };
-use crate::site::{Device, Devices, NO_RANKING, SECURITY, Site, says};
+use crate::site::{Device, Devices, NO_RANKING, SECURITY, Site, meaning};
 use crate::units::counted;
 
 #[derive(Template)]
@@ -51,7 +51,7 @@ struct LevelEntry {
 
 struct KindEntry {
     name: String,
-    says: &'static str,
+    meaning: &'static str,
 }
 
 pub(super) fn index(site: &Site) -> Index {
@@ -75,7 +75,7 @@ pub(super) fn index(site: &Site) -> Index {
             .iter()
             .map(|kind| KindEntry {
                 name: kind.to_string(),
-                says: says(*kind),
+                meaning: meaning(*kind),
             })
             .collect(),
     }

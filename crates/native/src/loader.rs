@@ -1,0 +1,36 @@
+//! The loader of libraries that are installed: keymark runs without them.
+
+use std::ffi::c_int;
+
+use libloading::os::unix::Library;
+pub(crate) use libloading::os::unix::{RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+
+/// Loads a library by the name that programs ask the system's loader for. It is never unloaded: the addresses of its
+/// functions stay good.
+pub(crate) fn load(file: &str, flags: c_int) -> Result<&'static Library, libloading::Error> {
+    // SAFETY: the libraries of this crate do nothing in their initialisers that depends on the state of this process.
+    let library = unsafe { Library::open(Some(file), flags) }?;
+    Ok(Box::leak(Box::new(library)))
+}
+
+/// The functions of a library that are called, with the types that its headers declare.
+macro_rules! calls {
+    ($flags:expr; $($name:ident = $symbol:literal: $type:ty,)+) => {
+        /// Their addresses.
+        pub struct Calls {
+            $(pub $name: $type,)+
+        }
+
+        impl Calls {
+            /// Loads the library and looks the functions up.
+            pub fn load(file: &str) -> Result<Self, libloading::Error> {
+                let library = $crate::loader::load(file, $flags)?;
+                // SAFETY: the types are those that the headers declare for the symbols, unchanged over the
+                // life of the ABI whose number is part of the file's name.
+                unsafe { Ok(Self { $($name: *library.get::<$type>($symbol)?,)+ }) }
+            }
+        }
+    };
+}
+
+pub(crate) use calls;

@@ -1,0 +1,168 @@
+//! A card in a reader, as programs that speak PC/SC reach it: what a stack may ask, whichever store keeps it.
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+
+use crate::public_key::PublicKey;
+use crate::software::SoftwareStore;
+use crate::tokens::reader::Reader;
+use crate::user::Pin;
+
+/// A card with keys in slots.
+pub trait CardAccess: Debug + Send + Sync {
+    fn place(&self) -> &CardPlace;
+
+    /// Which card it is.
+    fn aid(&self) -> Result<Aid, Error>;
+
+    /// The user PIN, for gpg-agent to enter, once the card has accepted it here: so it is tried
+    /// under the rules, and once.
+    fn user_pin(&self) -> Result<Pin, Error>;
+
+    /// Whether the slot's key may be used, which for some takes the user's finger.
+    fn check_touch(&self, slot: Slot) -> Result<TouchPolicy, Error>;
+
+    /// Tells the user to touch the button.
+    fn ask_for_touch(&self);
+
+    /// The public half of a slot's key.
+    fn slot_public_key(&self, slot: Slot, algorithm: Algorithm) -> Result<PublicKey, Error>;
+
+    /// Fingerprint of the key in the slot, in hexadecimal, upper case.
+    fn fingerprint(&self, slot: Slot) -> Result<Option<String>, Error>;
+
+    /// For how many signatures the PIN is good.
+    fn signing_pin(&self) -> Result<SigningPin, Error>;
+
+    /// Notes the fingerprint that a slot's key has in OpenPGP.
+    fn write_fingerprint(&self, slot: Slot, fingerprint: [u8; 20]) -> Result<(), Error>;
+}
+
+/// Where a card is.
+#[derive(Debug, Clone)]
+pub enum CardPlace {
+    /// In a reader of this process, made for the run: it can be served at a socket.
+    Made {
+        reader: Reader,
+        /// Where the keys in its slots come from, in the clear.
+        test_keys: Arc<SoftwareStore>,
+    },
+    /// In a reader of pcscd's, by its name.
+    Pcscd(String),
+}
+
+/// A slot for one key (OpenPGP card 3.4.1 §4.4.3.9: attributes in C1, C2, C3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// SIG: PSO:COMPUTE DIGITAL SIGNATURE.
+    Signature,
+    /// DEC: PSO:DECIPHER.
+    Decryption,
+    /// AUT: INTERNAL AUTHENTICATE.
+    Authentication,
+}
+
+impl Slot {
+    /// In the specification's order.
+    pub const ALL: [Self; 3] = [Self::Signature, Self::Decryption, Self::Authentication];
+
+    /// The slot that does the operation.
+    pub const fn of(operation: Operation) -> Option<Self> {
+        match operation {
+            Operation::Sign => Some(Self::Signature),
+            Operation::Decrypt => Some(Self::Decryption),
+            Operation::Authenticate => Some(Self::Authentication),
+            Operation::Decapsulate | Operation::Handshake => None,
+        }
+    }
+
+    /// What it is asked.
+    pub const fn operation(self) -> Operation {
+        match self {
+            Self::Signature => Operation::Sign,
+            Self::Decryption => Operation::Decrypt,
+            Self::Authentication => Operation::Authenticate,
+        }
+    }
+
+    /// Number of the key (§7.2.18): GnuPG calls it `OPENPGP.1` to `OPENPGP.3`.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Signature => 1,
+            Self::Decryption => 2,
+            Self::Authentication => 3,
+        }
+    }
+
+    /// The specification's abbreviation.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Signature => "SIG",
+            Self::Decryption => "DEC",
+            Self::Authentication => "AUT",
+        }
+    }
+}
+
+impl std::fmt::Display for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// RID and application of every OpenPGP card.
+const OPENPGP: [u8; 6] = [0xD2, 0x76, 0x00, 0x01, 0x24, 0x01];
+
+/// All of it that is not alike on every card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aid {
+    pub(crate) version: u16,
+    pub(crate) manufacturer: u16,
+    pub(crate) serial: u32,
+}
+
+impl Aid {
+    /// Takes what a card has answered, without the status word.
+    pub fn new(bytes: &[u8]) -> Option<Self> {
+        let rest = bytes.strip_prefix(&OPENPGP)?;
+        let (&[v0, v1, m0, m1, ref serial @ ..], &[_, _]) = rest.split_first_chunk::<8>()? else {
+            return None;
+        };
+        Some(Self {
+            version: u16::from_be_bytes([v0, v1]),
+            manufacturer: u16::from_be_bytes([m0, m1]),
+            serial: u32::from_be_bytes(*serial.first_chunk()?),
+        })
+    }
+}
+
+/// Manufacturer and serial number, as GnuPG prints them: `0006:12345678`.
+impl fmt::Display for Aid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}:{:08x}", self.manufacturer, self.serial)
+    }
+}
+
+/// Whether a key wants its owner's finger (DO D6 to D8, §4.4.3.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TouchPolicy {
+    /// No.
+    Off,
+    /// For each operation.
+    Each,
+    /// Once, for some time after.
+    Cached,
+}
+
+/// For how long a verified PIN 81 is good (first byte of DO C4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SigningPin {
+    /// For one signature: "forced signature PIN".
+    Once,
+    /// Until the card is reset.
+    Several,
+}

@@ -1,0 +1,381 @@
+//! What is being changed on tokens that outlive this run: on disk before it is done, so that it can be
+//! undone by whoever comes next if this keymark dies.
+//!
+//! A journal is a file of lines, each one JSON object, which are only ever added: the run and the token,
+//! what a place held and what it is about to get, then that it was written, then that it was undone. The
+//! file is locked while its keymark lives and removed when everything is undone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use etcetera::base_strategy::{BaseStrategy, Xdg};
+use keymark_bench::error::Error;
+use serde::{Deserialize, Serialize};
+
+use crate::user::TokenId;
+
+/// Of the lines.
+const FORMAT: u32 = 1;
+const SUFFIX: &str = ".journal";
+/// More than any run writes; what is longer is no journal.
+const LONGEST: u64 = 1 << 20;
+
+/// Something about a place on a token, by names that its family of stores gives.
+pub type Facts = BTreeMap<String, String>;
+
+/// A test key that takes the place of what was there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestKeyWrite {
+    /// Where: `SIG`.
+    pub place: String,
+    /// What the place held.
+    pub before: Facts,
+    /// What tells the test key from every other.
+    pub test_key: Facts,
+}
+
+/// How far a write has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It may have been begun, and may have got anywhere.
+    Begun,
+    /// The test key is there.
+    Written,
+    /// The test key is gone.
+    Undone,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Journal {
+        format: u32,
+        run: String,
+        token: TokenId,
+    },
+    Write(TestKeyWrite),
+    Written {
+        place: String,
+    },
+    Undone {
+        place: String,
+    },
+}
+
+/// What a journal says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The run that writes.
+    pub run: String,
+    /// The token that is written to.
+    pub token: TokenId,
+    /// Each place once, in the order of the writes.
+    pub writes: Vec<(TestKeyWrite, Progress)>,
+}
+
+impl Content {
+    /// Reads a journal. A last line that is not ended was being written when its keymark died, before what
+    /// it announces.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let ended = text.rfind('\n').map_or("", |end| &text[..end]);
+        let mut lines = ended.lines().enumerate().map(|(number, line)| {
+            serde_json::from_str::<Line>(line)
+                .map_err(|error| format!("line {}: {error}", number + 1))
+        });
+        let mut content = match lines.next().transpose()? {
+            Some(Line::Journal {
+                format: FORMAT,
+                run,
+                token,
+            }) => Self {
+                run,
+                token,
+                writes: Vec::new(),
+            },
+            Some(Line::Journal { format, .. }) => {
+                return Err(format!("it is of format {format}, not {FORMAT}"));
+            }
+            _ => return Err("it does not begin with its run and token".to_owned()),
+        };
+        for line in lines {
+            content.take(line?)?;
+        }
+        Ok(content)
+    }
+
+    fn take(&mut self, line: Line) -> Result<(), String> {
+        match line {
+            Line::Journal { .. } => Err("it begins twice".to_owned()),
+            Line::Write(write) => {
+                if self.progress(&write.place).is_some() {
+                    return Err(format!("{} is written twice", write.place));
+                }
+                self.writes.push((write, Progress::Begun));
+                Ok(())
+            }
+            Line::Written { place } => self.note(&place, Progress::Written),
+            Line::Undone { place } => self.note(&place, Progress::Undone),
+        }
+    }
+
+    fn note(&mut self, place: &str, progress: Progress) -> Result<(), String> {
+        let mut writes = self.writes.iter_mut();
+        let write = writes.find(|(write, _)| write.place == place);
+        let (_, now) = write.ok_or_else(|| format!("cannot write to {place}"))?;
+        *now = progress;
+        Ok(())
+    }
+
+    fn progress(&self, place: &str) -> Option<Progress> {
+        let mut writes = self.writes.iter();
+        writes
+            .find(|(write, _)| write.place == place)
+            .map(|(_, progress)| *progress)
+    }
+
+    /// What is still to be undone, and how far its writing has come.
+    pub fn open(&self) -> Vec<(TestKeyWrite, Progress)> {
+        let open = |(_, progress): &&(TestKeyWrite, Progress)| *progress != Progress::Undone;
+        self.writes.iter().filter(open).cloned().collect()
+    }
+}
+
+/// The journal of a token and run. Dropping it leaves it on disk for the next keymark.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    /// Locked.
+    file: File,
+    content: Content,
+}
+
+impl Journal {
+    /// What it says.
+    pub const fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Notes a write that is about to be begun.
+    pub fn begin(&mut self, write: TestKeyWrite) -> Result<(), Error> {
+        self.add(Line::Write(write))
+    }
+
+    /// Notes that the test key is there.
+    pub fn written(&mut self, place: &str) -> Result<(), Error> {
+        let place = place.to_owned();
+        self.add(Line::Written { place })
+    }
+
+    /// Notes that the test key is gone.
+    pub fn undone(&mut self, place: &str) -> Result<(), Error> {
+        let place = place.to_owned();
+        self.add(Line::Undone { place })
+    }
+
+    /// Removes it: everything is undone.
+    pub fn close(self) -> Result<(), Error> {
+        fs::remove_file(&self.path).map_err(|error| failed("removing", &self.path, error))
+    }
+
+    fn add(&mut self, line: Line) -> Result<(), Error> {
+        append(&mut self.file, &line).map_err(|error| failed("writing", &self.path, error))?;
+        let taken = self.content.take(line);
+        taken.map_err(|reason| failed("writing", &self.path, io::Error::other(reason)))
+    }
+}
+
+/// Adds the whole line or, when the disk is full, nothing: what is added next would make half a line
+/// unreadable.
+fn append(file: &mut File, line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    let before = file.metadata()?.len();
+    let added = file.write_all(&text).and_then(|()| file.sync_all());
+    if added.is_err() {
+        // If it stays, the next keymark drops it as long as nothing follows.
+        let _ = file.set_len(before);
+    }
+    added
+}
+
+fn failed(call: &str, path: &Path, error: io::Error) -> Error {
+    Error::call(
+        format!("{call} the journal {}", path.display()),
+        error,
+        "keymark notes there what it changes on a token; $XDG_STATE_HOME chooses another place",
+    )
+}
+
+/// Where journals are.
+#[derive(Debug, Clone)]
+pub struct Journals(PathBuf);
+
+impl Journals {
+    /// In the user's state directory.
+    pub fn of_user() -> Result<Self, Error> {
+        let base = Xdg::new().map_err(|error| Error::call("looking for a home", error, ""))?;
+        let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+        Ok(Self(state.join("keymark").join("journal")))
+    }
+
+    /// In that directory.
+    pub const fn within(directory: PathBuf) -> Self {
+        Self(directory)
+    }
+
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Begins the journal of a token and run.
+    pub fn begin(&self, run: &str, token: &TokenId) -> Result<Journal, Error> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.0)
+            .map_err(|error| failed("making the directory of", &self.0, error))?;
+        let of_token = |left: &Journal| left.content.token == *token;
+        if let Some(left) = self.left().journals.iter().find(|left| of_token(left)) {
+            return Err(Error::call(
+                format!("writing to {token}"),
+                format!("run {} left a test key on it", left.content.run),
+                format!("'keymark token restore {}' removes it", token.serial()),
+            ));
+        }
+        let safe = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        let of_token = format!("{token}.").replace(|letter| !safe(letter), "-");
+        let name = run.replace(|letter| !safe(letter), "-");
+        let path = self.0.join(format!("{of_token}{name}{SUFFIX}"));
+        let journal = self
+            .create(&path, run, token)
+            .map_err(|error| failed("beginning", &path, error))?;
+        // Only now: of two that begin at once, each sees the other's.
+        match self.at_work(&of_token, &path) {
+            None => Ok(journal),
+            Some(other) => {
+                journal.close()?;
+                Err(Error::call(
+                    format!("writing to {token}"),
+                    format!("run {other} is writing to it"),
+                    "wait until it has ended",
+                ))
+            }
+        }
+    }
+
+    /// Another run that has locked a journal whose name begins so.
+    fn at_work(&self, of_token: &str, own: &Path) -> Option<String> {
+        let mut entries = fs::read_dir(&self.0).ok()?.flatten();
+        entries.find_map(|entry| {
+            let name = entry.file_name();
+            let run = name.to_str()?.strip_prefix(of_token)?;
+            let run = run.strip_suffix(SUFFIX)?.to_owned();
+            let is_locked = || {
+                let file = File::open(entry.path()).ok()?;
+                Some(matches!(
+                    file.try_lock_shared(),
+                    Err(fs::TryLockError::WouldBlock)
+                ))
+            };
+            (entry.path() != own && is_locked()?).then_some(run)
+        })
+    }
+
+    /// Under its name it is locked and has its first line.
+    fn create(&self, path: &Path, run: &str, token: &TokenId) -> io::Result<Journal> {
+        let unnamed = path.with_extension("new");
+        let mut file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .mode(0o600)
+            .open(&unnamed)?;
+        file.lock()?;
+        let line = Line::Journal {
+            format: FORMAT,
+            run: run.to_owned(),
+            token: token.clone(),
+        };
+        append(&mut file, &line)?;
+        fs::rename(&unnamed, path)?;
+        File::open(&self.0)?.sync_all()?;
+        Ok(Journal {
+            path: path.to_owned(),
+            file,
+            content: Content {
+                run: run.to_owned(),
+                token: token.clone(),
+                writes: Vec::new(),
+            },
+        })
+    }
+
+    /// Those whose keymark is gone. Nobody else has them until they are dropped.
+    pub fn left(&self) -> Left {
+        let mut left = Left::default();
+        let Ok(entries) = fs::read_dir(&self.0) else {
+            return left;
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| {
+            path.as_os_str()
+                .as_encoded_bytes()
+                .ends_with(SUFFIX.as_bytes())
+        });
+        paths.sort();
+        for path in paths {
+            match take(&path) {
+                Ok(Some(journal)) if journal.content.open().is_empty() => {
+                    // Its keymark died before its first write, or after the last was undone.
+                    let _ = journal.close();
+                }
+                Ok(Some(journal)) => left.journals.push(journal),
+                Ok(None) => {}
+                Err(error) => left.unreadable.push(failed("reading", &path, error)),
+            }
+        }
+        left
+    }
+}
+
+/// What dead keymarks have left.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// By token and run.
+    pub journals: Vec<Journal>,
+    /// What nobody can make sense of.
+    pub unreadable: Vec<Error>,
+}
+
+/// The journal, if its keymark is gone.
+fn take(path: &Path) -> io::Result<Option<Journal>> {
+    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => return Ok(None),
+        Err(fs::TryLockError::Error(error)) => return Err(error),
+    }
+    let mut text = String::new();
+    (&mut file).take(LONGEST).read_to_string(&mut text)?;
+    let content = Content::parse(&text).map_err(io::Error::other)?;
+    let ended = text.rfind('\n').map_or(0, |end| end + 1);
+    // What is added next begins a line of its own.
+    file.set_len(ended as u64)?;
+    Ok(Some(Journal {
+        path: path.to_owned(),
+        file,
+        content,
+    }))
+}
+
+#[cfg(test)]
+mod tests;

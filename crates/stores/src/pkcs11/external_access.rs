@@ -1,0 +1,395 @@
+//! How programs that are not keymark reach a token's key: what they load, the key's URI, the PIN that the token has
+//! accepted, and the environment that the module wants.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use cryptoki::object::{Attribute, CertificateType, KeyType, ObjectClass};
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::worker::WorkerProcess;
+use openssl::asn1::Asn1Time;
+use openssl::bn::BigNum;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::error::ErrorStack;
+use openssl::hash::MessageDigest;
+use openssl::nid::Nid;
+use openssl::pkey::PKey;
+use openssl::x509::{X509, X509Name};
+use serde::{Deserialize, Serialize};
+
+use super::codes::failed;
+use super::keys::parameters_of;
+use super::process::{ProcessKeys, environment};
+use super::session_keys::{LABEL, value_of};
+use super::store::{Origin, Placed, TokenStore, fresh_id};
+use super::token::{TestKeyPlace, Token};
+use super::uri::{ObjectKind, ObjectPart, Pkcs11Uri, TokenPart};
+use crate::public_key::PublicKey;
+use crate::scheme::Scheme;
+use crate::test_key::{Numbers, TestKey};
+use crate::user::{Pin, TokenId};
+
+/// What another program is told of a key.
+#[allow(missing_debug_implementations, reason = "a secret is not printed")]
+pub struct ProgramKey {
+    pub(super) module: PathBuf,
+    pub(super) token: TokenPart,
+    pub(super) object: ObjectPart,
+    /// What the token has accepted; none where it wants none.
+    pub pin: Option<Pin>,
+    /// The whole environment of the program.
+    pub environment: Vec<(OsString, OsString)>,
+    pub(super) own_place: Option<PathBuf>,
+}
+
+/// A test key that was written onto a token of keymark's own.
+#[derive(Debug)]
+pub(super) struct OnToken {
+    key: Arc<TestKey>,
+    object: ObjectPart,
+}
+
+impl ProgramKey {
+    /// The module's file.
+    pub fn module(&self) -> &Path {
+        &self.module
+    }
+
+    /// The directory of a token that keymark has made: programs that run as another user have to be let into it.
+    pub fn own_place(&self) -> Option<&Path> {
+        self.own_place.as_deref()
+    }
+
+    /// The token's URI: its PIN is one, for however many keys.
+    pub fn token_uri(&self) -> String {
+        let uri = Pkcs11Uri {
+            token: self.token.clone(),
+            module_path: Some(self.module.clone()),
+            ..Pkcs11Uri::default()
+        };
+        uri.to_string()
+    }
+
+    /// The private key's URI (RFC 7512). Whoever wants the PIN finds it in that file: the PIN itself is in no URI, since
+    /// URIs are arguments.
+    pub fn uri(&self, pin_file: Option<&Path>) -> String {
+        let uri = Pkcs11Uri {
+            token: self.token.clone(),
+            object: ObjectPart {
+                kind: Some(ObjectKind::Private),
+                ..self.object.clone()
+            },
+            pin_file: pin_file.map(Path::to_owned),
+            ..Pkcs11Uri::default()
+        };
+        uri.to_string()
+    }
+}
+
+/// Whether a program knows a key by its certificate only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Certificate {
+    Wanted,
+    NotNeeded,
+}
+
+/// A token's key, for other programs and for other processes of keymark's.
+#[derive(Debug, Clone)]
+pub struct ModuleAccess {
+    pub(super) keys: Arc<ProcessKeys>,
+    pub(super) capability: Capability,
+}
+
+impl ModuleAccess {
+    /// What a program needs to use the key. A test key is written to the token for it, if that is one of
+    /// keymark's own.
+    ///
+    /// # Errors
+    /// When no other program can see the key.
+    pub fn for_programs(&self) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, Certificate::NotNeeded)
+    }
+
+    /// The same for programs that know keys by their certificates. A test key is given one; whoever's key
+    /// it is has seen to it for others.
+    ///
+    /// # Errors
+    /// When no other program can see the key, or the token takes no certificate.
+    pub fn with_certificate(&self) -> Result<ProgramKey, Error> {
+        self.keys.program(self.capability, Certificate::Wanted)
+    }
+
+    /// The module's other tokens that would take a PIN.
+    ///
+    /// # Errors
+    /// When the module does not answer.
+    pub fn other_tokens_with_pin(&self) -> Result<Vec<String>, Error> {
+        self.keys.other_tokens_with_pin()
+    }
+
+    /// A process of keymark's with one worker, which does that with the key.
+    ///
+    /// # Errors
+    /// When no other process can open it.
+    pub fn worker(
+        &self,
+        capability: Capability,
+        scheme: Option<Scheme>,
+    ) -> Result<WorkerProcess, Error> {
+        self.keys.worker_apart(capability, scheme)
+    }
+}
+
+impl TokenStore {
+    /// What another program needs to use the key.
+    pub(super) fn program_key(
+        &self,
+        key: &KeyRef,
+        certificate: Certificate,
+    ) -> Result<ProgramKey, Error> {
+        let (token, Placed { origin, public, .. }) = (&self.token, self.placed(key)?);
+        let object = match origin {
+            Origin::Found(object) => object,
+            Origin::Written(_, key) => token.put(&key)?,
+            Origin::Made(_) => return Err(unseen(token.id())),
+        };
+        let says = token.says()?;
+        let serial = Some(says.serial).filter(|serial| !serial.is_empty());
+        let told = ProgramKey {
+            module: token.file().path.clone(),
+            token: TokenPart {
+                label: Some(says.label).filter(|label| !label.is_empty()),
+                serial,
+                ..TokenPart::default()
+            },
+            object,
+            pin: token.accepted_pin()?,
+            environment: environment(token.file(), &token.user().pins),
+            own_place: token.own_place(),
+        };
+        if let (Certificate::Wanted, Some(id)) = (certificate, &told.object.id) {
+            token.certify(&public, id)?;
+        }
+        Ok(told)
+    }
+}
+
+/// Why another program reaches no test key of the token, and what to do.
+pub fn unseen(token: &TokenId) -> Error {
+    let serial = token.serial();
+    Error::call(
+        format!("reaching a test key on token {serial}"),
+        "test keys are in keymark's own session, which no other program can see",
+        format!("--write-to {serial} writes them to the token; or {NAME_A_KEY}"),
+    )
+}
+
+/// What to do where a test key does not.
+pub(super) const NAME_A_KEY: &str =
+    "name a key that is on it: --device 'pkcs11:token=LABEL;object=KEY'";
+
+impl Token {
+    /// Where keymark's own token has its files: what its module finds by the environment, or beside itself.
+    fn own_place(&self) -> Option<PathBuf> {
+        let TestKeyPlace::OwnToken(_) = &self.place else {
+            return None;
+        };
+        let file = self.file();
+        let named = file.environment.values().map(Path::new);
+        let named = named.filter(|path| path.is_absolute()).find_map(|path| {
+            if path.is_dir() {
+                Some(path)
+            } else {
+                path.parent()
+            }
+        });
+        let place = named.or_else(|| file.path.parent());
+        place.map(Path::to_owned)
+    }
+
+    /// Writes the test key onto the token, unless it is there already, and says what finds it.
+    fn put(&self, key: &Arc<TestKey>) -> Result<ObjectPart, Error> {
+        let TestKeyPlace::OwnToken(there) = &self.place else {
+            return Err(unseen(self.id()));
+        };
+        let mut there = there.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = there.iter().find(|known| Arc::ptr_eq(&known.key, key)) {
+            return Ok(known.object.clone());
+        }
+        let id = fresh_id()?;
+        let pair = pair(key, &id)?;
+        self.with_writer(|session, _| {
+            for template in &pair {
+                let created = session.create_object(template);
+                created.map_err(|error| failed(&error))?;
+            }
+            Ok(())
+        })?;
+        let object = ObjectPart {
+            label: None,
+            id: Some(id),
+            kind: None,
+        };
+        there.push(OnToken {
+            key: Arc::clone(key),
+            object: object.clone(),
+        });
+        Ok(object)
+    }
+
+    /// Puts a certificate beside the key of that `CKA_ID`, if it is keymark's and has none.
+    fn certify(&self, public: &PublicKey, id: &[u8]) -> Result<(), Error> {
+        let label = match &self.place {
+            TestKeyPlace::OwnToken(_) => public.algorithm().name(),
+            // What removes the key removes it, too: it is called the same.
+            TestKeyPlace::Session if self.has_written(id) => LABEL,
+            TestKeyPlace::Session => return Ok(()),
+        };
+        let mut certified = self
+            .certified
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if certified.iter().any(|known| known == id) {
+            return Ok(());
+        }
+        let template = certificate(public, id, label)?;
+        self.with_writer(|session, _| {
+            let created = session.create_object(&template);
+            created.map(drop).map_err(|error| failed(&error))
+        })?;
+        certified.push(id.to_vec());
+        Ok(())
+    }
+}
+
+/// Both halves, for all that the key can do. libp11 0.4.12 finds no key on a token that has one of an Edwards curve, so
+/// that none is ever written.
+fn pair(key: &TestKey, id: &[u8]) -> Result<[Vec<Attribute>; 2], Error> {
+    let value = value_of(key).map_err(|error| refused(error.to_string()))?;
+    let mut private = vec![
+        Attribute::Class(ObjectClass::PRIVATE_KEY),
+        Attribute::Token(true),
+        Attribute::Private(true),
+        Attribute::Label(key.algorithm.name().into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Sign(true),
+        // As in an HSM.
+        Attribute::Sensitive(true),
+        Attribute::Extractable(false),
+    ];
+    private.extend(value.unwrap_or_default());
+    let rsa = matches!(key.algorithm.family(), Family::Rsa(_));
+    private.push(if rsa {
+        Attribute::Decrypt(true)
+    } else {
+        Attribute::Derive(true)
+    });
+    Ok([private, public_half(key, id, key.algorithm.name())?])
+}
+
+/// The half that ssh and OpenSSL's engine read, as an object of the token.
+pub(super) fn public_half(key: &TestKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
+    let mut public = vec![
+        Attribute::Class(ObjectClass::PUBLIC_KEY),
+        Attribute::Token(true),
+        Attribute::Private(false),
+        Attribute::Label(label.into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Verify(true),
+    ];
+    match key.numbers()? {
+        Numbers::Rsa { n, e, .. } => public.extend([
+            Attribute::KeyType(KeyType::RSA),
+            Attribute::Encrypt(true),
+            Attribute::Modulus(n),
+            Attribute::PublicExponent(e),
+        ]),
+        Numbers::Weierstrass { point, .. } => {
+            public.push(Attribute::KeyType(KeyType::EC));
+            public.extend(parameters_of(key.algorithm.family()).map(Attribute::EcParams));
+            public.push(Attribute::EcPoint(octet_string(&point)));
+        }
+        Numbers::Dsa { .. } | Numbers::Elgamal { .. } | Numbers::Raw { .. } => {
+            return Err(refused(format!("it cannot use keys of {}", key.algorithm)));
+        }
+    }
+    Ok(public)
+}
+
+fn refused(error: String) -> Error {
+    Error::call("writing a test key for other programs", error, "")
+}
+
+/// A certificate of the key (3.1 §4.6.3), which nobody trusts: what programs want of it is the public key.
+fn certificate(public: &PublicKey, id: &[u8], label: &str) -> Result<Vec<Attribute>, Error> {
+    let issued = || -> Result<(Vec<u8>, Vec<u8>), ErrorStack> {
+        let issuer = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
+        let issuer = PKey::from_ec_key(EcKey::generate(&issuer)?)?;
+        let mut name = X509Name::builder()?;
+        name.append_entry_by_nid(Nid::COMMONNAME, LABEL)?;
+        let name = name.build();
+        let mut certificate = X509::builder()?;
+        // X.509 v3.
+        certificate.set_version(2)?;
+        let serial = BigNum::from_slice(id)?.to_asn1_integer()?;
+        certificate.set_serial_number(&serial)?;
+        certificate.set_subject_name(&name)?;
+        certificate.set_issuer_name(&name)?;
+        let (from, to) = (Asn1Time::days_from_now(0)?, Asn1Time::days_from_now(1)?);
+        certificate.set_not_before(&from)?;
+        certificate.set_not_after(&to)?;
+        let key = PKey::public_key_from_der(&public.spki_der()?)?;
+        certificate.set_pubkey(&key)?;
+        certificate.sign(&issuer, MessageDigest::sha256())?;
+        Ok((name.to_der()?, certificate.build().to_der()?))
+    };
+    let (subject, value) = issued().map_err(|error| Error::call("X509_sign", error, ""))?;
+    Ok(vec![
+        Attribute::Class(ObjectClass::CERTIFICATE),
+        Attribute::CertificateType(CertificateType::X_509),
+        Attribute::Token(true),
+        Attribute::Private(false),
+        Attribute::Label(label.into()),
+        Attribute::Id(id.to_vec()),
+        Attribute::Subject(subject),
+        Attribute::Value(value),
+    ])
+}
+
+/// DER's OCTET STRING, in which `CKA_EC_POINT` is (PKCS#11 3.1 §6.3.3). The longest point, P-521's, has 133 bytes.
+fn octet_string(octets: &[u8]) -> Vec<u8> {
+    let length = octets.len() as u8;
+    let head = if length < 0x80 {
+        vec![0x04, length]
+    } else {
+        vec![0x04, 0x81, length]
+    };
+    [head.as_slice(), octets].concat()
+}
+
+/// Whether ssh and OpenSSL have a way to keys of the family on a token: RSA, and the curves that both know.
+pub const fn is_known_to_programs(family: Family) -> bool {
+    match family {
+        Family::Rsa(_)
+        | Family::Weierstrass(Curve::NistP256 | Curve::NistP384 | Curve::NistP521) => true,
+        Family::Weierstrass(
+            Curve::BrainpoolP256r1
+            | Curve::BrainpoolP384r1
+            | Curve::BrainpoolP512r1
+            | Curve::Secp256k1,
+        )
+        | Family::Dsa(_)
+        | Family::Elgamal(_)
+        | Family::Cv25519
+        | Family::Cv448
+        | Family::Ed25519
+        | Family::Ed448
+        | Family::MlKem(_)
+        | Family::MlDsa(_)
+        | Family::SlhDsa(..)
+        | Family::KyberComposite(_) => false,
+    }
+}

@@ -1,0 +1,120 @@
+//! A token's store with its module in this process, as the module's own process has it. keymark itself never loads
+//! one: this is for who tests the store alone.
+
+use std::sync::{Arc, Mutex};
+
+use keymark_bench::error::Error;
+use keymark_bench::store::{Capability, KeyRef};
+
+use super::capabilities::offered;
+use super::device::schemes;
+use super::external_access::{Certificate, ProgramKey};
+use super::family::{no_token, tokens};
+use super::identity::identity;
+use super::keys::{self, KeyInfo};
+use super::managed::{ManagedKind, NewToken, initialized, random_pin, user_of};
+use super::module::{Module, ModuleFile};
+use super::session_keys::Lifetime;
+use super::store::TokenStore;
+use super::token::{TestKeyPlace, Token};
+use super::token_info::{self, ModuleInfo, TokenInfo};
+use super::uri::{ObjectPart, Pkcs11Uri};
+use crate::device::Run;
+use crate::scheme::Scheme;
+use crate::store::KeyStore;
+use crate::user::{TokenId, User};
+
+/// A token whose module is loaded.
+#[derive(Debug)]
+pub struct TokenHere {
+    store: TokenStore,
+    says: TokenInfo,
+}
+
+impl TokenHere {
+    /// The token that the URI names.
+    pub fn known(
+        file: &ModuleFile,
+        uri: &Pkcs11Uri,
+        user: &User,
+        run: &Run,
+    ) -> Result<Self, Error> {
+        let said = ask(file)?;
+        let mut tokens = tokens(&said).filter(|(slot, token)| uri.matches(&said, slot, token));
+        let (_, says) = tokens.next().ok_or_else(|| no_token(&[], false))?;
+        let token = token(file, says, user.clone())?;
+        let capabilities = if uri.object.names_one() {
+            let keys = token.with_keeper(|session, _| keys::meant(session, &uri.object))?;
+            let keys: Vec<KeyInfo> = keys.into_iter().map(|(_, key)| key).collect();
+            keys::capabilities(&keys)
+        } else {
+            offered(says)
+        };
+        let meant = (uri.object.clone(), Lifetime::Session);
+        Ok(Self::of((&said, says), token, capabilities, meant, run))
+    }
+
+    /// A token that is made behind a module that is prepared for one.
+    pub fn made(kind: &ManagedKind, file: &ModuleFile, run: &Run) -> Result<Self, Error> {
+        let (officer, pin) = (random_pin()?, random_pin()?);
+        NewToken::new(&officer, &pin).make(&Module::load(file)?.client)?;
+        let said = ask(file)?;
+        let says = initialized(kind, &said)?;
+        let mut token = token(file, says, user_of(&pin))?;
+        token.place = TestKeyPlace::OwnToken(Mutex::default());
+        let mut capabilities = offered(says);
+        capabilities.retain(|capability| kind.can(*capability));
+        let meant = (ObjectPart::default(), kind.test_keys());
+        Ok(Self::of((&said, says), token, capabilities, meant, run))
+    }
+
+    fn of(
+        (said, says): (&ModuleInfo, &TokenInfo),
+        token: Token,
+        capabilities: Vec<Capability>,
+        (wanted, lifetime): (ObjectPart, Lifetime),
+        run: &Run,
+    ) -> Self {
+        if let Some((journals, name)) = &run.journals {
+            token.journal_to(journals.clone(), name);
+        }
+        Self {
+            store: TokenStore {
+                identity: identity(said, says),
+                capabilities,
+                token: Arc::new(token),
+                wanted,
+                lifetime,
+                test_keys: Arc::clone(&run.test_keys),
+                placed: Mutex::default(),
+            },
+            says: says.clone(),
+        }
+    }
+
+    pub fn store(&self) -> &dyn KeyStore {
+        &self.store
+    }
+
+    pub fn id(&self) -> TokenId {
+        self.says.id()
+    }
+
+    pub fn schemes(&self) -> Vec<(Scheme, Vec<Capability>)> {
+        schemes(&self.says, &self.store.capabilities)
+    }
+
+    /// What another program needs to use the key.
+    pub fn program_key(&self, key: &KeyRef) -> Result<ProgramKey, Error> {
+        self.store.program_key(key, Certificate::NotNeeded)
+    }
+}
+
+fn ask(file: &ModuleFile) -> Result<ModuleInfo, Error> {
+    let module = Module::load(file)?;
+    token_info::ask(&module.client, &module.calls)
+}
+
+fn token(file: &ModuleFile, says: &TokenInfo, user: User) -> Result<Token, Error> {
+    Token::called(file.clone(), (says.id(), says.label.clone()), user)
+}

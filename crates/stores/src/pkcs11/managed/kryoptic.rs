@@ -1,0 +1,102 @@
+//! Kryoptic, a token in Rust, as `make kryoptic` builds it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::places::private_dir::PrivateDir;
+use keymark_bench::error::Error;
+
+use super::super::module::ModuleFile;
+use super::super::modules::Places;
+use super::{ManagedPlace, write};
+
+/// The library's registration with p11-kit, or the name of its product.
+const MODULE: &str = "kryoptic";
+/// Names another place for it.
+const VARIABLE: &str = "KEYMARK_KRYOPTIC";
+/// What it has its configuration's path in (kryoptic.conf(5)).
+const CONFIGURATION: &str = "KRYOPTIC_CONF";
+const LIBRARY: &str = "libkryoptic_pkcs11.so";
+/// From the program's directory: beside it, where a package puts it, and where make does, which cargo's
+/// own test programs are one directory further from.
+const BESIDE: [&str; 4] = [
+    "",
+    "../lib/keymark",
+    "../kryoptic/release",
+    "../../kryoptic/release",
+];
+
+pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
+    let missing = |reason: String| Error::Missing {
+        what: "Kryoptic".to_owned(),
+        reason,
+        advice: format!(
+            "'make kryoptic' builds it in about a minute; ${VARIABLE} names another {LIBRARY}"
+        ),
+    };
+    if let Some(named) = std::env::var_os(VARIABLE).map(PathBuf::from) {
+        let is_there = named.is_file();
+        let reason = || missing(format!("{} is not a file", named.display()));
+        return is_there.then_some(named.clone()).ok_or_else(reason);
+    }
+    let known = || {
+        let module = places.named(MODULE).filter(|module| module.file.exists());
+        module.map(|module| module.file)
+    };
+    built()
+        .or_else(known)
+        .ok_or_else(|| missing(format!("there is no {LIBRARY}")))
+}
+
+/// What make has built for this program.
+pub(in super::super) fn built() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let directory = program.parent()?;
+    let files = BESIDE.map(|place| directory.join(place).join(LIBRARY));
+    let found = files.into_iter().find(|file| file.is_file())?;
+    found.canonicalize().ok()
+}
+
+pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
+    let place = PrivateDir::new()?;
+    let database = place.path().join("token.sql");
+    let configuration = place.path().join("kryoptic.conf");
+    write(&configuration, &configuration_for(&database)?)?;
+    Ok(ManagedPlace {
+        file: ModuleFile {
+            path: library,
+            environment: BTreeMap::from([(
+                CONFIGURATION.to_owned(),
+                configuration.into_os_string(),
+            )]),
+            reserved: None,
+        },
+        emulator: None,
+        place,
+    })
+}
+
+/// TOML, whose strings are quoted and escaped as Rust's are.
+fn configuration_for(database: &std::path::Path) -> Result<String, Error> {
+    let path = database.to_str().ok_or_else(|| {
+        Error::call(
+            format!("writing {database:?} into Kryoptic's configuration"),
+            "its name is not plain UTF-8 text",
+            "set TMPDIR to another directory",
+        )
+    })?;
+    Ok(format!(
+        "[[slots]]\nslot = 0\ndbtype = \"sqlite\"\ndbargs = {path:?}\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_in_the_configuration() {
+        let text = configuration_for(std::path::Path::new("/tmp/a \"b\\")).unwrap();
+        assert!(text.ends_with("dbargs = \"/tmp/a \\\"b\\\\\"\n"), "{text}");
+    }
+}

@@ -1,0 +1,291 @@
+//! Tokens of keymark's own, in software that is installed here: each in a private directory, with PINs that nobody
+//! knows, gone with the device.
+
+mod kryoptic;
+mod new_token;
+mod softhsm;
+mod swtpm;
+mod twin;
+
+use std::path::PathBuf;
+
+use crate::places::private_dir::PrivateDir;
+use keymark_bench::algorithm::{Curve, Family};
+use keymark_bench::error::Error;
+use keymark_bench::profile::Profile;
+use keymark_bench::store::Capability;
+use keymark_shim_protocol::pkcs11::settings::Manner;
+
+pub(super) use self::kryoptic::built as built_kryoptic;
+pub(super) use self::new_token::NewToken;
+pub use self::twin::TwinDevice;
+pub(super) use self::twin::shared_device;
+use super::capabilities::offered;
+use super::module::ModuleFile;
+use super::modules::Places;
+use super::probe;
+use super::session_keys::Lifetime;
+use super::token::FoundToken;
+use super::token_info::{ModuleInfo, TokenInfo, TokenState};
+use crate::emulator::Emulator;
+use crate::user::{Pin, PinSource, Pins, User};
+
+/// Which software.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ManagedKind {
+    /// SoftHSM2.
+    SoftHsm,
+    /// Kryoptic.
+    Kryoptic,
+    /// swtpm behind tpm2-pkcs11.
+    Swtpm,
+    /// SoftHSM2 with the times of a device.
+    Twin(TwinDevice),
+}
+
+impl ManagedKind {
+    /// Those that come with keymark, in the order of tables.
+    pub(super) fn all() -> Vec<Self> {
+        let twins = TwinDevice::shipped().map(Self::Twin);
+        let software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm];
+        software.into_iter().chain(twins).collect()
+    }
+
+    /// By the name of the device.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut software = [Self::SoftHsm, Self::Kryoptic, Self::Swtpm].into_iter();
+        software
+            .find(|own| own.name() == name)
+            .or_else(|| TwinDevice::named(name).map(Self::Twin))
+    }
+
+    /// The same twin, which takes its callers in that manner.
+    pub fn with_manner(self, manner: Manner) -> Result<Self, Error> {
+        match self {
+            Self::Twin(device) => Ok(Self::Twin(device.with(manner))),
+            Self::SoftHsm | Self::Kryoptic | Self::Swtpm => {
+                let call = format!("setting the lanes and the queue of {}", self.name());
+                Err(Error::call(
+                    call,
+                    "it is not a twin",
+                    "twin:nitrokey-hsm is one",
+                ))
+            }
+        }
+    }
+
+    /// The name of the device.
+    pub fn name(&self) -> String {
+        match self {
+            Self::SoftHsm => "softhsm".to_owned(),
+            Self::Kryoptic => "kryoptic".to_owned(),
+            Self::Swtpm => "swtpm".to_owned(),
+            Self::Twin(device) => device.name(),
+        }
+    }
+
+    /// What it is, for people.
+    pub(super) fn product(&self) -> String {
+        match self {
+            Self::SoftHsm => "SoftHSM2 on this CPU, with a temporary token".to_owned(),
+            Self::Kryoptic => "Kryoptic on this CPU, with a temporary token".to_owned(),
+            Self::Swtpm => {
+                "swtpm on this CPU behind tpm2-pkcs11, with a temporary token".to_owned()
+            }
+            Self::Twin(device) => format!("twin of a {}", device.profile().product),
+        }
+    }
+
+    /// The times that it takes, if they are another device's.
+    pub(super) fn profile(&self) -> Option<&Profile> {
+        match self {
+            Self::SoftHsm | Self::Kryoptic | Self::Swtpm => None,
+            Self::Twin(device) => Some(device.profile()),
+        }
+    }
+
+    /// Whether it does what its module offers.
+    pub(super) fn can(&self, capability: Capability) -> bool {
+        match self {
+            Self::SoftHsm => true,
+            Self::Twin(device) => device.profile().services.contains_key(&capability),
+            // CKM_EDDSA wants CK_EDDSA_PARAMS for Ed448 (3.1 §6.3.16), which SoftHSM2 does without.
+            Self::Kryoptic => capability.algorithm.family() != Family::Ed448,
+            // tpm2-pkcs11 1.9 makes keys on this curve and cannot read their points, whose length takes two octets.
+            Self::Swtpm => capability.algorithm.family() != Family::Weierstrass(Curve::NistP521),
+        }
+    }
+
+    /// tpm2-pkcs11 takes no private key from outside, and keeps no objects of sessions.
+    pub(super) const fn test_keys(&self) -> Lifetime {
+        match self {
+            Self::SoftHsm | Self::Kryoptic | Self::Twin(_) => Lifetime::Session,
+            Self::Swtpm => Lifetime::Token,
+        }
+    }
+
+    /// The file of its library on this machine.
+    pub fn library(&self) -> Result<PathBuf, Error> {
+        self.installed(&Places::of_user())
+    }
+
+    /// The library's file.
+    pub(super) fn installed(&self, places: &Places) -> Result<PathBuf, Error> {
+        match self {
+            Self::SoftHsm | Self::Twin(_) => softhsm::installed(places),
+            Self::Kryoptic => kryoptic::installed(places),
+            Self::Swtpm => swtpm::installed(places),
+        }
+    }
+}
+
+/// A library with a place of its own, and what has to run for it. All of it is gone with the value.
+#[derive(Debug)]
+pub struct ManagedPlace {
+    file: ModuleFile,
+    /// Ended before its directory is removed.
+    emulator: Option<Emulator>,
+    place: PrivateDir,
+}
+
+/// A token that was made.
+pub(super) struct ManagedToken {
+    pub(super) kind: ManagedKind,
+    pub(super) found: FoundToken,
+    pub(super) pin: Pin,
+    /// What the library says.
+    pub(super) says: ModuleInfo,
+    /// Gone with the token. Without, it is somebody else's to keep.
+    _place: ManagedPlace,
+}
+
+impl std::fmt::Debug for ManagedToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OwnToken")
+            .field("kind", &self.kind)
+            .field("found", &self.found)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ManagedToken {
+    /// Makes one, in a process of its own: this one loads the library when the token is used.
+    pub(super) fn make(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
+        Self::make_in(ManagedPlace::prepare(kind, places)?, kind)
+    }
+
+    fn make_in(place: ManagedPlace, kind: &ManagedKind) -> Result<Self, Error> {
+        let (officer, pin) = (random_pin()?, random_pin()?);
+        let says = probe::initialize_token(&place.file, NewToken::new(&officer, &pin))
+            .map_err(|error| place.explained(error))?;
+        Ok(Self {
+            found: FoundToken {
+                file: place.file.clone(),
+                says: initialized(kind, &says)?.clone(),
+            },
+            kind: kind.clone(),
+            pin,
+            says,
+            _place: place,
+        })
+    }
+
+    /// One that other programs can have keys written to, behind a module that needs no environment, and its directory.
+    pub(super) fn make_for_programs(
+        kind: &ManagedKind,
+        places: &Places,
+    ) -> Result<(Self, PathBuf), Error> {
+        let place = match (kind, kind.test_keys()) {
+            (ManagedKind::Twin(_), Lifetime::Session) => ManagedPlace::prepare(kind, places)?,
+            (_, Lifetime::Session) => {
+                twin::behind_own_module(ManagedPlace::prepare(kind, places)?, None)?
+            }
+            (_, Lifetime::Token) => {
+                let reason = format!("{} accepts no keys from outside", kind.name());
+                let advice = "softhsm, kryoptic and twins do";
+                return Err(Error::call("serving a token", reason, advice));
+            }
+        };
+        let directory = place.place.path().to_owned();
+        Ok((Self::make_in(place, kind)?, directory))
+    }
+
+    /// What of the token's mechanisms works.
+    pub(super) fn capabilities(&self) -> Vec<Capability> {
+        let mut capabilities = offered(&self.found.says);
+        capabilities.retain(|capability| self.kind.can(*capability));
+        capabilities
+    }
+
+    /// Who knows its PIN.
+    pub(super) fn user(&self) -> User {
+        user_of(&self.pin)
+    }
+}
+
+/// Who knows that PIN of a token of keymark's.
+pub(super) fn user_of(pin: &Pin) -> User {
+    let known = PinSource::Known(pin.clone());
+    User {
+        pins: Pins {
+            user: known.clone(),
+            admin: known,
+        },
+        ..User::of_made_device()
+    }
+}
+
+/// The module's token that was initialised.
+pub(super) fn initialized<'s>(
+    kind: &ManagedKind,
+    says: &'s ModuleInfo,
+) -> Result<&'s TokenInfo, Error> {
+    let mut tokens = says
+        .slots
+        .iter()
+        .filter_map(|slot| slot.token.as_ref().ok());
+    let made = tokens.find(|token| token.state == TokenState::Initialized);
+    made.ok_or_else(|| {
+        let call = format!("looking for the token '{}'", kind.name());
+        Error::call(call, "it was initialised, but was not found", "")
+    })
+}
+
+impl ManagedPlace {
+    /// Makes one, with a blank token.
+    pub fn prepare(kind: &ManagedKind, places: &Places) -> Result<Self, Error> {
+        let library = kind.installed(places)?;
+        match kind {
+            ManagedKind::SoftHsm => softhsm::prepare(library),
+            ManagedKind::Kryoptic => kryoptic::prepare(library),
+            ManagedKind::Swtpm => swtpm::prepare(library),
+            ManagedKind::Twin(device) => twin::before(softhsm::prepare(library)?, device),
+        }
+    }
+
+    /// The library, and what it has to find in its environment.
+    pub const fn file(&self) -> &ModuleFile {
+        &self.file
+    }
+
+    /// With what the programs have complained of, where any run for the token.
+    fn explained(&self, error: Error) -> Error {
+        match &self.emulator {
+            None => error,
+            Some(emulator) => emulator.explained(error),
+        }
+    }
+}
+
+/// Of 16 letters.
+pub(super) fn random_pin() -> Result<Pin, Error> {
+    let mut octets = [0; 8];
+    openssl::rand::rand_bytes(&mut octets).map_err(|error| Error::call("RAND_bytes", error, ""))?;
+    Ok(Pin::new(format!("{:016x}", u64::from_be_bytes(octets))))
+}
+
+/// Writes a file that a library reads.
+fn write(file: &std::path::Path, text: &str) -> Result<(), Error> {
+    std::fs::write(file, text)
+        .map_err(|error| Error::call(format!("writing {}", file.display()), error, ""))
+}

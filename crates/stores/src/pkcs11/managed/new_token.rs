@@ -1,0 +1,73 @@
+//! Initialising a blank token (PKCS#11 3.1 §5.5.7, §5.5.8), in the process that was started for it.
+
+use cryptoki::context::Pkcs11;
+use cryptoki::error::Error as CryptokiError;
+use cryptoki::session::UserType;
+use cryptoki::slot::Slot;
+use cryptoki::types::AuthPin;
+use keymark_bench::error::Error;
+use keymark_native::cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::super::codes::failed;
+use crate::user::Pin;
+
+/// What tokens of keymark's are called.
+const LABEL: &str = "keymark";
+
+/// The PINs of the token to be. They go through a pipe.
+#[derive(Serialize, Deserialize)]
+pub(in super::super) struct NewToken {
+    officer: Zeroizing<String>,
+    user: Zeroizing<String>,
+}
+
+impl NewToken {
+    pub(in super::super) fn new(officer: &Pin, user: &Pin) -> Self {
+        let text = |pin: &Pin| Zeroizing::new(pin.expose().to_owned());
+        Self {
+            officer: text(officer),
+            user: text(user),
+        }
+    }
+
+    /// Makes it of the module's first blank one.
+    pub(in super::super) fn make(&self, client: &Pkcs11) -> Result<(), Error> {
+        self.called(client)
+            .map_err(|error| failed(&error))?
+            .ok_or_else(|| {
+                let reason = "the module has no blank token";
+                Error::call("initialising a token", reason, "")
+            })
+    }
+
+    fn called(&self, client: &Pkcs11) -> Result<Option<()>, CryptokiError> {
+        let _under_way = UnderWay::begin(Call::C_InitToken);
+        let slots = client.get_slots_with_token()?;
+        let is_blank = |slot: &Slot| {
+            let token = client.get_token_info(*slot);
+            token.is_ok_and(|token| !token.token_initialized())
+        };
+        let Some(blank) = slots.into_iter().find(is_blank) else {
+            return Ok(None);
+        };
+        let officer = AuthPin::from(self.officer.as_str().to_owned());
+        client.init_token(blank, &officer, LABEL)?;
+        // SoftHSM2 gives it another slot.
+        let is_made = |slot: &Slot| {
+            let token = client.get_token_info(*slot);
+            token.is_ok_and(|token| token.token_initialized() && token.label().starts_with(LABEL))
+        };
+        let slots = client.get_slots_with_token()?;
+        let Some(made) = slots.into_iter().find(is_made) else {
+            return Ok(None);
+        };
+        let session = client.open_rw_session(made)?;
+        session.login(UserType::So, Some(&officer))?;
+        session.init_pin(&AuthPin::from(self.user.as_str().to_owned()))?;
+        session.logout()?;
+        Ok(Some(()))
+    }
+}

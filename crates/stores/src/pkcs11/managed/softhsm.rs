@@ -1,0 +1,53 @@
+//! SoftHSM2 as it is installed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::places::private_dir::PrivateDir;
+use keymark_bench::error::Error;
+
+use super::super::module::ModuleFile;
+use super::super::modules::Places;
+use super::{ManagedPlace, write};
+
+/// The library's registration with p11-kit, or the name of its product.
+const MODULE: &str = "softhsm2";
+/// What it has its configuration's path in.
+const CONFIGURATION: &str = "SOFTHSM2_CONF";
+
+pub(super) fn installed(places: &Places) -> Result<PathBuf, Error> {
+    let module = places.named(MODULE).filter(|module| module.file.exists());
+    module
+        .map(|module| module.file)
+        .ok_or_else(|| Error::Missing {
+            what: "SoftHSM2".to_owned(),
+            reason: "there is no libsofthsm2.so where it usually is".to_owned(),
+            advice: "install it with 'apt-get install softhsm2'".to_owned(),
+        })
+}
+
+pub(super) fn prepare(library: PathBuf) -> Result<ManagedPlace, Error> {
+    let place = PrivateDir::new()?;
+    let tokens = place.subdirectory("tokens")?;
+    let configuration = place.path().join("softhsm2.conf");
+    write(&configuration, &configuration_for(&tokens))?;
+    Ok(ManagedPlace {
+        file: ModuleFile {
+            path: library,
+            environment: BTreeMap::from([(
+                CONFIGURATION.to_owned(),
+                configuration.into_os_string(),
+            )]),
+            reserved: None,
+        },
+        emulator: None,
+        place,
+    })
+}
+
+fn configuration_for(tokens: &Path) -> String {
+    format!(
+        "directories.tokendir = {}\nobjectstore.backend = file\nlog.level = ERROR\nslots.removable = false\n",
+        tokens.display()
+    )
+}

@@ -1,0 +1,107 @@
+//! The twin of an HSM: keymark's own module before a SoftHSM2, with the device's service times.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use keymark_bench::error::Error;
+use keymark_bench::profile::{Profile, ProfileStore};
+use keymark_shim_protocol::pkcs11::settings::{Manner, Settings, TwinSettings};
+
+use super::super::wrapped::wrapped;
+use super::ManagedPlace;
+
+/// Before the profile's name.
+const TWIN: &str = "twin:";
+
+/// The device whose time is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TwinDevice {
+    profile: Arc<Profile>,
+    manner: Manner,
+}
+
+impl TwinDevice {
+    /// By the name of the device, if it is the twin of one that is reached by PKCS#11.
+    pub fn named(name: &str) -> Option<Self> {
+        let profile = Profile::find(name.strip_prefix(TWIN)?).ok()?;
+        match profile.store {
+            ProfileStore::Pkcs11 => Some(Self::of(profile)),
+            ProfileStore::OpenpgpCard => None,
+        }
+    }
+
+    /// Those that come with keymark.
+    pub(in super::super) fn shipped() -> impl Iterator<Item = Self> {
+        let shipped = Profile::shipped().unwrap_or_default().into_iter();
+        let twins = shipped.filter(|profile| profile.store == ProfileStore::Pkcs11);
+        twins.map(Self::of)
+    }
+
+    fn of(profile: Profile) -> Self {
+        Self {
+            profile: Arc::new(profile),
+            manner: Manner::default(),
+        }
+    }
+
+    /// The same device with another manner.
+    pub(super) fn with(self, manner: Manner) -> Self {
+        Self { manner, ..self }
+    }
+
+    /// `twin:nitrokey-hsm`
+    pub(super) fn name(&self) -> String {
+        format!("{TWIN}{}", self.profile.name)
+    }
+
+    /// Its times.
+    pub(in super::super) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+/// The file by which all programs share the device of a twin in that place.
+pub(in super::super) fn shared_device(place: &Path) -> PathBuf {
+    place.join("device")
+}
+
+/// Puts keymark's module before the library that is in the place, with the times of the device.
+pub(super) fn before(place: ManagedPlace, device: &TwinDevice) -> Result<ManagedPlace, Error> {
+    let directory = place.place.path();
+    let profile = directory.join("profile.toml");
+    let text = device.profile.to_toml();
+    let text = text.map_err(|error| Error::call("writing the profile", error, ""))?;
+    super::write(&profile, &text)?;
+    let twin = TwinSettings::of(
+        profile.display().to_string(),
+        shared_device(directory),
+        device.manner,
+    );
+    behind_own_module(place, Some(twin))
+}
+
+/// Puts keymark's module before the library that is in the place. It gives the library what that has to find in its
+/// environment, so that programs which load it need none. The library is a copy: in the same process it is another one
+/// than the one that is installed.
+pub(super) fn behind_own_module(
+    mut place: ManagedPlace,
+    twin: Option<TwinSettings>,
+) -> Result<ManagedPlace, Error> {
+    let directory = place.place.path();
+    let name = place.file.path.file_name().unwrap_or_default();
+    let library = directory.join(name);
+    fs::copy(&place.file.path, &library)
+        .map_err(|error| Error::call(format!("writing {}", library.display()), error, ""))?;
+    let variables = std::mem::take(&mut place.file.environment).into_iter();
+    let settings = Settings {
+        module: Some(library),
+        trace: None,
+        environment: variables
+            .map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+            .collect(),
+        twin,
+    };
+    place.file.path = wrapped(&settings, directory, "keymark-pkcs11.so")?;
+    Ok(place)
+}

@@ -1,0 +1,280 @@
+//! Test keys on a token that outlives the run: allowed for that very token, journalled before they are
+//! written, and removed again. An identifier that is drawn at random tells them from every other object.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::session::Session;
+use keymark_bench::error::Error;
+use keymark_bench::store::Capability;
+use keymark_native::cryptoki::under_way::UnderWay;
+use keymark_shim_protocol::pkcs11::Call;
+
+use super::codes::failed;
+use super::external_access::{is_known_to_programs, public_half};
+use super::session_keys::{self, LABEL, Lifetime, TestObject};
+use super::store::fresh_id;
+use super::token::Token;
+use super::uri::ObjectPart;
+use crate::journal::{Content, Facts, Journal, Journals, TestKeyWrite};
+use crate::test_key::TestKey;
+
+const ID: &str = "id";
+const CALLED: &str = "label";
+const ALGORITHM: &str = "algorithm";
+const MODULE: &str = "module";
+
+/// What is written to a token.
+#[derive(Debug, Default)]
+pub(super) struct Writing {
+    /// Where the journal goes, and the run that it is of.
+    place: OnceLock<(Journals, String)>,
+    journal: Mutex<Option<Journal>>,
+}
+
+impl Writing {
+    fn journal(&self) -> MutexGuard<'_, Option<Journal>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A test key on a token, and who has made it.
+pub(super) struct WrittenKey {
+    pub(super) object: ObjectPart,
+    pub(super) id: Vec<u8>,
+    pub(super) maker: Maker,
+}
+
+/// Who has made a test key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// It is the run's, as other devices have it.
+    Keymark,
+    /// The token, which takes none from outside.
+    Token,
+}
+
+/// The module of the token that a journal is of, if it is a PKCS#11 token's.
+pub fn journalled_module(content: &Content) -> Option<PathBuf> {
+    let mut writes = content.writes.iter();
+    writes.find_map(|(write, _)| write.test_key.get(MODULE).map(PathBuf::from))
+}
+
+impl Token {
+    /// Lets test keys be written by that run, under a journal. The first call counts.
+    pub(super) fn journal_to(&self, journals: Journals, run: &str) {
+        let _ = self.writing.place.set((journals, run.to_owned()));
+    }
+
+    /// Whether its user lets test keys be written to it.
+    pub(super) fn may_write(&self) -> bool {
+        self.user().consent.may_write(self.id())
+    }
+
+    /// Writes a test key, or has the token make one where it takes none. What is done is in the journal before.
+    pub(super) fn write_test_key(
+        &self,
+        capability: Capability,
+        key: &TestKey,
+    ) -> Result<WrittenKey, Error> {
+        let id = fresh_id()?;
+        let (place, name) = (place(&id), capability.algorithm.to_string());
+        let mut journal = self.writing.journal();
+        let journal = self.begun(&mut journal)?;
+        journal.begin(TestKeyWrite {
+            place: place.clone(),
+            before: Facts::new(),
+            test_key: [
+                (ID, hex::encode(&id)),
+                (CALLED, LABEL.to_owned()),
+                (ALGORITHM, name),
+                (MODULE, self.file().path.display().to_string()),
+            ]
+            .map(|(name, fact)| (name.to_owned(), fact))
+            .into(),
+        })?;
+        let written = self.with_writer(|session, visible| {
+            let object = TestObject {
+                id: &id,
+                visible,
+                lifetime: Lifetime::Token,
+            };
+            let created = session_keys::create(session, key, capability.operation, object);
+            let Err(refused) = created else {
+                if is_known_to_programs(capability.algorithm.family()) {
+                    let public = public_half(key, &id, LABEL)?;
+                    session
+                        .create_object(&public)
+                        .map_err(|error| failed(&error))?;
+                }
+                return Ok(Maker::Keymark);
+            };
+            let calls = &self.module().calls;
+            let made = session_keys::generate(calls, session, capability, object);
+            made.map(|()| Maker::Token).map_err(|_| refused)
+        });
+        match written {
+            Ok(maker) => {
+                journal.written(&place)?;
+                Ok(WrittenKey {
+                    object: ObjectPart {
+                        label: Some(LABEL.to_owned()),
+                        id: Some(id.clone()),
+                        kind: None,
+                    },
+                    id,
+                    maker,
+                })
+            }
+            Err(error) => {
+                // Some of it may be there. If it stays, the end of the run tries once more.
+                if self.remove(&id, LABEL).is_ok() {
+                    journal.undone(&place)?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the key of that identifier is a test key that this run has written.
+    pub(super) fn has_written(&self, id: &[u8]) -> bool {
+        let journal = self.writing.journal();
+        let written = journal.iter().flat_map(|journal| journal.content().open());
+        written
+            .map(|(write, _)| write.place)
+            .any(|written| written == place(id))
+    }
+
+    /// The journal of this run, begun at the first write.
+    fn begun<'j>(&self, journal: &'j mut Option<Journal>) -> Result<&'j mut Journal, Error> {
+        let token = self.id();
+        if journal.is_none() {
+            let (journals, run) = self.writing.place.get().ok_or_else(|| {
+                let reason = "there is no journal to undo that";
+                Error::call(format!("writing to {token}"), reason, "is $HOME set?")
+            })?;
+            *journal = Some(journals.begin(run, token)?);
+        }
+        journal
+            .as_mut()
+            .ok_or_else(|| Error::call(format!("writing to {token}"), "there is no journal", ""))
+    }
+
+    /// Removes the test keys of this run. What cannot be removed stays in the journal.
+    pub(super) fn restore_written(&self) -> Result<(), Error> {
+        let journal = self.writing.journal().take();
+        journal.map_or(Ok(()), |journal| self.undo(journal))
+    }
+
+    /// Removes the test keys of a journal, all that can be, and then the journal.
+    pub(super) fn undo(&self, mut journal: Journal) -> Result<(), Error> {
+        let token = self.id();
+        let content = journal.content().clone();
+        let call = || format!("removing the test keys from {token}");
+        if content.token != *token {
+            let reason = format!("the journal is that of {}", content.token);
+            return Err(Error::call(call(), reason, ""));
+        }
+        if !self.may_write() {
+            let advice = format!("--write-to {} allows it", token.serial());
+            return Err(Error::call(call(), "you did not allow it", advice));
+        }
+        // A PIN that is refused is one error, not one a key.
+        self.with_keeper(|_, _| Ok(()))?;
+        let mut kept = Vec::new();
+        for (write, _) in content.open() {
+            let undone = named(&write)
+                .and_then(|(id, label)| self.remove(&id, &label))
+                .and_then(|()| journal.undone(&write.place));
+            if let Err(error) = undone {
+                kept.push(format!("{}: {error}", write.place));
+            }
+        }
+        if kept.is_empty() {
+            return journal.close();
+        }
+        let serial = token.serial();
+        Err(Error::call(
+            call(),
+            kept.join("; "),
+            format!("the token keeps them until 'keymark token restore {serial}' has removed them"),
+        ))
+    }
+
+    /// Removes both halves of the test key of that identifier, and its certificate, if they are there: no object that is called
+    /// otherwise, whatever its identifier.
+    fn remove(&self, id: &[u8], label: &str) -> Result<(), Error> {
+        self.with_writer(|session, _| {
+            let _under_way = UnderWay::begin(Call::C_DestroyObject);
+            for object in test_objects(session, id, label)? {
+                session
+                    .destroy_object(object)
+                    .map_err(|error| failed(&error))?;
+            }
+            if test_objects(session, id, label)?.is_empty() {
+                return Ok(());
+            }
+            let reason = "the token reports success, but still has it";
+            Err(Error::call("C_DestroyObject", reason, ""))
+        })
+    }
+}
+
+/// What a journal has noted of a test key: its identifier, and what it is called.
+fn named(write: &TestKeyWrite) -> Result<(Vec<u8>, String), Error> {
+    let fact = |name| write.test_key.get(name);
+    let id = fact(ID).and_then(|id| hex::decode(id).ok());
+    let id = id.filter(|id| !id.is_empty());
+    id.zip(fact(CALLED).cloned()).ok_or_else(|| {
+        let reason = "it does not describe a test key on a PKCS#11 token";
+        Error::call("reading the journal", reason, "")
+    })
+}
+
+fn test_objects(session: &Session, id: &[u8], label: &str) -> Result<Vec<ObjectHandle>, Error> {
+    let template = [
+        Attribute::Token(true),
+        Attribute::Id(id.to_vec()),
+        Attribute::Label(label.as_bytes().to_vec()),
+    ];
+    session
+        .find_objects(&template)
+        .map_err(|error| failed(&error))
+}
+
+/// As a journal and its messages name it.
+fn place(id: &[u8]) -> String {
+    format!("key {}", hex::encode(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(facts: &[(&str, &str)]) -> TestKeyWrite {
+        let facts = facts.iter();
+        TestKeyWrite {
+            place: "key 00".to_owned(),
+            before: Facts::new(),
+            test_key: facts
+                .map(|(name, fact)| ((*name).to_owned(), (*fact).to_owned()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_journal_that_names_no_key_removes_none() {
+        let whole = named(&write(&[(ID, "0aff"), (CALLED, LABEL)]));
+        assert_eq!(whole.unwrap(), (vec![0x0a, 0xff], LABEL.to_owned()));
+        // An empty template would match every object of the token.
+        for none in [
+            &[(ID, ""), (CALLED, LABEL)][..],
+            &[(ID, "0a")],
+            &[(CALLED, LABEL)],
+            &[(ID, "xy"), (CALLED, LABEL)],
+        ] {
+            assert!(named(&write(none)).is_err(), "{none:?}");
+        }
+    }
+}

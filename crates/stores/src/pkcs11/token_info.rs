@@ -1,0 +1,301 @@
+//! What a module says of itself, its slots and their tokens, without a PIN.
+
+use cryptoki::context::Pkcs11;
+use cryptoki::slot::{Limit, Slot, TokenInfo as SaidOfToken};
+use cryptoki::types::Version;
+use keymark_bench::error::Error;
+use keymark_native::cryptoki::under_way::UnderWay;
+use keymark_native::cryptoki::{Calls, Mechanism, MechanismInfo};
+use keymark_shim_protocol::pkcs11::Call;
+use serde::{Deserialize, Serialize};
+
+use super::codes::failed;
+use super::keys::{self, KeyInfo};
+use super::uri::{LibraryPart, Pkcs11Uri, SlotPart, TokenPart};
+use crate::user::TokenId;
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleInfo {
+    pub manufacturer: String,
+    pub description: String,
+    /// Of the library.
+    pub version: (u8, u8),
+    /// Of the specification.
+    pub cryptoki: (u8, u8),
+    pub slots: Vec<SlotInfo>,
+}
+
+/// A slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotInfo {
+    pub id: u64,
+    pub description: String,
+    pub manufacturer: String,
+    /// What is in it, or why that cannot be known.
+    pub token: Result<TokenInfo, Error>,
+}
+
+/// A token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenInfo {
+    pub label: String,
+    pub manufacturer: String,
+    pub model: String,
+    pub serial: String,
+    pub firmware: (u8, u8),
+    pub state: TokenState,
+    pub login: Login,
+    /// How many sessions it takes, where it says a number.
+    pub sessions: Option<u64>,
+    pub mechanisms: Vec<MechanismInfo>,
+    /// How many mechanisms it has, with those that keymark has no use for.
+    pub mechanism_count: usize,
+    /// Private keys, as far as they show without a PIN.
+    pub keys: Vec<KeyInfo>,
+}
+
+/// Whether there is anything to be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TokenState {
+    Initialized,
+    /// It has no PIN and no keys yet.
+    Blank,
+}
+
+/// How one logs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Login {
+    /// Nobody has to.
+    NotNeeded,
+    /// With a PIN that the program sends.
+    Pin(PinState),
+    /// On the token's own keys, or by finger: the program sends nothing.
+    OnToken(PinState),
+}
+
+impl Login {
+    /// How it stands with the PIN, where there is one.
+    pub const fn pin(self) -> Option<PinState> {
+        match self {
+            Self::NotNeeded => None,
+            Self::Pin(state) | Self::OnToken(state) => Some(state),
+        }
+    }
+}
+
+/// How many tries are left, as far as tokens tell (`CKF_USER_PIN_…`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PinState {
+    NotSet,
+    Fine,
+    /// One was wrong since the last right one.
+    TriesUsed,
+    /// The next wrong one locks it.
+    LastTry,
+    Locked,
+}
+
+impl PinState {
+    /// Tries that are left at least.
+    pub const fn tries(self) -> u8 {
+        match self {
+            Self::Fine | Self::TriesUsed | Self::NotSet => 2,
+            Self::LastTry => 1,
+            Self::Locked => 0,
+        }
+    }
+
+    const fn of(info: &Flags) -> Self {
+        match info {
+            Flags { locked: true, .. } => Self::Locked,
+            Flags { last: true, .. } => Self::LastTry,
+            Flags { low: true, .. } => Self::TriesUsed,
+            Flags { set: false, .. } => Self::NotSet,
+            Flags { .. } => Self::Fine,
+        }
+    }
+}
+
+struct Flags {
+    set: bool,
+    low: bool,
+    last: bool,
+    locked: bool,
+}
+
+impl TokenInfo {
+    /// Manufacturer and serial number, in a form that can be typed.
+    pub fn id(&self) -> TokenId {
+        token_id(&self.manufacturer, called(&self.serial, &self.label))
+    }
+
+    /// The mechanism, if the token has it.
+    pub fn mechanism(&self, kind: Mechanism) -> Option<MechanismInfo> {
+        let mut mechanisms = self.mechanisms.iter();
+        mechanisms.find(|mechanism| mechanism.kind == kind).copied()
+    }
+}
+
+/// Words of letters, digits and dots, with hyphens between them.
+fn typed(text: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
+    let words = text
+        .split(|letter| !fits(letter))
+        .filter(|word| !word.is_empty());
+    let typed = words.collect::<Vec<_>>().join("-");
+    if typed.is_empty() {
+        "unknown".to_owned()
+    } else {
+        typed
+    }
+}
+
+impl Pkcs11Uri {
+    /// Whether it means a token in that slot of that module (RFC 7512 §2.4).
+    pub fn matches(&self, module: &ModuleInfo, slot: &SlotInfo, token: &TokenInfo) -> bool {
+        fn text(wanted: &Option<String>, said: &str) -> bool {
+            wanted.as_ref().is_none_or(|wanted| wanted == said)
+        }
+        let LibraryPart {
+            manufacturer,
+            description,
+            version,
+        } = &self.library;
+        let library = text(manufacturer, &module.manufacturer)
+            && text(description, &module.description)
+            && version.is_none_or(|version| version == module.version);
+        let SlotPart {
+            id,
+            description,
+            manufacturer,
+        } = &self.slot;
+        let slot = id.is_none_or(|id| id == slot.id)
+            && text(description, &slot.description)
+            && text(manufacturer, &slot.manufacturer);
+        let TokenPart {
+            label,
+            manufacturer,
+            model,
+            serial,
+        } = &self.token;
+        let token = text(label, &token.label)
+            && text(manufacturer, &token.manufacturer)
+            && text(model, &token.model)
+            && text(serial, &token.serial);
+        library && slot && token
+    }
+}
+
+/// Asks a module that is initialised.
+pub(super) fn ask(module: &Pkcs11, calls: &Calls) -> Result<ModuleInfo, Error> {
+    let _under_way = UnderWay::begin(Call::C_GetTokenInfo);
+    let info = module.get_library_info().map_err(|error| failed(&error))?;
+    let slots = module
+        .get_slots_with_token()
+        .map_err(|error| failed(&error))?;
+    let slots = slots.into_iter().map(|slot| ask_slot(module, calls, slot));
+    Ok(ModuleInfo {
+        manufacturer: plain(info.manufacturer_id()),
+        description: plain(info.library_description()),
+        version: numbers(info.library_version()),
+        cryptoki: numbers(info.cryptoki_version()),
+        slots: slots.collect::<Result<_, _>>()?,
+    })
+}
+
+fn ask_slot(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<SlotInfo, Error> {
+    let info = module.get_slot_info(slot).map_err(|error| failed(&error))?;
+    Ok(SlotInfo {
+        id: slot.id(),
+        description: plain(info.slot_description()),
+        manufacturer: plain(info.manufacturer_id()),
+        token: ask_token(module, calls, slot),
+    })
+}
+
+/// Asks for a token anew: whether its PIN may be tried changes.
+pub(super) fn ask_token(module: &Pkcs11, calls: &Calls, slot: Slot) -> Result<TokenInfo, Error> {
+    let info = module
+        .get_token_info(slot)
+        .map_err(|error| failed(&error))?;
+    let (mechanism_count, mechanisms) = calls.mechanisms(slot);
+    let state = if info.token_initialized() {
+        TokenState::Initialized
+    } else {
+        TokenState::Blank
+    };
+    Ok(TokenInfo {
+        label: plain(info.label()),
+        manufacturer: plain(info.manufacturer_id()),
+        model: plain(info.model()),
+        serial: plain(info.serial_number()),
+        firmware: numbers(info.firmware_version()),
+        state,
+        login: login(&info),
+        sessions: most(&info),
+        mechanisms,
+        mechanism_count,
+        keys: match state {
+            TokenState::Initialized => keys::visible(module, slot),
+            TokenState::Blank => Vec::new(),
+        },
+    })
+}
+
+fn most(info: &SaidOfToken) -> Option<u64> {
+    match info.max_session_count() {
+        Limit::Max(sessions) => Some(sessions),
+        Limit::Unavailable | Limit::Infinite => None,
+    }
+}
+
+/// How many sessions the token in a slot takes, where it says a number.
+pub(super) fn most_sessions(module: &Pkcs11, slot: Slot) -> Result<Option<u64>, Error> {
+    let info = module.get_token_info(slot);
+    info.map(|info| most(&info)).map_err(|error| failed(&error))
+}
+
+/// Which token is in a slot now, by its label as well, and how one logs in to it. OpenSC makes a slot of each PIN of
+/// a card, all with the card's number, and labels them apart.
+pub(super) fn identified(module: &Pkcs11, slot: Slot) -> Result<(TokenId, String, Login), Error> {
+    let info = module
+        .get_token_info(slot)
+        .map_err(|error| failed(&error))?;
+    let (serial, label) = (plain(info.serial_number()), plain(info.label()));
+    let id = token_id(&plain(info.manufacturer_id()), called(&serial, &label));
+    Ok((id, label, login(&info)))
+}
+
+fn token_id(manufacturer: &str, called: &str) -> TokenId {
+    TokenId::new(format!("{}:{}", typed(manufacturer), typed(called)))
+}
+
+/// Zeros are no serial number.
+fn called<'t>(serial: &'t str, label: &'t str) -> &'t str {
+    let is_none = serial.bytes().all(|digit| matches!(digit, b'0' | b' '));
+    if is_none { label } else { serial }
+}
+
+fn login(info: &SaidOfToken) -> Login {
+    let state = PinState::of(&Flags {
+        set: info.user_pin_initialized(),
+        low: info.user_pin_count_low(),
+        last: info.user_pin_final_try(),
+        locked: info.user_pin_locked(),
+    });
+    match (info.login_required(), info.protected_authentication_path()) {
+        (false, _) => Login::NotNeeded,
+        (true, true) => Login::OnToken(state),
+        (true, false) => Login::Pin(state),
+    }
+}
+
+fn numbers(version: Version) -> (u8, u8) {
+    (version.major(), version.minor())
+}
+
+/// Modules pad with blanks, as they should, or with NUL.
+fn plain(text: &str) -> String {
+    text.trim_end_matches(['\0', ' ']).to_owned()
+}

@@ -1,0 +1,372 @@
+//! PKCS#11 URIs (RFC 7512): which module, token and object, and where the PIN is.
+
+use std::fmt::{self, Write as _};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Before the first attribute (§2.3).
+pub(super) const SCHEME: &str = "pkcs11:";
+
+/// A URI. What it does not say matches everything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pkcs11Uri {
+    pub library: LibraryPart,
+    pub slot: SlotPart,
+    pub token: TokenPart,
+    pub object: ObjectPart,
+    /// File of the module.
+    pub module_path: Option<PathBuf>,
+    /// Name of the module, without `lib` before or `.so` behind it.
+    pub module_name: Option<String>,
+    /// The file whose first line is the PIN.
+    pub pin_file: Option<PathBuf>,
+    /// What the module is to find in `pReserved`, by the name that p11-kit has for it.
+    pub reserved: Option<String>,
+}
+
+/// What the module says of itself (`CK_INFO`).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LibraryPart {
+    pub manufacturer: Option<String>,
+    pub description: Option<String>,
+    /// Major and minor number.
+    pub version: Option<(u8, u8)>,
+}
+
+/// What the module says of the slot (`CK_SLOT_INFO`).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SlotPart {
+    pub id: Option<u64>,
+    pub description: Option<String>,
+    pub manufacturer: Option<String>,
+}
+
+/// What the token says of itself (`CK_TOKEN_INFO`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TokenPart {
+    pub label: Option<String>,
+    pub manufacturer: Option<String>,
+    pub model: Option<String>,
+    pub serial: Option<String>,
+}
+
+/// An object: `CKA_LABEL`, `CKA_ID` and `CKA_CLASS`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ObjectPart {
+    pub label: Option<String>,
+    pub id: Option<Vec<u8>>,
+    pub kind: Option<ObjectKind>,
+}
+
+impl ObjectPart {
+    /// Whether it names an object, and not only what kind it is.
+    pub const fn names_one(&self) -> bool {
+        self.label.is_some() || self.id.is_some()
+    }
+}
+
+/// The values of `type` (§2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ObjectKind {
+    Public,
+    Private,
+    Certificate,
+    SecretKey,
+    Data,
+}
+
+impl ObjectKind {
+    const ALL: [Self; 5] = [
+        Self::Public,
+        Self::Private,
+        Self::Certificate,
+        Self::SecretKey,
+        Self::Data,
+    ];
+
+    /// As it stands in a URI.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Private => "private",
+            Self::Certificate => "cert",
+            Self::SecretKey => "secret-key",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// Why text is no PKCS#11 URI that keymark takes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UriError {
+    #[error("it does not begin with 'pkcs11:'")]
+    Scheme,
+    #[error("'{0}' is not of the form name=value")]
+    NoValue(String),
+    #[error("'{0}' is given twice")]
+    Twice(String),
+    #[error(
+        "a pkcs11: URI has no attribute '{0}' (RFC 7512); a misspelt one would match any token"
+    )]
+    Unknown(String),
+    #[error("'%{0}' is not a byte: write '%' and two hexadecimal digits")]
+    Percent(String),
+    #[error("the value of '{0}' is not UTF-8 text")]
+    NotText(&'static str),
+    #[error("'{value}' is not a value for '{name}'")]
+    BadValue { name: &'static str, value: String },
+    #[error(
+        "'pin-value' would show the PIN to every user of this machine; \
+         use pin-source=file:/PATH, --pin-env VARIABLE or --pin-fd N"
+    )]
+    PinValue,
+    #[error(
+        "'pin-source' names a program to run, which keymark does not do; use --pin-env or --pin-fd"
+    )]
+    PinProgram,
+}
+
+impl FromStr for Pkcs11Uri {
+    type Err = UriError;
+
+    fn from_str(text: &str) -> Result<Self, UriError> {
+        let rest = text.strip_prefix(SCHEME).ok_or(UriError::Scheme)?;
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut uri = Self::default();
+        for attribute in path.split(';').filter(|attribute| !attribute.is_empty()) {
+            uri.path_attribute(attribute)?;
+        }
+        for attribute in query.split('&').filter(|attribute| !attribute.is_empty()) {
+            uri.query_attribute(attribute)?;
+        }
+        Ok(uri)
+    }
+}
+
+fn pair(attribute: &str) -> Result<(&str, &str), UriError> {
+    let pair = attribute.split_once('=');
+    pair.ok_or_else(|| UriError::NoValue(attribute.to_owned()))
+}
+
+fn once<T>(place: &mut Option<T>, name: &str, value: T) -> Result<(), UriError> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(UriError::Twice(name.to_owned())),
+    }
+}
+
+impl Pkcs11Uri {
+    fn path_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
+        let (name, value) = pair(attribute)?;
+        let Self {
+            library,
+            slot,
+            token,
+            object,
+            ..
+        } = self;
+        let bad = |name, value: String| UriError::BadValue { name, value };
+        match name {
+            "library-manufacturer" => {
+                let value = text("library-manufacturer", value)?;
+                once(&mut library.manufacturer, name, value)
+            }
+            "library-description" => {
+                let value = text("library-description", value)?;
+                once(&mut library.description, name, value)
+            }
+            "library-version" => {
+                let value = text("library-version", value)?;
+                let version = version(&value).ok_or_else(|| bad("library-version", value))?;
+                once(&mut library.version, name, version)
+            }
+            "slot-id" => {
+                let value = text("slot-id", value)?;
+                let id = value.parse().map_err(|_| bad("slot-id", value))?;
+                once(&mut slot.id, name, id)
+            }
+            "slot-description" => once(
+                &mut slot.description,
+                name,
+                text("slot-description", value)?,
+            ),
+            "slot-manufacturer" => once(
+                &mut slot.manufacturer,
+                name,
+                text("slot-manufacturer", value)?,
+            ),
+            "token" => once(&mut token.label, name, text("token", value)?),
+            "manufacturer" => once(&mut token.manufacturer, name, text("manufacturer", value)?),
+            "model" => once(&mut token.model, name, text("model", value)?),
+            "serial" => once(&mut token.serial, name, text("serial", value)?),
+            "object" => once(&mut object.label, name, text("object", value)?),
+            "id" => once(&mut object.id, name, octets(value)?),
+            "type" => {
+                let value = text("type", value)?;
+                let kind = ObjectKind::ALL
+                    .into_iter()
+                    .find(|kind| kind.word() == value);
+                once(
+                    &mut object.kind,
+                    name,
+                    kind.ok_or_else(|| bad("type", value))?,
+                )
+            }
+            "pin-value" => Err(UriError::PinValue),
+            unknown => Err(UriError::Unknown(unknown.to_owned())),
+        }
+    }
+
+    /// Of those that are not known nothing depends (§2.3): a vendor's are passed over.
+    fn query_attribute(&mut self, attribute: &str) -> Result<(), UriError> {
+        let (name, value) = pair(attribute)?;
+        match name {
+            "module-path" => {
+                let value = text("module-path", value)?;
+                once(&mut self.module_path, name, value.into())
+            }
+            "module-name" => once(&mut self.module_name, name, text("module-name", value)?),
+            "x-init-reserved" => once(&mut self.reserved, name, text("x-init-reserved", value)?),
+            "pin-source" => {
+                let value = text("pin-source", value)?;
+                if value.starts_with('|') {
+                    return Err(UriError::PinProgram);
+                }
+                let path = value
+                    .strip_prefix("file://")
+                    .or(value.strip_prefix("file:"));
+                let path = path.unwrap_or(&value).to_owned();
+                once(&mut self.pin_file, name, path.into())
+            }
+            "pin-value" => Err(UriError::PinValue),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `2.6`; without a minor number it is 0 (§2.3).
+fn version(text: &str) -> Option<(u8, u8)> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn text(name: &'static str, value: &str) -> Result<String, UriError> {
+    String::from_utf8(octets(value)?).map_err(|_| UriError::NotText(name))
+}
+
+/// Percent-decoded (RFC 3986 §2.1).
+fn octets(value: &str) -> Result<Vec<u8>, UriError> {
+    let mut decoded = Vec::with_capacity(value.len());
+    let mut rest = value.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first != b'%' {
+            decoded.push(*first);
+            continue;
+        }
+        let digits = tail.get(..2).unwrap_or(tail);
+        let octet = match digits {
+            [high, low] => hexadecimal(*high).zip(hexadecimal(*low)),
+            _ => None,
+        };
+        let Some((high, low)) = octet else {
+            let digits = String::from_utf8_lossy(digits).into_owned();
+            return Err(UriError::Percent(digits));
+        };
+        decoded.push(high << 4 | low);
+        rest = &tail[2..];
+    }
+    Ok(decoded)
+}
+
+fn hexadecimal(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|digit| digit as u8)
+}
+
+/// What stands for itself everywhere (RFC 3986 §2.3), and what a path needs not encode (§2.3 of ours).
+fn stands_for_itself(octet: u8) -> bool {
+    octet.is_ascii_alphanumeric() || b"-._~:/@+()[]!$'*".contains(&octet)
+}
+
+fn encoded(value: &[u8]) -> String {
+    let mut text = String::with_capacity(value.len());
+    for octet in value {
+        if stands_for_itself(*octet) {
+            text.push(char::from(*octet));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{octet:02X}");
+        }
+    }
+    text
+}
+
+impl fmt::Display for Pkcs11Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            library,
+            slot,
+            token,
+            object,
+            ..
+        } = self;
+        let text = |value: &Option<String>| value.as_ref().map(|text| encoded(text.as_bytes()));
+        let version = |(major, minor)| format!("{major}.{minor}");
+        // An identifier is binary: all of it is encoded, as p11-kit does.
+        let id = |id: &Vec<u8>| id.iter().map(|octet| format!("%{octet:02X}")).collect();
+        let path = [
+            ("library-manufacturer", text(&library.manufacturer)),
+            ("library-description", text(&library.description)),
+            ("library-version", library.version.map(version)),
+            ("slot-id", slot.id.map(|id| id.to_string())),
+            ("slot-description", text(&slot.description)),
+            ("slot-manufacturer", text(&slot.manufacturer)),
+            ("token", text(&token.label)),
+            ("manufacturer", text(&token.manufacturer)),
+            ("model", text(&token.model)),
+            ("serial", text(&token.serial)),
+            ("object", text(&object.label)),
+            ("id", object.id.as_ref().map(id)),
+            ("type", object.kind.map(|kind| kind.word().to_owned())),
+        ];
+        let path_of = |path: &Option<PathBuf>| {
+            let path = path.as_ref()?;
+            Some(encoded(path.as_os_str().as_encoded_bytes()))
+        };
+        // Behind a scheme two slashes would begin the name of a host (RFC 8089 §2).
+        let pin = path_of(&self.pin_file).map(|path| match path.starts_with("//") {
+            true => path,
+            false => format!("file:{path}"),
+        });
+        let query = [
+            ("module-name", text(&self.module_name)),
+            ("module-path", path_of(&self.module_path)),
+            ("pin-source", pin),
+            ("x-init-reserved", text(&self.reserved)),
+        ];
+        f.write_str(SCHEME)?;
+        joined(f, "", ";", &path)?;
+        joined(f, "?", "&", &query)
+    }
+}
+
+fn joined(
+    f: &mut fmt::Formatter<'_>,
+    before: &str,
+    between: &str,
+    attributes: &[(&str, Option<String>)],
+) -> fmt::Result {
+    let mut separator = before;
+    for (name, value) in attributes {
+        if let Some(value) = value {
+            write!(f, "{separator}{name}={value}")?;
+            separator = between;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

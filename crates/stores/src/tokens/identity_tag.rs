@@ -1,0 +1,64 @@
+//! What a card of keymark's says of itself to who asks, so that it is taken for no real one behind a
+//! reader: a data object of its own, with a tag of the private class that OpenPGP cards do not have.
+
+use crate::tokens::card::{Answer, StatusWord};
+
+/// GET DATA of the object.
+pub const GET_TAG: [u8; 5] = [0x00, 0xCA, 0xDF, 0x4B, 0x00];
+
+const VIRTUAL: &str = "keymark virtual";
+const TWIN: &str = "keymark twin:";
+
+/// What kind of card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdentityTag {
+    /// Real firmware on this CPU.
+    Virtual,
+    /// With the times of the profile of that name.
+    Twin(String),
+}
+
+impl IdentityTag {
+    /// The answer, if it is this that a card was asked for.
+    pub(crate) fn asked_by(&self, command: &[u8]) -> Option<Answer> {
+        if !command.starts_with(&GET_TAG[..4]) {
+            return None;
+        }
+        let text = match self {
+            Self::Virtual => VIRTUAL.to_owned(),
+            Self::Twin(profile) => format!("{TWIN}{profile}"),
+        };
+        let status = StatusWord::OK.response();
+        Some(Answer {
+            response: [text.into_bytes(), status].concat(),
+            work: std::time::Duration::ZERO,
+        })
+    }
+
+    /// What a card has answered; real ones have no such object.
+    pub fn of_response(response: &[u8]) -> Option<Self> {
+        let text = response.strip_suffix(&[0x90, 0x00])?;
+        let text = std::str::from_utf8(text).ok()?;
+        if text == VIRTUAL {
+            return Some(Self::Virtual);
+        }
+        Some(Self::Twin(text.strip_prefix(TWIN)?.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_understood() {
+        for mark in [IdentityTag::Virtual, IdentityTag::Twin("fst-01".to_owned())] {
+            let answer = mark.asked_by(&GET_TAG).unwrap().response;
+            assert_eq!(IdentityTag::of_response(&answer), Some(mark));
+        }
+        assert_eq!(IdentityTag::Virtual.asked_by(&[0, 0xCA, 0, 0x4F, 0]), None);
+        for real in [&[0x6A, 0x88][..], &[0x90, 0x00], b"else\x90\x00"] {
+            assert_eq!(IdentityTag::of_response(real), None, "{real:x?}");
+        }
+    }
+}

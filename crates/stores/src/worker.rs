@@ -1,0 +1,81 @@
+//! Workers that are processes: keymark started once more, which opens a key by the errand of its store.
+
+use std::time::Duration;
+
+use keymark_bench::error::Error;
+use keymark_bench::worker::{self, Line, Met, Order, Word, WorkerProcess};
+
+use crate::access::{Errand, KeyUse};
+use crate::places::keymark_process::{Awaited, KeymarkProcess, Patron, accept};
+use crate::places::program;
+
+/// keymark's subcommand that is a worker. Nobody but keymark calls it.
+pub const SUBCOMMAND: &str = "worker";
+
+/// What sets how fast the libraries are: for a worker as for keymark's own threads, which it is compared with.
+/// No more of the environment is passed on, as a PIN may be in it.
+const SETTINGS: [&str; 7] = [
+    "GLIBC_TUNABLES",
+    "LD_PRELOAD",
+    "LIBGCRYPT_FORCE_FIPS_MODE",
+    "OPENSSL_CONF",
+    "OPENSSL_MODULES",
+    "OPENSSL_armcap",
+    "OPENSSL_ia32cap",
+];
+
+/// The line to a worker.
+struct KeyLine {
+    process: KeymarkProcess,
+    met: Met,
+}
+
+impl Line for KeyLine {
+    fn begin(&mut self) -> Result<Met, Error> {
+        Ok(std::mem::replace(&mut self.met, Met::Before))
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+        self.process.send(order)
+    }
+
+    fn hear(&mut self, _: Option<Duration>) -> Result<Word, Error> {
+        self.process.receive(Awaited::Work, None, &Patient)
+    }
+}
+
+/// Waits as long as a calculation takes.
+struct Patient;
+
+impl Patron for Patient {
+    fn tell(&self, _: &str) {}
+
+    fn has_ended(&self) -> bool {
+        false
+    }
+}
+
+/// Starts a worker for a key. What it does with which key goes through a socket, where neither other users nor a
+/// listing of processes see it.
+pub(crate) fn start(errand: &Errand, used: KeyUse) -> Result<WorkerProcess, Error> {
+    let failed = |error| Error::call("starting keymark as a worker", error, "");
+    let mut command = program::command(&std::env::current_exe().map_err(failed)?);
+    for name in SETTINGS {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.arg(SUBCOMMAND);
+    let mut process = KeymarkProcess::start(command, "the worker process", None)?;
+    process.send(&(errand, used))?;
+    let met = Met::Anew;
+    Ok(WorkerProcess::new(KeyLine { process, met }, 1))
+}
+
+/// Is such a worker, until keymark is gone.
+pub fn serve() -> Result<(), Error> {
+    let accepted = accept().map_err(|error| Error::call("being a worker", error, ""))?;
+    let mut socket = &accepted.socket;
+    let (errand, used): (Errand, KeyUse) = worker::read(&mut socket)?;
+    worker::serve(&accepted.socket, &accepted.socket, errand.open(used))
+}

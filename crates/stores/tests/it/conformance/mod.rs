@@ -1,0 +1,120 @@
+//! One suite for every key store: what the seam promises, whoever is behind it.
+
+mod behind_a_module;
+mod in_readers;
+mod of_keymarks_own;
+mod suite;
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_bench::workload::{Input, Verifiable, Verifier};
+use keymark_stores::card::Slot;
+use keymark_stores::device::Run;
+use keymark_stores::openpgp_card::{CardDevice, CardMaker, MadeCards};
+use keymark_stores::scheme::Scheme;
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
+use keymark_stores::tokens::reader::Reader;
+use keymark_testkit::store::FakeStore;
+
+use suite::{Exercise, Use};
+
+#[test]
+fn the_fake_conforms() {
+    struct Echo;
+    impl Verifier for Echo {
+        fn verify(&self, results: &[Verifiable<'_>]) -> Vec<Result<(), String>> {
+            let is_echo = |result: &Verifiable<'_>| match result.output {
+                [octet] if usize::from(*octet) == result.input => Ok(()),
+                _ => Err("no echo".to_owned()),
+            };
+            results.iter().map(is_echo).collect()
+        }
+    }
+    let store = FakeStore::default();
+    suite::conforms_by(&store, None, Use::Together, &|_, _| Exercise {
+        inputs: [Input { bytes: vec![0] }, Input { bytes: vec![1] }].into(),
+        verifier: Arc::new(Echo),
+    });
+    assert_eq!(store.entered(), 0, "who enters leaves");
+}
+
+#[test]
+fn the_software_store_conforms() {
+    let quick = ["cv25519", "ed25519", "nistp256", "mlkem768", "elg2048"];
+    suite::conforms(&SoftwareStore::default(), Some(&quick));
+}
+
+#[test]
+fn the_software_store_conforms_by_each_scheme() {
+    let store = SoftwareStore::default();
+    let mut tried = 0;
+    for capability in store.capabilities().unwrap() {
+        let name = capability.algorithm.name();
+        if !["rsa1024", "nistp384"].contains(&name) {
+            continue;
+        }
+        for scheme in Scheme::ALL.iter().filter(|scheme| scheme.is_of(capability)) {
+            suite::conforms_by_scheme(&store, capability, *scheme);
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 6, "five of RSA, one of ECDSA");
+    let key = store.key(Capability {
+        algorithm: "ed25519".parse().unwrap(),
+        operation: Operation::Sign,
+    });
+    let refused = store.open_by(&key.unwrap(), Scheme::Pss);
+    assert!(refused.is_err(), "EdDSA has one use");
+}
+
+#[test]
+fn virtual_cards_conform() {
+    let store = MadeCards::new(CardMaker::virtual_card(), Run::new(0));
+    suite::conforms(&store, Some(&["cv25519", "ed25519", "nistp256"]));
+}
+
+/// A card with a key in each slot.
+fn loaded() -> (Reader, CardDevice) {
+    let maker = CardMaker::virtual_card();
+    let reader = maker.make().unwrap();
+    let keys = Arc::new(SoftwareStore::default());
+    let device = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+    for (name, operation) in [
+        ("nistp256", Operation::Sign),
+        ("cv25519", Operation::Decrypt),
+        ("ed25519", Operation::Authenticate),
+    ] {
+        let algorithm: Algorithm = name.parse().unwrap();
+        let capability = Capability {
+            algorithm,
+            operation,
+        };
+        let key = keys.made_for(capability).unwrap();
+        device.import(&key, Slot::of(operation).unwrap()).unwrap();
+    }
+    device.allow_many_signatures().unwrap();
+    (reader, device)
+}
+
+#[test]
+fn a_loaded_card_conforms() {
+    suite::conforms(&loaded().1, None);
+}
+
+/// A TPM in software, by the way of a real one.
+#[cfg(feature = "tpm")]
+#[test]
+fn a_tpm_conforms() {
+    use keymark_stores::device::{StoreFamily as _, Wish};
+    use keymark_stores::tpm::TpmFamily;
+    use keymark_stores::user::User;
+
+    let wish = Wish::Named(vec!["swtpm-esys".to_owned()]);
+    let looked = TpmFamily.look(&wish, &User::of_made_device()).unwrap();
+    let store = looked.devices[0].open(&Run::new(0)).unwrap();
+    suite::conforms(store.as_ref(), Some(&["rsa2048", "nistp256", "nistp384"]));
+}

@@ -1,0 +1,210 @@
+//! What every key store has to do.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_bench::workload::{Input, KeyHandle, Verifiable, Verifier};
+use keymark_stores::access::KeyUse;
+use keymark_stores::challenge::Challenge;
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::scheme::Scheme;
+use keymark_stores::store::KeyStore;
+
+/// What a key is asked, and the check.
+pub struct Exercise {
+    pub inputs: Arc<[Input]>,
+    pub verifier: Arc<dyn Verifier>,
+}
+
+/// Inputs made with the public key that the store gives, and the check for the form of its answers.
+pub fn by_public_key(store: &dyn KeyStore, key: &KeyRef) -> Exercise {
+    let public = store.public_key(key).unwrap();
+    let challenge = Challenge::new(&public, key.operation, 16, 0).unwrap();
+    let form = store.answers(key).unwrap().form;
+    Exercise {
+        inputs: challenge.inputs,
+        verifier: form.checked(key.algorithm, key.operation, challenge.verifier),
+    }
+}
+
+/// How the handles of a key are used.
+#[derive(Clone, Copy)]
+pub enum Use {
+    /// At once, each in a thread of its own.
+    Together,
+    /// One after the other while all are open: of a library that is not safe in threads, whose keys processes share.
+    InTurn,
+}
+
+/// Every capability of the algorithms, or of all, where that does not take minutes.
+pub fn conforms(store: &dyn KeyStore, algorithms: Option<&[&str]>) {
+    conforms_by(store, algorithms, Use::Together, &by_public_key);
+}
+
+/// The same, for a store whose keys are no keys.
+pub fn conforms_by(
+    store: &dyn KeyStore,
+    algorithms: Option<&[&str]>,
+    how: Use,
+    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
+) {
+    let wanted = |capability: &Capability| {
+        let name = capability.algorithm.name();
+        algorithms.is_none_or(|algorithms| algorithms.contains(&name))
+    };
+    let identity = store.identity().unwrap();
+    assert!(!identity.device.as_str().is_empty() && !identity.product.is_empty());
+    assert_eq!(store.identity().unwrap(), identity, "it is the same device");
+    let capabilities = store.capabilities().unwrap();
+    let mut distinct = capabilities.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), capabilities.len(), "each is offered once");
+    let mut tried = 0;
+    for capability in capabilities.iter().copied().filter(wanted) {
+        does_it(store, capability, how, exercise);
+        tried += 1;
+    }
+    assert!(tried > 0, "there is something to try");
+    lacks_what_it_does_not_offer(store, &capabilities);
+}
+
+/// The same key at every call, reached in the way that is said, by several handles, each usable from a thread
+/// of its own; results belong to their inputs.
+fn does_it(
+    store: &dyn KeyStore,
+    capability: Capability,
+    how: Use,
+    exercise: &dyn Fn(&dyn KeyStore, &KeyRef) -> Exercise,
+) {
+    let key = store.key(capability).unwrap();
+    assert_eq!(key.capability(), capability);
+    assert_eq!(store.key(capability).unwrap(), key, "it is the same key");
+    let mut handles: Vec<Box<dyn KeyHandle>> = Vec::new();
+    let spki = |public: PublicKey| public.spki_der().unwrap();
+    let access = store.access(&key).unwrap();
+    if let Some(test_key) = access.file {
+        assert_eq!(test_key.algorithm, key.algorithm);
+    }
+    if let Some((card, slot)) = access.card {
+        let public = card.slot_public_key(slot, key.algorithm);
+        assert_eq!(
+            spki(public.unwrap()),
+            spki(store.public_key(&key).unwrap()),
+            "the way leads to the same key"
+        );
+    }
+    if let Some(errand) = access.errand {
+        // As another process does it, whose answers have to pass the same check.
+        let used = KeyUse {
+            capability,
+            scheme: None,
+            library: None,
+        };
+        handles.push(errand.open(used).unwrap());
+    }
+    let exercise = exercise(store, &key);
+    let capacity = store.answers(&key).unwrap().capacity;
+    handles.extend((0..2).map(|_| store.open(&key).unwrap()));
+    if matches!(how, Use::InTurn) {
+        let each = handles.iter_mut();
+        return each.for_each(|handle| uses(handle.as_mut(), &exercise, capacity));
+    }
+    std::thread::scope(|scope| {
+        let exercise = &exercise;
+        let threads: Vec<_> = handles
+            .into_iter()
+            .map(|mut handle| scope.spawn(move || uses(handle.as_mut(), exercise, capacity)))
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+fn uses(handle: &mut dyn KeyHandle, exercise: &Exercise, capacity: usize) {
+    let mut output = vec![0; capacity];
+    handle.enter().unwrap();
+    for (number, input) in exercise.inputs.iter().enumerate().take(2) {
+        handle.arm(input).unwrap();
+        let performed = handle.perform(input, &mut output).unwrap();
+        let length = handle.collect(performed, &mut output).unwrap();
+        let verdict = |input| {
+            let result = Verifiable {
+                input,
+                output: &output[..length],
+            };
+            exercise.verifier.verify(&[result]).remove(0)
+        };
+        assert_eq!(verdict(number), Ok(()));
+        assert!(
+            verdict(1 - number).is_err(),
+            "the result of one input is not that of another"
+        );
+    }
+    handle.leave().unwrap();
+}
+
+/// The same for a key that is used by that scheme: here by two handles.
+pub fn conforms_by_scheme(store: &dyn KeyStore, capability: Capability, scheme: Scheme) {
+    let key = store.key(capability).unwrap();
+    let public = store.public_key(&key).unwrap();
+    let challenge = Challenge::by(&public, key.operation, Some(scheme), 40, 0).unwrap();
+    let answers = store.answers(&key).unwrap();
+    let exercise = Exercise {
+        inputs: challenge.inputs,
+        verifier: (answers.form).checked(key.algorithm, key.operation, challenge.verifier),
+    };
+    let opened = (0..2).map(|_| store.open_by(&key, scheme).unwrap());
+    let handles: Vec<Box<dyn KeyHandle>> = opened.collect();
+    assert!(
+        store.access(&key).unwrap().card.is_none(),
+        "cards have no schemes"
+    );
+    for mut handle in handles {
+        uses(handle.as_mut(), &exercise, answers.capacity);
+    }
+    if key.operation.signs() {
+        // Of the same messages: one that was hashed by the store is the same as one of its digest.
+        let usual = Challenge::new(&public, key.operation, 40, 0).unwrap();
+        let check = (answers.form).checked(key.algorithm, key.operation, usual.verifier);
+        let mut handle = store.open_by(&key, scheme).unwrap();
+        let mut output = vec![0; answers.capacity];
+        handle.arm(&exercise.inputs[0]).unwrap();
+        let performed = handle.perform(&exercise.inputs[0], &mut output).unwrap();
+        let signature = Verifiable {
+            input: 0,
+            output: &output[..performed.length],
+        };
+        let is_usual = check.verify(&[signature]).remove(0).is_ok();
+        assert_eq!(is_usual, scheme == Scheme::Hashed, "{scheme}");
+    }
+}
+
+/// What is not offered is refused when the key is asked for, not when it is used: every operation of
+/// every algorithm. (A key that signs may be asked to authenticate; a store need not say so.)
+fn lacks_what_it_does_not_offer(store: &dyn KeyStore, offered: &[Capability]) {
+    let mut refused = 0;
+    for algorithm in Algorithm::all() {
+        for &operation in Operation::ALL {
+            let capability = Capability {
+                algorithm,
+                operation,
+            };
+            let synonym = Capability {
+                operation: Operation::Sign,
+                ..capability
+            };
+            let is_synonym = operation == Operation::Authenticate && offered.contains(&synonym);
+            if offered.contains(&capability) || is_synonym {
+                continue;
+            }
+            let opened = store.key(capability).and_then(|key| store.open(&key));
+            assert!(opened.is_err(), "{algorithm} {operation}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}

@@ -1,0 +1,343 @@
+//! The stage of the fault matrix: a card in a reader to which faults happen, and another to put in its place.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use keymark_bench::error::Error;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::Capability;
+use keymark_stores::card::{CardPlace, Slot};
+use keymark_stores::journal::Journals;
+use keymark_stores::openpgp_card::{
+    CardDevice, CardFacts, CardMaker, Channel, Port, Reset, VirtualPort,
+};
+use keymark_stores::tokens::card::{Answer, Card, CardFault};
+use keymark_stores::tokens::firmware::{Firmware, FirmwareOptions};
+use keymark_stores::tokens::reader::Reader;
+use keymark_stores::user::{Consent, Notice, Pin, PinSource, Pins, Touch, User};
+
+pub(crate) const USER_PIN: &str = "123456";
+const ADMIN_PIN: &str = "12345678";
+pub(crate) const SELECT: [u8; 12] = [0, 0xA4, 4, 0, 6, 0xD2, 0x76, 0, 1, 0x24, 1, 0];
+/// PUT DATA C3.
+const ED25519_FOR_AUT: [u8; 15] = [
+    0, 0xDA, 0, 0xC3, 10, 0x16, 0x2B, 6, 1, 4, 1, 0xDA, 0x47, 0x0F, 1,
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The card is pulled out, and stays out.
+    Pulled,
+    /// It is pulled out, and another put in its place.
+    Swapped,
+    /// Another program resets it.
+    Reset,
+    /// The command does not arrive.
+    Lost,
+    /// The command arrives, and its response does not.
+    Unanswered,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Pulled,
+        Self::Swapped,
+        Self::Reset,
+        Self::Lost,
+        Self::Unanswered,
+    ];
+}
+
+/// When a fault strikes: before so many more commands have been sent.
+#[derive(Default)]
+pub(crate) struct Script {
+    strike: Option<(Fault, usize)>,
+    sent: usize,
+    /// The card that was taken out.
+    taken: Option<Box<dyn Card>>,
+    /// The one that is put in its place.
+    other: Option<Box<dyn Card>>,
+}
+
+/// A reader to which the script happens.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    pub(crate) reader: Reader,
+    script: Arc<Mutex<Script>>,
+}
+
+impl std::fmt::Debug for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stage")
+    }
+}
+
+impl Port for Stage {
+    fn connect(&self) -> Result<Box<dyn Channel>, Error> {
+        Ok(Box::new(StagedChannel {
+            card: VirtualPort(self.reader.clone()).connect()?,
+            stage: self.clone(),
+        }))
+    }
+
+    fn reader(&self) -> String {
+        "stage".to_owned()
+    }
+
+    fn atr(&self) -> Result<Vec<u8>, Error> {
+        VirtualPort(self.reader.clone()).atr()
+    }
+
+    fn reset(&self) -> Result<Reset, Error> {
+        VirtualPort(self.reader.clone()).reset()
+    }
+}
+
+pub(crate) struct StagedChannel {
+    card: Box<dyn Channel>,
+    pub(crate) stage: Stage,
+}
+
+impl Channel for StagedChannel {
+    fn transmit(&mut self, command: &[u8], response: &mut Vec<u8>) -> Result<(), Error> {
+        let gone = |what: &str| Error::call("SCardTransmit", what, "");
+        let mut script = self.stage.script.lock().unwrap();
+        let strikes = script.strike.filter(|(_, at)| *at == script.sent);
+        script.sent += 1;
+        let reader = &self.stage.reader;
+        match strikes.map(|(fault, _)| fault) {
+            Some(Fault::Pulled) => script.taken = reader.remove(),
+            Some(Fault::Swapped) => {
+                script.taken = reader.remove();
+                reader.insert(script.other.take().unwrap());
+            }
+            Some(Fault::Reset) => drop(reader.connect().power_on()),
+            Some(Fault::Lost) => return Err(gone("the command was lost")),
+            Some(Fault::Unanswered) => {
+                self.card.transmit(command, response)?;
+                return Err(gone("the response was lost"));
+            }
+            None => {}
+        }
+        drop(script);
+        self.card.transmit(command, response)
+    }
+}
+
+impl Stage {
+    pub(crate) fn arm(&self, fault: Fault, at: usize) {
+        let mut script = self.script.lock().unwrap();
+        script.sent = 0;
+        script.strike = Some((fault, at));
+    }
+
+    /// The first card is in the reader again. Says whether the fault had struck.
+    pub(crate) fn disarm(&self) -> bool {
+        let mut script = self.script.lock().unwrap();
+        let struck = script.strike.take().is_some_and(|(_, at)| script.sent > at);
+        if let Some(card) = script.taken.take() {
+            script.other = self.reader.remove().or(script.other.take());
+            self.reader.insert(card);
+        }
+        struck
+    }
+}
+
+/// What another card is sent that could harm it.
+#[derive(Clone, Default)]
+pub(crate) struct Harm(Arc<Mutex<Vec<Vec<u8>>>>);
+
+/// A card that nobody has said anything about.
+pub(crate) struct Bystander {
+    card: Firmware,
+    harm: Harm,
+}
+
+impl Card for Bystander {
+    fn atr(&self) -> &[u8] {
+        self.card.atr()
+    }
+
+    fn power_on(&mut self) {
+        self.card.power_on();
+    }
+
+    fn transmit(&mut self, command: &[u8]) -> Result<Answer, CardFault> {
+        // SELECT, GET DATA, and reading a public key: what any program may ask of any card.
+        let reads = matches!(
+            command,
+            [_, 0xA4 | 0xCA | 0xCB | 0xC0, ..] | [_, 0x47, 0x81, ..]
+        );
+        if !reads {
+            self.harm.0.lock().unwrap().push(command.to_vec());
+        }
+        self.card.transmit(command)
+    }
+}
+
+pub(crate) struct Silent;
+
+impl Notice for Silent {
+    fn tell(&self, _: &str) {}
+
+    fn agrees(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// A card with an ed25519 key to sign with, two other slots that are empty, and somebody else's card.
+pub(crate) struct Theatre {
+    pub(crate) stage: Stage,
+    harm: Harm,
+    pub(crate) before: CardFacts,
+    pub(crate) directory: tempfile::TempDir,
+}
+
+pub(crate) fn firmware(serial: [u8; 4]) -> Firmware {
+    Firmware::new(FirmwareOptions {
+        serial: Some(serial),
+        ..FirmwareOptions::default()
+    })
+    .unwrap()
+}
+
+impl Theatre {
+    pub(crate) fn new() -> Self {
+        let reader = Reader::new(Box::new(firmware([0x0A, 0x1B, 0x2C, 0x3D])));
+        let keys = Arc::default();
+        let maker = CardMaker::virtual_card();
+        let made = CardDevice::of_made(&maker, reader.clone(), Arc::clone(&keys));
+        let capability = Capability {
+            algorithm: "ed25519".parse().unwrap(),
+            operation: Operation::Sign,
+        };
+        let key = keys.made_for(capability).unwrap();
+        made.import(&key, Slot::Signature).unwrap();
+        made.allow_many_signatures().unwrap();
+        let mut channel = VirtualPort(reader.clone()).connect().unwrap();
+        for command in [
+            &SELECT[..],
+            b"\x00\x20\x00\x83\x0812345678",
+            &ED25519_FOR_AUT,
+        ] {
+            let mut answer = Vec::new();
+            channel.transmit(command, &mut answer).unwrap();
+            assert_eq!(answer, [0x90, 0x00]);
+        }
+        let harm = Harm::default();
+        let other = Bystander {
+            card: firmware([0x0B, 0xAD, 0xCA, 0xFE]),
+            harm: harm.clone(),
+        };
+        let script = Script {
+            other: Some(Box::new(other)),
+            ..Script::default()
+        };
+        let mut theatre = Self {
+            stage: Stage {
+                reader,
+                script: Arc::new(Mutex::new(script)),
+            },
+            harm,
+            before: made.facts().unwrap().clone(),
+            directory: tempfile::tempdir().unwrap(),
+        };
+        theatre.before = theatre.facts();
+        theatre
+    }
+
+    pub(crate) fn journals(&self) -> Journals {
+        Journals::within(self.directory.path().join("journal"))
+    }
+
+    /// keymark, which has looked at the card before anything happens to it.
+    pub(crate) fn device(&self, user: &str) -> CardDevice {
+        let known = |pin: &str| PinSource::Known(Pin::new(pin));
+        let user = User {
+            pins: Pins {
+                user: known(user),
+                admin: known(ADMIN_PIN),
+            },
+            consent: Consent {
+                touch: Touch::Refused,
+                write: Some(self.before.token().name()),
+            },
+            notice: Arc::new(Silent),
+        };
+        let place = CardPlace::Pcscd("stage".to_owned());
+        let identity = CardMaker::virtual_card().identity();
+        let device = CardDevice::new(Arc::new(self.stage.clone()), place, &identity, user);
+        device.journal_to(self.journals(), "20261121-0415");
+        device
+    }
+
+    pub(crate) fn facts(&self) -> CardFacts {
+        self.device(USER_PIN).facts().unwrap().clone()
+    }
+
+    /// What has to be so after any fault, with the first card in its reader again.
+    pub(crate) fn inspect(&self, scene: &str, tries: u8) -> CardFacts {
+        let harm = self.harm.0.lock().unwrap().clone();
+        assert!(
+            harm.is_empty(),
+            "{scene}: the other card was sent {harm:x?}"
+        );
+        let facts = self.facts();
+        assert!(
+            facts.tries.user >= tries && facts.tries.admin == 3,
+            "{scene}: {:?} are left",
+            facts.tries
+        );
+        facts
+    }
+
+    /// A keymark that finds what another has left: afterwards everything is as it was.
+    pub(crate) fn tidy(&self, scene: &str) {
+        let facts = self.facts();
+        let left = self.journals().left();
+        assert!(left.unreadable.is_empty(), "{scene}");
+        if left.journals.is_empty() {
+            assert_eq!(facts.slots, self.before.slots, "{scene}: and no journal");
+            return;
+        }
+        for journal in left.journals {
+            self.device(USER_PIN).undo(journal).expect(scene);
+        }
+        assert_eq!(self.facts().slots, self.before.slots, "{scene}: restored");
+        assert!(self.journals().left().journals.is_empty(), "{scene}");
+        assert_eq!(files(&self.directory.path().join("journal")), 0, "{scene}");
+    }
+}
+
+pub(crate) fn files(directory: &Path) -> usize {
+    std::fs::read_dir(directory).map_or(0, Iterator::count)
+}
+
+/// Does `act` once for each fault before each of its commands, until no fault strikes any more.
+pub(crate) fn every_fault(
+    what: &str,
+    mut prepare: impl FnMut(&Theatre) -> CardDevice,
+    mut act: impl FnMut(&CardDevice) -> Result<(), Error>,
+    mut afterwards: impl FnMut(&Theatre, CardDevice, &str),
+) {
+    for fault in Fault::ALL {
+        let theatre = Theatre::new();
+        let mut at = 0;
+        loop {
+            let scene = format!("{what}, {fault:?} at command {at}");
+            let device = prepare(&theatre);
+            theatre.stage.arm(fault, at);
+            let ended = act(&device);
+            // keymark goes on with whatever is in the reader now.
+            let _ = act(&device);
+            if !theatre.stage.disarm() {
+                assert!(at > 0, "{what} sends no command");
+                assert!(ended.is_ok(), "{scene} without a fault: {ended:?}");
+                afterwards(&theatre, device, &scene);
+                break;
+            }
+            afterwards(&theatre, device, &scene);
+            at += 1;
+        }
+    }
+}

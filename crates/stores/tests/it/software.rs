@@ -1,0 +1,80 @@
+//! Test keys in memory: what they are asked and how they leave.
+
+use std::sync::Arc;
+
+use keymark_bench::algorithm::Algorithm;
+use keymark_bench::operation::Operation;
+use keymark_bench::store::{Capability, KeyRef};
+use keymark_stores::public_key::PublicKey;
+use keymark_stores::software::SoftwareStore;
+use keymark_stores::store::KeyStore;
+use keymark_stores::test_key::TestKey;
+use openssl::pkey::PKey;
+
+#[test]
+fn an_operation_that_the_key_lacks_is_refused() {
+    let store = SoftwareStore::default();
+    let ed25519: Algorithm = "ed25519".parse().unwrap();
+    store.add("key", Arc::new(TestKey::generate(ed25519).unwrap()));
+    let reference = KeyRef {
+        algorithm: ed25519,
+        operation: Operation::Decrypt,
+        label: "key".to_owned(),
+    };
+    let error = store.open(&reference).err().unwrap().to_string();
+    assert_eq!(error, "the OpenSSL library has no decrypt with ed25519");
+    let other = KeyRef {
+        algorithm: "cv25519".parse().unwrap(),
+        ..reference.clone()
+    };
+    let error = store.open(&other).err().unwrap().to_string();
+    assert_eq!(error, "the key 'key' has no decrypt with cv25519");
+    let missing = KeyRef {
+        label: "other".to_owned(),
+        operation: Operation::Sign,
+        ..reference
+    };
+    assert!(
+        store
+            .open(&missing)
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("no key has the name 'other'")
+    );
+}
+
+#[test]
+fn an_operation_has_a_key_to_itself_but_for_rsas_signatures_and_decryptions() {
+    let store = SoftwareStore::default();
+    let spki = |name: &str, operation| {
+        let algorithm: Algorithm = name.parse().unwrap();
+        let capability = Capability {
+            algorithm,
+            operation,
+        };
+        let key = store.key(capability).unwrap();
+        store.public_key(&key).unwrap().spki_der().unwrap()
+    };
+    use Operation::{Authenticate, Decrypt, Sign};
+    assert_eq!(spki("rsa1024", Sign), spki("rsa1024", Decrypt));
+    assert_ne!(spki("nistp256", Sign), spki("nistp256", Decrypt));
+    for name in ["rsa1024", "nistp256"] {
+        assert_ne!(spki(name, Sign), spki(name, Authenticate), "{name}");
+    }
+}
+
+#[test]
+fn both_halves_of_a_key_leave_in_standard_forms_if_there_are_any() {
+    let key = TestKey::generate("nistp384".parse().unwrap()).unwrap();
+    let private = PKey::private_key_from_pkcs8(&key.pkcs8_der().unwrap()).unwrap();
+    let public = PublicKey::of(&key).unwrap();
+    assert_eq!(
+        private.public_key_to_der().unwrap(),
+        public.spki_der().unwrap()
+    );
+    assert_eq!(public.algorithm(), key.algorithm);
+    let elgamal = TestKey::generate("elg2048".parse().unwrap()).unwrap();
+    assert!(elgamal.pkcs8_der().is_err());
+    assert!(PublicKey::of(&elgamal).unwrap().spki_der().is_err());
+}
