@@ -10,7 +10,7 @@ pub struct SiteArguments {
     /// The folder of contributed records: files of 'keymark share', or others that 'keymark import' reads
     #[arg(value_name = "DIR")]
     pub records: PathBuf,
-    /// Directory for the site; it must not exist, be empty, or hold an earlier site
+    /// Directory for the site: a new one, an empty one, or an earlier site
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// Also make pages of devices for which only articles have figures

@@ -14,6 +14,7 @@ use crate::output;
 
 /// What stands for stdout.
 const STDOUT: &str = "-";
+
 pub(super) fn run(arguments: &ReportArguments, archive: &Archive) -> Outcome {
     let records = load(&arguments.runs, archive)?;
     let articles = published::records(&arguments.published)?;

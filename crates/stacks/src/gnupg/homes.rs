@@ -14,16 +14,13 @@ use keymark_stores::store::{KeyStore, unsupported};
 use keymark_stores::tokens::reader::Reader;
 use keymark_stores::user::Pin;
 
-use super::card_home;
 use super::certificate::{self, Parts};
 use super::home::{Home, Passphrase};
 use super::key_home::KeyHome;
 use super::scdaemon::CardLink;
-use super::token_home;
-use super::{Gnupg, Protection};
+use super::{Gnupg, Protection, card_home, token_home};
 use crate::private_dir::PrivateDir;
-use crate::programs::MadeOnce;
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 
 /// A card with keys, in a reader of this process.
 #[allow(missing_debug_implementations, reason = "it holds a PIN")]

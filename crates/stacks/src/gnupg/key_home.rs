@@ -88,7 +88,6 @@ impl KeyHome {
         }
     }
 
-    /// Keys in files want no touch.
     /// Whether the card lets several workers at its key: of a PIN that is told each time, each of them
     /// would cost a try before the first refusal is known.
     pub(crate) fn check_workers(&self, case: &Case) -> Result<(), Error> {

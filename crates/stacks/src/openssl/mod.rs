@@ -2,8 +2,8 @@
 //! libp11's engine or by pkcs11-provider.
 
 mod challenge;
+mod key;
 mod layers;
-mod place;
 mod process;
 mod provider;
 mod references;

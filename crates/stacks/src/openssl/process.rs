@@ -12,14 +12,14 @@ use keymark_bench::parts::PartSums;
 use keymark_bench::workload::{Calculates, Input, KeyHandle, Performed};
 
 use super::challenge::Task;
-use super::place::{Errand, Place};
+use super::key::{Errand, OpenSslKey};
 use super::references::References;
 use super::words;
 use crate::programs::OperationProcess;
 
 /// The handle.
 pub(super) struct PkeyutlProcess {
-    place: Arc<Place>,
+    place: Arc<OpenSslKey>,
     task: Task,
     process: OperationProcess,
     references: Option<References>,
@@ -28,7 +28,7 @@ pub(super) struct PkeyutlProcess {
 impl PkeyutlProcess {
     /// Of the worker of that number, whose files have that name.
     pub(super) fn new(
-        place: Arc<Place>,
+        place: Arc<OpenSslKey>,
         task: Task,
         name: &str,
         references: Option<References>,

@@ -19,14 +19,13 @@ use keymark_stores::software::library::Library;
 use keymark_stores::store::{KeyStore, unsupported};
 
 use super::challenge::{self, Task};
-use super::place::Place;
+use super::key::OpenSslKey;
 use super::process::PkeyutlProcess;
 use super::references::References;
 use super::way::{OpenSslWay, WAY};
 use super::{OpenSsl, layers};
 use crate::private_dir::PrivateDir;
-use crate::programs::MadeOnce;
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 use crate::raw::{self, RawStack};
 
@@ -78,16 +77,16 @@ impl StackProvider for OpenSslProvider {
     }
 
     fn open(&self, uses: &[Use], run: &Run) -> Result<Vec<Box<dyn Stack>>, Error> {
-        let places = Arc::new(Places {
+        let keys = Arc::new(OpenSslKeys {
             openssl: self.0.clone()?,
-            places: MadeOnce::default(),
+            keys: MadeOnce::default(),
             refused: RefusedPins::default(),
             number: AtomicU32::new(0),
             directory: PrivateDir::new()?,
         });
         let open = |wanted: &Use| -> Box<dyn Stack> {
             Box::new(OpenSslStack {
-                places: Arc::clone(&places),
+                keys: Arc::clone(&keys),
                 store: Arc::clone(&wanted.store),
                 seed: run.seed,
             })
@@ -115,7 +114,7 @@ impl OpenSslProvider {
 /// The stack, on one key store.
 #[derive(Debug)]
 struct OpenSslStack {
-    places: Arc<Places>,
+    keys: Arc<OpenSslKeys>,
     store: Arc<dyn KeyStore>,
     seed: u64,
 }
@@ -134,11 +133,11 @@ impl Stack for OpenSslStack {
         let public = self.store.public_key(&key)?;
         let Challenge { inputs, verifier } =
             Challenge::new(&public, case.operation, case.input_bytes, self.seed)?;
-        let place = self.places.place(self.store.access(&key)?, way)?;
+        let place = self.keys.place(self.store.access(&key)?, way)?;
         // Two replicas of a case are two cases.
-        let number = self.places.next();
+        let number = self.keys.next();
         let files = challenge::files(
-            &self.places.directory.subdirectory(&format!("i{number}"))?,
+            &self.keys.directory.subdirectory(&format!("i{number}"))?,
             "input",
             (&public, task),
             &inputs,
@@ -191,38 +190,38 @@ impl OpenSslStack {
 
 /// The keys of a run as the program finds them: one place a key and way.
 #[derive(Debug)]
-struct Places {
+struct OpenSslKeys {
     openssl: OpenSsl,
-    places: MadeOnce<String, Place>,
+    keys: MadeOnce<String, OpenSslKey>,
     refused: RefusedPins,
     number: AtomicU32,
     /// Removed last.
     directory: PrivateDir,
 }
 
-impl Places {
-    fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<Place>, Error> {
+impl OpenSslKeys {
+    fn place(&self, access: Access, way: OpenSslWay) -> Result<Arc<OpenSslKey>, Error> {
         if let Some(key) = access.file {
             // The test key is one as long as the run is.
             let name = format!("file {:p}", Arc::as_ptr(&key));
             return self.known(name, |directory| {
-                Place::of_file(&self.openssl, directory, &key)
+                OpenSslKey::of_file(&self.openssl, directory, &key)
             });
         }
         let key = access.into_module()?.for_programs()?;
         let name = format!("{way} {} {}", key.module().display(), key.uri(None));
         let refused = self.refused.clone();
         self.known(name, |directory| {
-            Place::of_token(&self.openssl, directory, key, way, refused)
+            OpenSslKey::of_token(&self.openssl, directory, key, way, refused)
         })
     }
 
     fn known(
         &self,
         name: String,
-        make: impl FnOnce(PathBuf) -> Result<Place, Error>,
-    ) -> Result<Arc<Place>, Error> {
-        self.places.get(name, || {
+        make: impl FnOnce(PathBuf) -> Result<OpenSslKey, Error>,
+    ) -> Result<Arc<OpenSslKey>, Error> {
+        self.keys.get(name, || {
             let directory = format!("k{}", self.next());
             make(self.directory.subdirectory(&directory)?)
         })

@@ -10,7 +10,7 @@ use keymark_bench::parts::{Part, PartSums};
 use keymark_bench::runner::measure_alone;
 use keymark_bench::workload::Workload;
 
-use super::place::{Errand, Place, run};
+use super::key::{Errand, OpenSslKey, run};
 
 /// Measured before every fourth block: they take longer than the operation, of which a block may hold one.
 const BLOCKS: u32 = 4;
@@ -18,7 +18,7 @@ const BLOCKS: u32 = 4;
 /// The references of one worker that works alone: of several nobody could tell whose time it was.
 pub(super) struct References {
     clock: MonotonicClock,
-    place: Arc<Place>,
+    place: Arc<OpenSslKey>,
     /// The operation without the program, where it can be had.
     alone: Option<Workload>,
     last: Option<Measured>,
@@ -34,7 +34,7 @@ struct Measured {
 }
 
 impl References {
-    pub(super) fn new(place: Arc<Place>, alone: Option<Workload>) -> Self {
+    pub(super) fn new(place: Arc<OpenSslKey>, alone: Option<Workload>) -> Self {
         Self {
             clock: MonotonicClock::new(),
             place,

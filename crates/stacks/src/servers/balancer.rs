@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use keymark_bench::case::Balance;
-use keymark_bench::clock::{Clock, MonotonicClock};
 use keymark_bench::error::Error;
 use keymark_stores::places::process::Process;
 use keymark_stores::places::program;
@@ -16,14 +15,13 @@ use keymark_stores::places::program;
 use crate::servers::directory::{ServerDirectory, write_private};
 use crate::servers::error::ServerError;
 use crate::servers::log::{self, Fault};
-use crate::servers::process::{ProcessorTime, Running};
+use crate::servers::process::{self, ProcessorTime, Running};
 use crate::servers::program::{BroughtBy, Program, SearchPath, Version};
-use crate::servers::running::{Unready, free_port, start_in, unready};
+use crate::servers::running::{Unready, on_port, start_in, unready, wait};
 use crate::servers::spec::Port;
 
 const READY: Duration = Duration::from_secs(10);
-const STEP: Duration = Duration::from_millis(20);
-const TRIES: usize = 4;
+const CONNECT: Duration = Duration::from_millis(20);
 
 const HAPROXY: Program = Program {
     name: "haproxy",
@@ -80,18 +78,9 @@ impl Balancer {
             let reason = "its servers are some on loopback";
             return Err(Error::call("starting a balancer", reason, "").into());
         }
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let (port, may_try_again) = match port {
-                Port::Given(port) => (port.get(), false),
-                Port::Free => (free_port()?, tries < TRIES),
-            };
-            match Self::at(installed, (port, connections), balance, backends) {
-                Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
-                done => return done.map_err(|unready| unready.error),
-            }
-        }
+        on_port(port, |port| {
+            Self::at(installed, (port, connections), balance, backends)
+        })
     }
 
     fn at(
@@ -107,51 +96,28 @@ impl Balancer {
         write_private(&directory.configuration, text.as_bytes())?;
         let mut command = program::command(&installed.program);
         command.arg("-db").arg("-f").arg(&directory.configuration);
-        let running = start_in(command, &directory)?;
-        let mut balancer = Self {
+        let mut running = start_in(command, &directory)?;
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        wait(
+            &mut running,
+            READY,
+            ("starting haproxy", &FAULTS),
+            |running| {
+                // Somebody else may listen there; then haproxy ends within a moment, having found the port taken.
+                let own = TcpStream::connect_timeout(&address, CONNECT).is_ok()
+                    && process::listens(running.number(), port);
+                own.then_some(())
+                    .ok_or_else(|| "it accepts no connection".to_owned())
+            },
+        )?;
+        Ok(Self {
             running,
-            address: (Ipv4Addr::LOCALHOST, port).into(),
+            address,
             balance,
             backends: backends.to_vec(),
             version: installed.version.clone(),
             _directory: directory,
-        };
-        balancer.wait()?;
-        Ok(balancer)
-    }
-
-    fn wait(&mut self) -> Result<(), Unready> {
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(READY);
-        loop {
-            if let Some(status) = self.running.ended() {
-                let how = format!("it has ended ({status})");
-                return Err(unready(
-                    "starting haproxy",
-                    &how,
-                    (self.running.log(), &FAULTS),
-                ));
-            }
-            // Somebody else may listen there; then haproxy ends within a moment, having found the port taken.
-            if self.listens() {
-                return Ok(self.running.look().map(drop)?);
-            }
-            if clock.now() >= deadline {
-                let how = format!("it accepted no connection within {} s", READY.as_secs());
-                return Err(unready(
-                    "starting haproxy",
-                    &how,
-                    (self.running.log(), &FAULTS),
-                ));
-            }
-            std::thread::sleep(STEP);
-        }
-    }
-
-    /// Whether the socket at the port is haproxy's own.
-    fn listens(&self) -> bool {
-        TcpStream::connect_timeout(&self.address, STEP).is_ok()
-            && crate::servers::process::listens(self.running.number(), self.address.port())
+        })
     }
 
     /// Where it listens.

@@ -193,7 +193,8 @@ fn configuration(frame: &Frame<'_>, tls: &Tls<'_>) -> String {
         let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
         words.join(", ")
     };
-    let keys: Vec<String> = (tls.pairs.iter())
+    // Of certificates that a client takes the first is sent: ECDSA, which stands behind RSA elsewhere.
+    let keys: Vec<String> = (tls.pairs.iter().rev())
         .filter_map(|pair| match &pair.key {
             KeyReference::File(key) => Some(format!(
                 "{{\"certificate\": {}, \"key\": {key}}}",

@@ -1,5 +1,9 @@
 //! The OpenSSL that a server uses: found as the loader finds it, and asked by what is written in it; its configuration
 //! for tokens, and what it cannot do.
+//!
+//! Keys on tokens: by the engine as `engine:pkcs11:URI` (nginx) and with `SSLCryptoDevice` (Apache); by the provider as a
+//! PEM file with the URI, since mod_ssl, given a URI, would ask for the engine first. Sessions are off; with TLS 1.3
+//! OpenSSL 3.0 sends two tickets all the same, which no server takes up again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -56,18 +56,7 @@ impl RunningServer {
     /// When it cannot be ([`ServerError::Impossible`]), something is missing, or it does not start: with the end of its log.
     pub fn start(installed: &Installed, spec: &ServerSpec) -> Result<Self, ServerError> {
         check(installed, spec)?;
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let (port, may_try_again) = match spec.port {
-                Port::Given(port) => (port.get(), false),
-                Port::Free => (free_port()?, tries < TRIES),
-            };
-            match Self::at(installed, spec, port) {
-                Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
-                done => return done.map_err(|unready| unready.error),
-            }
-        }
+        on_port(spec.port, |port| Self::at(installed, spec, port))
     }
 
     fn at(installed: &Installed, spec: &ServerSpec, port: u16) -> Result<Self, Unready> {
@@ -82,77 +71,22 @@ impl RunningServer {
             spec: spec.clone(),
             directory,
         };
-        server.wait()?;
-        Ok(server)
-    }
-
-    /// Until it answers, has ended, or time is up.
-    fn wait(&mut self) -> Result<(), Unready> {
-        let clock = MonotonicClock::new();
-        let deadline = clock.now().after(READY);
-        loop {
-            if let Some(status) = self.running.ended() {
-                return Err(self.unready(format!("it has ended ({status})")));
-            }
-            // Whoever else has the port may take connections and never answer.
-            let answer = if process::listens(self.running.number(), self.address.port()) {
-                self.answers()
-            } else {
-                Err("it does not listen".to_owned())
-            };
-            match answer {
-                // Workers that are there by now are taken down.
-                Ok(()) => return Ok(self.running.look().map(drop)?),
-                Err(why) if clock.now() >= deadline => {
-                    let seconds = READY.as_secs();
-                    return Err(
-                        self.unready(format!("it did not answer within {seconds} s ({why})"))
-                    );
+        let of_kind = installed.kind.faults();
+        let call = format!("starting {}", installed.name());
+        wait(
+            &mut server.running,
+            READY,
+            (call.as_str(), of_kind),
+            |running| {
+                // Whoever else has the port may take connections and never answer.
+                if process::listens(running.number(), port) {
+                    answers(server.address, &server.spec)
+                } else {
+                    Err("it does not listen".to_owned())
                 }
-                Err(_) => std::thread::sleep(STEP),
-            }
-        }
-    }
-
-    /// Whether it answers a new connection with its certificate and its document; why not.
-    fn answers(&self) -> Result<(), String> {
-        let handshakes = &self.spec.handshakes;
-        let target = Target {
-            address: self.address,
-            server_name: "localhost".to_owned(),
-            path: self.path(),
-            expected: Expected {
-                version: handshakes
-                    .versions
-                    .last()
-                    .copied()
-                    .unwrap_or(TlsVersion::V1_3),
-                key_exchange: handshakes.exchange,
-                cipher: None,
-                certificate: Certificate::Any,
-                body: None,
             },
-        };
-        let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
-        // Weak keys are the server's business.
-        let probed = probe(&target, Weak::Allowed, &ANSWER, (&clock, &stop));
-        let probed = probed.map_err(|error| error.to_string())?;
-        let mut own = self.spec.certificates.iter();
-        if !own.any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first()) {
-            return Err("another server answers at that port".to_owned());
-        }
-        match (probed.body, u64::from(self.spec.body)) {
-            (sent, wanted) if sent == wanted => Ok(()),
-            (sent, wanted) => Err(format!("it sends {sent} bytes of {wanted}")),
-        }
-    }
-
-    fn unready(&self, how: String) -> Unready {
-        unready(
-            &format!("starting {}", self.installed.name()),
-            &how,
-            (self.running.log(), self.installed.kind.faults()),
-        )
+        )?;
+        Ok(server)
     }
 
     /// Where it listens.
@@ -256,7 +190,7 @@ impl RunningServer {
             }
             std::thread::sleep(DRAIN_STEP);
         }
-        self.answers()
+        answers(self.address, &self.spec)
             .map_err(|why| Error::call(call, why, "its log says more"))?;
         Ok(clock.now().since(begin))
     }
@@ -283,6 +217,85 @@ impl RunningServer {
         let user = worker.filter(|_| self.installed.library.openssl.is_some());
         let user = user.map_or("as keymark", |worker| worker.name.as_str());
         describe(&self.installed, &self.spec, user)
+    }
+}
+
+/// Starts something at that port, or at one that is free: between that and a server at it, somebody else may take it.
+pub(crate) fn on_port<T>(
+    port: Port,
+    mut start: impl FnMut(u16) -> Result<T, Unready>,
+) -> Result<T, ServerError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let (port, may_try_again) = match port {
+            Port::Given(port) => (port.get(), false),
+            Port::Free => (free_port()?, tries < TRIES),
+        };
+        match start(port) {
+            Err(Unready { fault, .. }) if may_try_again && fault == Some(Fault::PortTaken) => {}
+            done => return done.map_err(|unready| unready.error),
+        }
+    }
+}
+
+/// Until it is ready, has ended, or time is up.
+pub(crate) fn wait(
+    running: &mut Running,
+    limit: Duration,
+    (call, words): (&str, &[(&str, Fault)]),
+    ready: impl Fn(&Running) -> Result<(), String>,
+) -> Result<(), Unready> {
+    let clock = MonotonicClock::new();
+    let deadline = clock.now().after(limit);
+    loop {
+        if let Some(status) = running.ended() {
+            let how = format!("it has ended ({status})");
+            return Err(unready(call, &how, (running.log(), words)));
+        }
+        match ready(running) {
+            // Workers that are there by now are taken down.
+            Ok(()) => return Ok(running.look().map(drop)?),
+            Err(why) if clock.now() >= deadline => {
+                let seconds = limit.as_secs();
+                let how = format!("it did not answer within {seconds} s ({why})");
+                return Err(unready(call, &how, (running.log(), words)));
+            }
+            Err(_) => std::thread::sleep(STEP),
+        }
+    }
+}
+
+/// Whether it answers a new connection with its certificate and its document; why not.
+fn answers(address: SocketAddr, spec: &ServerSpec) -> Result<(), String> {
+    let handshakes = &spec.handshakes;
+    let target = Target {
+        address,
+        server_name: "localhost".to_owned(),
+        path: format!("/{DOCUMENT}"),
+        expected: Expected {
+            version: handshakes
+                .versions
+                .last()
+                .copied()
+                .unwrap_or(TlsVersion::V1_3),
+            key_exchange: handshakes.exchange,
+            cipher: None,
+            certificate: Certificate::Any,
+            body: None,
+        },
+    };
+    let (clock, stop) = (MonotonicClock::new(), AtomicBool::new(false));
+    // Weak keys are the server's business.
+    let probed = probe(&target, Weak::Allowed, &ANSWER, (&clock, &stop));
+    let probed = probed.map_err(|error| error.to_string())?;
+    let mut own = spec.certificates.iter();
+    if !own.any(|own| own.certificate.to_der().ok().as_ref() == probed.chain.first()) {
+        return Err("another server answers at that port".to_owned());
+    }
+    match (probed.body, u64::from(spec.body)) {
+        (sent, wanted) if sent == wanted => Ok(()),
+        (sent, wanted) => Err(format!("it sends {sent} bytes of {wanted}")),
     }
 }
 
@@ -355,7 +368,7 @@ pub(crate) fn unready(call: &str, how: &str, (log, words): (&Path, &[(&str, Faul
 }
 
 /// A port on loopback at which nobody listens.
-pub(crate) fn free_port() -> Result<u16, Error> {
+fn free_port() -> Result<u16, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map(|address| address.port())

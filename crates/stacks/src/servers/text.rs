@@ -70,17 +70,21 @@ pub(crate) fn text(lines: &[Directive], comments: Comments, indent: &str) -> Str
 
 /// Words as a comment of several lines.
 pub(crate) fn comment(words: &str, indent: &str) -> String {
-    let (mut text, mut line) = (String::new(), format!("{indent}#"));
-    for word in words.split_whitespace() {
-        if line.len() + 1 + word.len() > WIDTH {
-            text += &line;
-            text.push('\n');
-            line = format!("{indent}#");
-        }
-        line.push(' ');
-        line += word;
-    }
-    text + &line + "\n"
+    let indent = format!("{indent}# ");
+    filled(words, &indent, &indent) + "\n"
+}
+
+/// Words in lines, each no longer than [`WIDTH`] but for words that are longer by themselves, behind these indents.
+pub(crate) fn filled(words: &str, first: &str, others: &str) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(others)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .break_words(false);
+    textwrap::fill(&words.join(" "), options)
 }
 
 /// A path that can stand between double quotes in the configuration of Apache, nginx and haproxy.

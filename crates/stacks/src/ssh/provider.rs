@@ -28,8 +28,7 @@ use crate::gnupg::home::Home;
 use crate::gnupg::homes::GnupgHomes;
 use crate::gnupg::{self, Gnupg, key_file};
 use crate::private_dir::{self, PrivateDir};
-use crate::programs::MadeOnce;
-use crate::programs::RefusedPins;
+use crate::programs::{MadeOnce, RefusedPins};
 use crate::provider::{StackFamily, StackProvider, Use, Way};
 
 const SSH: StackName = StackName::of("ssh");

@@ -6,11 +6,7 @@ use std::path::PathBuf;
 use keymark_bench::outside::visible::visible;
 
 use super::At;
-
-/// Longest line of advice, but for words that are longer by themselves.
-const WIDTH: usize = 100;
-/// Before the lines behind the first.
-const INDENT: &str = "    ";
+use crate::servers::text::filled;
 
 /// A line of a configuration, and what is the matter with it. `Display` is the advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,18 +156,6 @@ impl fmt::Display for Finding {
 
 /// In lines, with what cannot be seen made visible.
 fn wrapped(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::from("  ");
-    for word in text.split_whitespace() {
-        let word = visible(word);
-        let empty = line.trim().is_empty();
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(std::mem::replace(&mut line, INDENT.to_owned()));
-        } else if !empty {
-            line.push(' ');
-        }
-        line += &word;
-    }
-    lines.push(line);
-    lines.join("\n")
+    let words: Vec<_> = text.split_whitespace().map(visible).collect();
+    filled(&words.join(" "), "  ", "    ")
 }

@@ -19,7 +19,7 @@ use crate::programs::{RefusedPins, write_private};
 
 /// One key, by one way to it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct OpenSslKey {
     openssl: OpenSsl,
     directory: PathBuf,
     /// What follows `-inkey`, with what makes OpenSSL load it.
@@ -68,7 +68,7 @@ pub(super) fn run(command: &mut Command, call: &str) -> Result<Output, Error> {
         .map_err(|error| Error::call(call, error, ""))
 }
 
-impl Place {
+impl OpenSslKey {
     /// A key in a file.
     pub(super) fn of_file(
         openssl: &OpenSsl,
