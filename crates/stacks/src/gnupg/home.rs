@@ -17,7 +17,7 @@ use super::assuan::{Assuan, data_lines};
 use super::listing::{ListedKey, listed_keys};
 use super::scdaemon::{CardLink, Scdaemon};
 use super::status;
-use super::token_link::TokenLink;
+use super::token_home::TokenLink;
 use crate::private_dir;
 use crate::programs::{Daemon, START, check_socket, write_private};
 

@@ -21,7 +21,6 @@ pub mod scdaemon;
 pub mod signatures;
 pub mod status;
 mod token_home;
-mod token_link;
 pub mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};

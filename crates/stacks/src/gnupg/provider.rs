@@ -18,7 +18,7 @@ use super::agent::AgentStack;
 use super::homes::GnupgHomes;
 use super::process::GnupgStack;
 use super::protection::{PROTECTION, Protection};
-use super::token_link;
+use super::token_home;
 use super::{Gnupg, layers};
 use crate::private_dir;
 use crate::provider::{StackFamily, StackProvider, Use, Way};
@@ -60,7 +60,7 @@ impl StackProvider for GnupgProvider {
     fn versions(&self, device: &dyn Device) -> BTreeMap<String, String> {
         let mut versions = self.0.as_ref().map(Gnupg::versions).unwrap_or_default();
         if device.has(AccessKind::Module) {
-            versions.extend(token_link::version());
+            versions.extend(token_home::version());
         }
         versions
     }
@@ -102,7 +102,7 @@ pub fn reachable<'g>(
         // Without the library scdaemon has no way to the card.
         super::scdaemon::driver()?;
     } else if device.has(AccessKind::Module) {
-        token_link::program()?;
+        token_home::program()?;
         private_dir::check_room_for_socket(LONGEST_OF_TOKENS)?;
         crate::provider::has_key_on_token(device)?;
     } else if !device.has(AccessKind::KeyFile) {
@@ -142,7 +142,7 @@ fn offered(gnupg: &Gnupg, device: &dyn Device, stack: StackName) -> Vec<Capabili
         .filter(|_| composites)
         .flat_map(|algorithm| Capability::of(*algorithm));
     let on_token = device.has(AccessKind::Module);
-    let taken = |family| !on_token || token_link::takes(family);
+    let taken = |family| !on_token || token_home::takes(family);
     let known = device.present().iter().copied();
     known
         .filter(|capability| taken(capability.algorithm.family()))

@@ -8,7 +8,7 @@ use keymark_bench::error::Error;
 use keymark_shim_protocol::{CARD, SHARED, TRACE};
 use keymark_stores::places::library::OwnLibrary;
 
-use super::token_link::TokenLink;
+use super::token_home::TokenLink;
 
 /// The daemon between the agent and its keys.
 #[derive(Debug)]
